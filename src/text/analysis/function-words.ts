@@ -1,3 +1,23 @@
+import {
+  ara,
+  ces,
+  dan,
+  fin,
+  heb,
+  hin,
+  ind,
+  ita,
+  nld,
+  nob,
+  pol,
+  por,
+  rus,
+  spa,
+  swe,
+  tur,
+  ukr,
+  vie,
+} from "stopword";
 import { tokenize } from "./tokenize.ts";
 
 const ENGLISH = `a about above after again against all also am among an and any are as at be because been
@@ -20,6 +40,12 @@ const FRENCH = `à au aux avec ce ces cet cette ceux chez comme comment dans de 
   on ont ou où par pas peut plus pour pourquoi qu quand que quel quelle quelles quels qui quoi sa sans se
   ses si son sont sous sur ta te tes ton tu un une vos votre vous y`;
 
+/** The lists of a library, for the languages that separate words. */
+const OTHERS = [
+  ...[ara, ces, dan, fin, heb, hin, ind, ita, nld],
+  ...[nob, pol, por, rus, spa, swe, tur, ukr, vie],
+].map((words) => words.join(" "));
+
 /** As tokens, so that they compare to the words of a query. They are made for the first query. */
 let languages: ReadonlyArray<ReadonlySet<string>> | undefined;
 
@@ -31,7 +57,7 @@ let languages: ReadonlyArray<ReadonlySet<string>> | undefined;
 export function functionWords(words: readonly string[]): ReadonlySet<string> {
   let best: ReadonlySet<string> = new Set();
   let most = 0;
-  languages ??= [ENGLISH, GERMAN, FRENCH].map((list) => new Set(tokenize(list)));
+  languages ??= [ENGLISH, GERMAN, FRENCH, ...OTHERS].map((list) => new Set(tokenize(list)));
   for (const language of languages) {
     const count = words.filter((word) => language.has(word)).length;
     if (count <= most) continue;

@@ -25,6 +25,7 @@ export interface QueryWord {
   readonly exactWeight: number;
   readonly otherWeight: number;
   selective: boolean;
+  readonly isFunctional: boolean;
   /** By segment: forms of the word, and longer or misspelt ones. */
   readonly forms: readonly (readonly TermMatch[])[];
   readonly others: readonly (readonly TermMatch[])[];
@@ -152,6 +153,7 @@ function planWord(
   { text, isPrefix }: ParsedWord,
   vocabulary: Vocabulary,
   factor: Factor,
+  isFunctional: boolean,
 ): QueryWord {
   const { terms, documents, view } = vocabulary;
   const forms = terms
@@ -188,6 +190,7 @@ function planWord(
     exactWeight: exactWeight * scale,
     otherWeight: otherWeight * scale,
     selective: true,
+    isFunctional,
     forms: bestByTerm(forms, all, view.segments.length, idf * scale),
     others: bestByTerm(others, all, view.segments.length, idf * scale),
     frequency,
@@ -216,16 +219,17 @@ function factorsOf(query: string, documents: number): (word: ParsedWord) => Fact
 export function planByReference(vocabulary: Vocabulary, query: string): QueryPlan {
   const { documents, averageLength } = vocabulary;
   const factorOf = factorsOf(query, documents);
-  const found = parseQuery(query)
-    .map((word) => planWord(word, vocabulary, factorOf(word)))
+  const parsed = parseQuery(query);
+  const functional = functionWords(parsed.map((word) => word.text));
+  const found = parsed
+    .map((word) => planWord(word, vocabulary, factorOf(word), functional.has(word.text)))
     .filter((word) => word.frequency > 0);
   const least = found.map((word) => word.weight).sort((a, b) => b - a)[weights.QUERY_MAX_WORDS - 1];
   const words = found
     .filter((word) => word.weight >= (least ?? 0))
     .slice(0, weights.QUERY_MAX_WORDS);
-  const isCommon = (word: QueryWord) => word.frequency > documents * weights.COMMON_WORD_SHARE;
-  if (words.length > weights.LONG_QUERY_WORDS && !words.every(isCommon)) {
-    for (const word of words) word.selective = !isCommon(word);
+  if (words.length > weights.LONG_QUERY_WORDS && !words.every((word) => word.isFunctional)) {
+    for (const word of words) word.selective = !word.isFunctional;
   }
   return { words, maxScore: sum(words.map((word) => word.weight)), averageLength };
 }

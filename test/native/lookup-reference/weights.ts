@@ -15,7 +15,6 @@ export const LONG_QUERY_WORDS = 4;
 export const FUNCTION_WORD_SHARE = 0.05;
 export const IDENTIFIER_SHARE = 5;
 export const IDENTIFIER_MAX_SHARE = 0.01;
-export const COMMON_WORD_SHARE = 0.25;
 export const PROXIMITY_BONUS = 1.5;
 export const PHRASE_BONUS = 2;
 export const RUN_POWER = 3;

@@ -205,11 +205,32 @@ describe("ranking", () => {
     expect(find(plain, "same")).toEqual([...paths].sort(byteOrder));
   });
 
-  test("in a long query, common words do not make a document a match", () => {
+  test("in a long query, function words do not make a document a match, and all other words do, however common", () => {
     const documents = Array.from({ length: 20 }, (_, i) =>
-      documentOf(`${i}.md`, { content: `how do you use this thing ${i === 7 ? "quartz" : ""}` }),
+      documentOf(`${i}.md`, {
+        content: `how do you ${i % 2 === 0 ? "use" : "see"} this thing ${i === 7 ? "quartz" : ""}`,
+      }),
     );
-    expect(find(viewOf(documents), "how do you use quartz")).toEqual(["7.md"]);
+    const found = find(viewOf(documents), "how do you use quartz");
+    expect(found[0]).toBe("7.md");
+    const holders = documents
+      .map(({ path }) => path)
+      .filter((path) => Number.parseInt(path, 10) % 2 === 0);
+    expect(found.slice(1).sort()).toEqual(holders.sort());
+  });
+
+  test("a rare function word of a question does not decide which documents are found", () => {
+    const others = Array.from({ length: 20 }, (_, i) =>
+      documentOf(`${i}.md`, { content: i < 2 ? "I write a diary" : "the weather of a place" }),
+    );
+    const wanted = documentOf("cards.md", { title: "Social cards", content: "cards for a site" });
+    const queries = [
+      "how do I add a social card",
+      "comment est-ce que je peux ajouter des social cards",
+      "cómo puedo añadir a mi sitio las social cards",
+    ];
+    for (const query of queries)
+      expect(find(viewOf([...others, wanted]), query)[0]).toBe("cards.md");
   });
 });
 

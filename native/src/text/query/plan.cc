@@ -28,15 +28,11 @@ static void keepWeightiest(std::vector<QueryWord>& words) {
   words.resize(QUERY_MAX_WORDS);
 }
 
-/// In a long query, common words do not make a document a match, unless all words are common.
-static void markSelective(std::vector<QueryWord>& words, size_t documents) {
+/// In a long query, function words do not make a document a match, unless all words are function words.
+static void markSelective(std::vector<QueryWord>& words) {
   if (words.size() <= LONG_QUERY_WORDS) return;
-  const double limit = static_cast<double>(documents) * COMMON_WORD_SHARE;
-  const auto isRare = [&](const QueryWord& word) {
-    return static_cast<double>(word.planned->frequency) <= limit;
-  };
-  if (std::ranges::none_of(words, isRare)) return;
-  for (QueryWord& word : words) word.selective = isRare(word);
+  if (std::ranges::all_of(words, &QueryWord::isFunctional)) return;
+  for (QueryWord& word : words) word.selective = !word.isFunctional;
 }
 
 TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard) {
@@ -48,6 +44,7 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextSha
     const double factor = shareOf(word, *planned, isLong, view.documents()) * word.count;
     QueryWord weighed{};
     weighed.selective = true;
+    weighed.isFunctional = word.isFunctional;
     weighed.idf = planned->weight;
     weighed.weight = planned->weight * factor;
     weighed.formWeight = planned->formWeight * factor;
@@ -57,7 +54,7 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextSha
     query.words.push_back(std::move(weighed));
   }
   keepWeightiest(query.words);
-  markSelective(query.words, view.documents());
+  markSelective(query.words);
   for (const QueryWord& word : query.words) query.maxScore += word.weight;
   return query;
 }

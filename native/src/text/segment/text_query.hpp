@@ -65,6 +65,8 @@ struct QueryWord {
   std::shared_ptr<const PlannedWord> planned;
   /// Whether the word makes a document a match. Other words only add to the scores of matches.
   bool selective;
+  /// Whether it says how a question is put, not what it is about.
+  bool isFunctional;
   /// Inverse document frequency.
   double idf;
   /// As in `PlannedWord`.

@@ -31,7 +31,7 @@ inline constexpr double PREFIX_COVERAGE = 0.9;
 inline constexpr double FUZZY_COVERAGE = 0.9;
 
 /// Queries of more words than this are questions or sentences. Their function words hardly count, and
-/// their common words do not make a document a match.
+/// do not make a document a match.
 inline constexpr size_t LONG_QUERY_WORDS = 4;
 /// What a function word counts in a long query, as a share of its inverse document frequency.
 inline constexpr double FUNCTION_WORD_SHARE = 0.05;
@@ -39,8 +39,6 @@ inline constexpr double FUNCTION_WORD_SHARE = 0.05;
 /// holds it. Names that many hold, such as GitHub, are words like others.
 inline constexpr double IDENTIFIER_SHARE = 5;
 inline constexpr double IDENTIFIER_MAX_SHARE = 0.01;
-/// A word is common when more than this share of the documents holds it.
-inline constexpr double COMMON_WORD_SHARE = 0.25;
 
 /// Second pass: bonuses for proximity, phrases and matching fields, as shares of the maximum score.
 inline constexpr double PROXIMITY_BONUS = 1.5;
