@@ -41,6 +41,7 @@ const RESPONSE_HEADERS = [
   "X-Content-Type-Options",
   "X-Ignored-Fields",
   "X-Index-Behind",
+  "X-Next-Page",
   "X-Request-Id",
   "X-Retrieval",
   "X-Routing-Key",

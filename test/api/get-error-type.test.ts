@@ -38,6 +38,7 @@ const SLUGS: readonly Slug[] = [
   "overloaded",
   "rate-limited",
   "dependency-unavailable",
+  "index-behind",
   "internal-error",
   "billing-provider-error",
   "last-owner",

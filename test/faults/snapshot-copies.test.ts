@@ -17,6 +17,7 @@ const LATER = "written after the copy";
 const TEXTS = 6;
 
 const bucket = startS3();
+const bucketEnv = bucket.env();
 const sharedFolder = temporaryFolder("shared-snapshots");
 const folderEnv = { SNAPSHOT_URL: `file://${sharedFolder}` };
 const first = await startApi({ env: { DATA_DIR: dataFolder() } });
@@ -45,9 +46,17 @@ async function copiedWorlds(env: Record<string, string>, count: number): Promise
     await world.write(2, "file", COPIED);
     worlds.push(world);
   }
-  const node = await startNode(env);
+  const folder = dataFolder();
+  const node = await startNode(env, folder);
   for (const world of worlds) await world.agrees(node.url);
   await node.stop();
+  // A stop uploads as much as its time allows. The next start goes on with what is left.
+  const isCopied = (world: IndexWorld) => keysOf(world).some(isManifest);
+  if (env === bucketEnv && !worlds.every(isCopied)) {
+    const again = await startNode(env, folder);
+    await until(() => worlds.every(isCopied));
+    await again.stop();
+  }
   // The change log has no entry for this, so only what is read from the database can show it.
   for (const world of worlds) await world.rewriteContents(STORED);
   return worlds;
@@ -159,7 +168,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
 };
 
 describe("a copy that cannot be used", () => {
-  const env = bucket.env();
+  const env = bucketEnv;
   const worlds = new Map<string, IndexWorld>();
   let [node, next]: TestApi[] = [];
 

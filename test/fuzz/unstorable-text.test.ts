@@ -93,7 +93,7 @@ const owner = { headers: callers["owner"] ?? {}, userId: "" };
 async function stored(): Promise<unknown> {
   const tables = await api.sql<{ name: string }[]>`
     SELECT table_name AS name FROM information_schema.tables
-    WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> 'index_state'
+    WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT IN ('index_state', 'index_nodes')
     ORDER BY 1`;
   const sums = tables.map(
     ({ name }) => `SELECT '${name}', count(*), sum(hashtext(t::text)) FROM "${name}" t`,

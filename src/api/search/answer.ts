@@ -13,8 +13,15 @@ export function searchTag(scopeId: string, request: string, body: Uint8Array<Arr
   return entityTag(`${scopeId} ${request} ${entityTag(body)}`);
 }
 
-/** The entity tag of an answer that may change, computed from its bytes. */
-export const answerTag = entityTag;
+const TIME = '"search_time_ms":';
+
+/** The entity tag of an answer that may change, computed from all of it but the time that the search took. */
+export function answerTag(json: Uint8Array<ArrayBuffer>): string {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const at = bytes.lastIndexOf(TIME);
+  const rest = bytes.toString("latin1", bytes.indexOf(",", at));
+  return entityTag(`${entityTag(json.subarray(0, at))} ${rest}`);
+}
 
 /** True when the caller has the answer. `*` does not count: the body may not be a valid query. */
 export function hasAnswer(ifNoneMatch: string | null, tag: string): boolean {

@@ -8,7 +8,10 @@ import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 
 const { sql, url } = await createTestDatabase();
 let queries = 0;
-const counting = postgres(url, { max: 1, fetch_types: false, debug: () => queries++ }) as Sql;
+const counting = postgres(url, {
+  ...{ max: 1, fetch_types: false, debug: () => queries++ },
+  connection: { search_path: "public" },
+}) as Sql;
 afterAll(() => counting.end());
 
 const userId = await addUser(sql);
@@ -32,7 +35,12 @@ test("a scope costs one query, and none while it is cached", async () => {
   const resolver = new ScopeResolver(counting);
   const resolve = () => resolver.resolve(principal, named);
   const known = { tenant: userId, projectId: project.id, id };
-  const scope = { ...known, kind: "environment", frozen: false } as const;
+  const scope = {
+    ...known,
+    kind: "environment",
+    frozen: false,
+    hasFixedEmbeddings: false,
+  } as const;
   expect(await counted(resolve)).toEqual([scope, 1]);
   expect(await counted(resolve)).toEqual([scope, 0]);
   expect(await counted(() => resolver.find(principal, named))).toEqual([scope, 0]);
