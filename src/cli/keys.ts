@@ -36,7 +36,7 @@ export function keysCommand(io: Io): Command {
     .addOption(
       new Option(
         "--role <role>",
-        `role in the project of a user who is no member of it (default: "${USUAL_ROLE}")`,
+        `role in the project of a user who is not yet a member (default: "${USUAL_ROLE}")`,
       ).choices(ROLES),
     )
     .option("--create", "create the user even if the address resembles that of another")

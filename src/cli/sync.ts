@@ -120,7 +120,7 @@ async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise
   return failed + plan.rejected.length;
 }
 
-/** What is stored and not searchable yet is no failure. */
+/** A file that is stored, but not searchable yet, does not count as a failure. */
 async function searchable(io: Io, sync: FolderSync): Promise<void> {
   await sync.untilSearchable().catch((error: unknown) => {
     if (!(error instanceof TesseraError) || error.slug !== "index-behind") throw error;

@@ -112,7 +112,7 @@ async function changing<T>(
 }
 
 function requireMatch(request: Request, current: Change["current"]): void {
-  // That a text was cut into chunks meanwhile is no change of the file.
+  // A text that was cut into chunks meanwhile is still the same file.
   const tags = current === undefined ? [undefined] : versionTags(current.versionId);
   const [match, noneMatch] = ["if-match", "if-none-match"].map((name) => request.headers.get(name));
   if (!tags.some((tag) => mayChange(match ?? null, tag))) throw new Problem("precondition-failed");

@@ -48,7 +48,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is no JSON either. */
+/** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is not JSON either. */
 function fieldsInOtherEncodings(bytes: Uint8Array): FieldError[] {
   // One character a byte. Escapes are no such bytes, so they become any other character.
   const text = Buffer.from(bytes)

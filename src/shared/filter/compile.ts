@@ -44,7 +44,7 @@ export interface CompiledFilter {
   matches(fields: Fields): Steps<boolean>;
 }
 
-/** The value as it is compared; undefined for what is no string, number or boolean. */
+/** The value as it is compared; undefined if it is not a string, a number or a boolean. */
 export function scalarOf(value: unknown): Scalar | undefined {
   if (typeof value === "string" || typeof value === "boolean") return value;
   return isJsonNumber(value) ? exactNumber(value) : undefined;

@@ -83,6 +83,6 @@ async function refusalOf({ permission, beyond, project, atLeast }: Need): Promis
 /** Why the credential cannot do this; null if it can; undefined while that is being found out. */
 export function useRefusal(need: Need): string | null | undefined {
   const key = `refusal:${JSON.stringify(need)}`;
-  // A failure to find out is no refusal: the service answers for itself.
+  // If the rights cannot be read, nothing is refused here: the service decides.
   return useResource(key, () => refusalOf(need).catch(() => null)).value;
 }
