@@ -3,8 +3,7 @@ import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts"
 import { EmbeddingError, type EmbeddingSetting } from "../import/embedders/embedding-error.ts";
 import { EMBED_PROBE } from "../import/embedders/endpoint.ts";
 import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
-import { DIMENSIONS } from "../shared/limits.ts";
-import { isDimension } from "../shared/vector.ts";
+import { EMBEDDER_DIMENSION_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
@@ -39,7 +38,7 @@ export function embedderOptions(): Option[] {
     new Option("--embed-model <name>", "embedding model; required with --embed-url"),
     new Option(
       "--embed-dimension <n>",
-      `dimension of the embeddings: ${DIMENSIONS.join(", ")}`,
+      `dimension of the embeddings, 1 to ${EMBEDDER_DIMENSION_MAX}`,
     ).argParser(Number),
   ];
 }
@@ -61,8 +60,6 @@ export function requireValidEmbedder(command: Command, options: EmbedderOptions)
 export function usesHashing({ embed, embedUrl }: EmbedderOptions): boolean {
   return embed === undefined && embedUrl === undefined;
 }
-
-/** Text that is embedded to learn whether an embedder works. */
 
 /**
  * The embedder that the options select for an import. An endpoint has to embed a text first, because an import
@@ -91,8 +88,11 @@ export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
     throw new CommandError("--embed openai needs an API key of OpenAI in EMBED_API_KEY");
   }
   const { embedUrl, embedModel, embedDimension } = { ...preset, ...options };
-  if (embedDimension !== undefined && !isDimension(embedDimension)) {
-    throw new CommandError(`--embed-dimension must be one of ${DIMENSIONS.join(", ")}`);
+  const wanted = embedDimension ?? 1;
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > EMBEDDER_DIMENSION_MAX) {
+    throw new CommandError(
+      `--embed-dimension must be a whole number from 1 to ${EMBEDDER_DIMENSION_MAX}`,
+    );
   }
   if (embedUrl === undefined || embedModel === undefined) return hashingEmbedder(embedDimension);
   return remoteEmbedder({

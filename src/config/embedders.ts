@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { DIMENSIONS } from "../shared/limits.ts";
+import { EMBEDDER_DIMENSION_MAX } from "../shared/limits.ts";
 import type { Reader } from "./reader.ts";
 
 /** The embedder that every service has. */
@@ -20,7 +20,8 @@ const EmbedderSettings = Type.Object(
   {
     url: Type.String({ pattern: "^https?://" }),
     model: Type.String({ minLength: 1, maxLength: 256, pattern: NO_CONTROL_CHARACTERS }),
-    dimension: Type.Union(DIMENSIONS.map((dimension) => Type.Literal(dimension))),
+    dimension: Type.Integer({ minimum: 1, maximum: EMBEDDER_DIMENSION_MAX }),
+    truncate: Type.Optional(Type.Boolean()),
     api_key_env: Type.Optional(Type.String({ minLength: 1 })),
     query_prefix: Type.Optional(Type.String()),
     document_prefix: Type.Optional(Type.String()),
@@ -37,7 +38,10 @@ export interface EmbedderConfig {
   /** The URL of `/v1/embeddings`, or of a path above it. */
   readonly url: string;
   readonly model: string;
+  /** Elements of its vectors, which are stored with zeros up to a dimension that can be searched. */
   readonly dimension: number;
+  /** Whether longer vectors are cut to the dimension, as models of the Matryoshka kind allow. */
+  readonly truncate?: boolean | undefined;
   readonly apiKey: string | undefined;
   /** What is put before the text of a query, and before that of a chunk. */
   readonly queryPrefix: string;
@@ -89,9 +93,9 @@ function embedderOf(reader: Reader, name: string, settings: EmbedderSettings): E
     reader.faults.push(`EMBEDDERS.${name}.api_key_env names a variable that is not set`);
   }
   const { query_prefix: queryPrefix = "", document_prefix: documentPrefix = "" } = settings;
-  const { batch, concurrency } = settings;
+  const { batch, concurrency, truncate } = settings;
   return {
     ...{ name, url, model, dimension, apiKey, queryPrefix, documentPrefix },
-    ...{ batch, concurrency },
+    ...{ batch, concurrency, truncate },
   };
 }

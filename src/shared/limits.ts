@@ -84,6 +84,8 @@ export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
 
 // Vector search.
 export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
+/** The most elements that the vectors of an embedder may have. */
+export const EMBEDDER_DIMENSION_MAX = Math.max(...DIMENSIONS);
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;

@@ -10,6 +10,23 @@ export function isDimension(length: number): boolean {
   return KNOWN_DIMENSIONS.has(length);
 }
 
+/**
+ * The dimension in which the vectors of an embedder are stored: the first of `DIMENSIONS` that has room for them.
+ *
+ * @param length 1 to `EMBEDDER_DIMENSION_MAX`
+ */
+export function storedDimension(length: number): number {
+  return DIMENSIONS.find((dimension) => dimension >= length) as number;
+}
+
+/** A vector with zeros up to its stored dimension, which change none of its cosine similarities. */
+export function padded(vector: Float32Array): Float32Array {
+  if (isDimension(vector.length)) return vector;
+  const whole = new Float32Array(storedDimension(vector.length));
+  whole.set(vector);
+  return whole;
+}
+
 /** The bytes of a vector, little-endian float32, in base64. */
 export function base64Of({ buffer, byteOffset, byteLength }: Float32Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("base64");

@@ -16,6 +16,8 @@ const env = {
     },
     large: { url: endpoint.url, model: "snowflake-arctic-embed", dimension: 1024 },
     few: { url: endpoint.url, model: "text-embedding-v3", dimension: 768 },
+    mini: { url: endpoint.url, model: "all-minilm", dimension: 384, query_prefix: "query: " },
+    cut: { url: endpoint.url, model: "mxbai-embed", dimension: 512, truncate: true },
     small: { url: endpoint.url, model: "bge-base", dimension: 768, batch: 7, concurrency: 1 },
   }),
   MODEL_KEY: SECRET,
@@ -61,9 +63,14 @@ async function waiting(project: TestProject): Promise<number> {
   return body.embeddings_waiting;
 }
 
+interface Hit {
+  readonly score: number;
+  readonly chunk: { readonly file_path: string };
+}
+
 async function found(project: TestProject, query: string): Promise<string[]> {
   const { body } = await ask(project, { query, mode: "semantic", threshold: 0.3 });
-  return (body.data ?? []).map((hit: { chunk: { file_path: string } }) => hit.chunk.file_path);
+  return (body.data ?? []).map(({ chunk }: Hit) => chunk.file_path);
 }
 
 const patch = (project: TestProject, embedder: string) =>
@@ -107,7 +114,7 @@ describe("the embedder of a project", () => {
     );
     expect(refused.status).toBe(400);
     expect(refused.body.errors).toEqual([
-      { field: "embedder", message: "must be one of hashing, model, large, few, small" },
+      { field: "embedder", message: "must be one of hashing, model, large, few, mini, cut, small" },
     ]);
     const project = await projectOf();
     expect((await patch(project, "model")).body.embedder).toBe("model");
@@ -138,6 +145,63 @@ describe("the embedder of a project", () => {
     expect(body.embedder).toBe("model");
     endpoint.instead = undefined;
     await until(async () => (await found(body, "text of a template")).includes("copied.md"));
+  });
+
+  test("of 384 dimensions is found by text, and by vectors of its own length or with zeros", async () => {
+    endpoint.dimension = 384;
+    const project = await projectOf("mini");
+    await report(project, [file("a.md", "alpha beta"), file("b.md", "gamma delta")]);
+    expect((await found(project, "alpha beta"))[0]).toBe("a.md");
+    const [row] = await api.sql`
+      SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
+    expect(row).toEqual({ embedder: "mini:all-minilm:384", dimension: 768 });
+    const own = byWords("gamma delta", 384);
+    const zeros = Array.from({ length: 384 }, () => 0);
+    const asBytes = Buffer.from(Float32Array.from(own).buffer).toString("base64");
+    const scores = new Set<number>();
+    for (const json of [
+      { vector: own, dimension: 384 },
+      { vector: asBytes, dimension: 384 },
+      { vector: [...own, ...zeros], dimension: 768 },
+    ]) {
+      const { status, body } = await ask(project, { ...json, threshold: 0.5 });
+      expect(status).toBe(200);
+      expect(body.data.map(({ chunk }: Hit) => chunk.file_path)).toEqual(["b.md"]);
+      scores.add(body.data[0].score);
+    }
+    expect(scores.size).toBe(1);
+    for (const dimension of [383, 512, 1_024]) {
+      const { status, body } = await ask(project, { vector: byWords("a", dimension), dimension });
+      expect([status, body.errors[0].field]).toEqual([400, "vector"]);
+      expect(body.errors[0].message).toContain("mini:all-minilm:384");
+    }
+    const page = await ask(project, { vector: own, dimension: 384, threshold: 0, limit: 1 });
+    const next = await ask(project, {
+      cursor: page.body.page_info.next,
+      vector: own,
+      dimension: 384,
+    });
+    expect([next.status, next.body.data.length]).toEqual([200, 1]);
+  });
+
+  test("that truncates keeps the first elements of longer vectors", async () => {
+    endpoint.dimension = 1_024;
+    endpoint.served.length = 0;
+    const project = await projectOf("cut");
+    await report(project, [file("a.md", "alpha beta")]);
+    const [row] = await api.sql<{ embedding: Uint8Array }[]>`
+      SELECT embedding FROM chunks WHERE project_id = ${project.id}`;
+    const stored = new Float32Array(new Uint8Array(row?.embedding ?? []).buffer);
+    const whole = byWords("alpha beta", 1_024);
+    expect([...stored]).toEqual([...whole.slice(0, 512), ...Array.from({ length: 256 }, () => 0)]);
+    expect(endpoint.served.every(({ dimensions }) => dimensions === undefined)).toBe(true);
+  });
+
+  test("is not needed for vectors of the dimensions that can be searched, and only for those", async () => {
+    const project = await projectOf();
+    const vector = byWords("alpha", 384);
+    const { status, body } = await ask(project, { vector, dimension: 384 });
+    expect([status, body.errors[0].field]).toEqual([400, "dimension"]);
   });
 
   test("refuses embeddings of another one, and takes those of its own dimension", async () => {

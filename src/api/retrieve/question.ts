@@ -51,7 +51,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   }
   const { dimension, limit, threshold, target, mode } = body;
   const hasVector = body.vector !== undefined && body.vector !== null;
-  const vector = hasVector ? decodeVector(body.vector, dimension) : undefined;
+  const vector = hasVector ? decodeVector(body.vector, dimension, 1) : undefined;
   if (Array.isArray(vector)) faults.push(...vector);
   if (hasVector && dimension === undefined) {
     faults.push({ field: "dimension", message: "is required with a vector" });

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { RETRIEVAL_MODES } from "../../engine/requests/request.ts";
 import { Filter } from "../../shared/filter/schema.ts";
-import { CURSOR_MAX_CHARS } from "../../shared/limits.ts";
+import { CURSOR_MAX_CHARS, DIMENSIONS, EMBEDDER_DIMENSION_MAX } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { nullable } from "../../shared/schemas.ts";
 import { Snippet } from "../lookup/schema.ts";
 import { LookupTarget } from "../scopes/target.ts";
-import { Dimension, FoundChunk, Limit, Vector } from "../search/schema.ts";
+import { FoundChunk, Limit, VectorArray, VectorBase64 } from "../search/schema.ts";
 
 /** A mode, or what has found a hit. */
 export const RetrievalMode = Type.Union(RETRIEVAL_MODES.map((mode) => Type.Literal(mode)));
@@ -27,7 +27,15 @@ const RetrieveOptions = Type.Object({
         "embeds it, unless a vector is given.",
     }),
   ),
-  dimension: Type.Optional(Dimension),
+  dimension: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: EMBEDDER_DIMENSION_MAX,
+      description:
+        "The number of elements of the vector: that of the project's embedder, or one of " +
+        `${DIMENSIONS.join(", ")}.`,
+    }),
+  ),
   mode: Type.Optional(Mode),
   target: Type.Optional(LookupTarget),
   limit: Type.Optional(Limit),
@@ -59,9 +67,13 @@ export const RetrieveInput = Type.Object({
 });
 export type RetrieveInput = Static<typeof RetrieveInput>;
 
+const OwnVector = Type.Union([{ ...VectorArray, minItems: 1 }, VectorBase64], {
+  description: "The query embedding.",
+});
+
 /** The documented body. */
 export const RetrieveBody = Type.Object(
-  { ...RetrieveOptions.properties, vector: Type.Optional(Vector) },
+  { ...RetrieveOptions.properties, vector: Type.Optional(OwnVector) },
   { title: "RetrieveRequest", description: "A question by text, by vector, or by both." },
 );
 

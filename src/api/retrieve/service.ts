@@ -4,11 +4,15 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Reply, RetrieveRequest } from "../../engine/requests/request.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import type { Note, RequestDetail } from "../../http/request-record.ts";
-import { EmbedderAway, hasDimension } from "../../import/embedders/project-embedders.ts";
+import {
+  EmbedderAway,
+  hasDimension,
+  ownDimension,
+} from "../../import/embedders/project-embedders.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
-import { DEPENDENCY_RETRY_AFTER_SECONDS } from "../../shared/limits.ts";
-import { base64Of, floatsOf } from "../../shared/vector.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS, DIMENSIONS } from "../../shared/limits.ts";
+import { base64Of, floatsOf, isDimension, padded } from "../../shared/vector.ts";
 import { narrowed } from "../scopes/filter.ts";
 import { type AnsweredPage, withoutNext } from "../scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
@@ -54,9 +58,20 @@ function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
 /** How a question is answered, and the vector that is searched for. */
 type Answering = Pick<RetrieveState, "answered" | "vector">;
 
-function requireDimension(vector: string, fingerprint: string | null): void {
-  const dimension = Buffer.byteLength(vector, "base64") / Float32Array.BYTES_PER_ELEMENT;
-  if (fingerprint === null || hasDimension(fingerprint, dimension)) return;
+/**
+ * The vector in the dimension in which embeddings are stored. It may be as long as the project's embedder makes
+ * them.
+ */
+function storedVector(vector: string, fingerprint: string | null): string {
+  const given = floatsOf(Buffer.from(vector, "base64"));
+  const dimension = given.length;
+  if (fingerprint === null) {
+    if (isDimension(dimension)) return vector;
+    const message = `must be one of ${DIMENSIONS.join(", ")}, because the project has no embedder`;
+    throw invalid([{ field: "dimension", message }]);
+  }
+  if (hasDimension(fingerprint, dimension)) return vector;
+  if (ownDimension(fingerprint) === dimension) return base64Of(padded(given));
   const message = `the project's embedder is ${fingerprint}, and the vector is by another one, of ${dimension} dimensions`;
   throw invalid([{ field: "vector", message }]);
 }
@@ -73,8 +88,7 @@ async function answeringOf(
   if (mode === "keyword") return { answered: "keyword", vector: null };
   const fingerprint = await queries.fingerprint(projectId, isFresh);
   if (vector !== null) {
-    requireDimension(vector, fingerprint);
-    return { answered: mode, vector };
+    return { answered: mode, vector: storedVector(vector, fingerprint) };
   }
   if (fingerprint === null) {
     if (mode === "hybrid") return { answered: "keyword", vector: null };

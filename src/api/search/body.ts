@@ -29,9 +29,11 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
 const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
-const LENGTH_MESSAGE = `must have ${VECTOR_LENGTH_MIN} to ${VECTOR_LENGTH_MAX} elements`;
 /** Twice what the longest vector takes in base64: four characters for three of its bytes. */
 const BASE64_MAX_CHARS = 2 * 4 * Math.ceil((4 * VECTOR_LENGTH_MAX) / 3);
+
+const lengthMessage = (minLength: number) =>
+  `must have ${minLength} to ${VECTOR_LENGTH_MAX} elements`;
 
 const checkOptions = validator(SearchOptions);
 
@@ -63,13 +65,14 @@ function elementErrors(values: ArrayLike<unknown>): FieldError[] {
 function checkVector(
   values: ArrayLike<unknown>,
   dimension: number | undefined,
+  minLength = VECTOR_LENGTH_MIN,
 ): Float32Array<ArrayBuffer> | FieldError[] {
   const isQuick = values instanceof Float32Array && values.length === dimension;
   if (isQuick && vectorFault(values) === undefined) return values as Float32Array<ArrayBuffer>;
   const errors = elementErrors(values);
   if (errors.length > 0) return errors;
-  if (values.length < VECTOR_LENGTH_MIN || values.length > VECTOR_LENGTH_MAX) {
-    return [{ field: "vector", message: `${LENGTH_MESSAGE}, and has ${values.length}` }];
+  if (values.length < minLength || values.length > VECTOR_LENGTH_MAX) {
+    return [{ field: "vector", message: `${lengthMessage(minLength)}, and has ${values.length}` }];
   }
   if (dimension !== undefined && values.length !== dimension) {
     const message = `must have ${dimension} elements, according to dimension, and has ${values.length}`;
@@ -80,22 +83,27 @@ function checkVector(
   return [{ field: "vector", message: "must not be all zeros" }];
 }
 
-/** The vector of a JSON body, or what is wrong with it. */
+/**
+ * The vector of a JSON body, or what is wrong with it.
+ *
+ * @param minLength the fewest elements that it may have
+ */
 export function decodeVector(
   value: unknown,
   dimension: number | undefined,
+  minLength = VECTOR_LENGTH_MIN,
 ): Float32Array<ArrayBuffer> | FieldError[] {
   if (value === undefined) return [{ field: "vector", message: "is required" }];
-  if (Array.isArray(value)) return checkVector(value, dimension);
+  if (Array.isArray(value)) return checkVector(value, dimension, minLength);
   const message = "must be an array of numbers, or base64 of little-endian float32";
   // Nobody waits while a text is examined that is far too long for any vector.
   if (typeof value === "string" && value.length > BASE64_MAX_CHARS) {
-    return [{ field: "vector", message: `${LENGTH_MESSAGE}, and has more` }];
+    return [{ field: "vector", message: `${lengthMessage(minLength)}, and has more` }];
   }
   if (typeof value !== "string" || !BASE64.test(value)) return [{ field: "vector", message }];
   const bytes = Buffer.from(value, "base64");
   if (bytes.byteLength % 4 !== 0) return [{ field: "vector", message }];
-  return checkVector(floatsOf(bytes), dimension);
+  return checkVector(floatsOf(bytes), dimension, minLength);
 }
 
 function checked(

@@ -52,13 +52,13 @@ export const SearchOptions = Type.Object({
 });
 export type SearchOptions = Static<typeof SearchOptions>;
 
-const VectorArray = Type.Array(Type.Number(), {
+export const VectorArray = Type.Array(Type.Number(), {
   minItems: Math.min(...DIMENSIONS),
   maxItems: Math.max(...DIMENSIONS),
   description: "A pre-computed query embedding: finite numbers, not all of them zero.",
 });
 
-const VectorBase64 = Type.String({
+export const VectorBase64 = Type.String({
   contentEncoding: "base64",
   description: "The same vector as base64 of little-endian float32 bytes.",
 });

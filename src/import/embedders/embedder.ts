@@ -1,4 +1,5 @@
 import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
+import { padded } from "../../shared/vector.ts";
 import { embed, embedPassage } from "./feature-hashing.ts";
 
 /** A chunk of a document with the headings above it. */
@@ -22,7 +23,7 @@ export function hashingEmbedder(dimension = EMBED_DEFAULT_DIMENSION): Embedder {
   return {
     name: `feature-hashing-1:${dimension}`,
     embedPassages: async (passages) =>
-      passages.map(({ headings, content }) => embedPassage(headings, content, dimension)),
-    embedQuery: async (text) => embed(text, dimension),
+      passages.map(({ headings, content }) => padded(embedPassage(headings, content, dimension))),
+    embedQuery: async (text) => padded(embed(text, dimension)),
   };
 }

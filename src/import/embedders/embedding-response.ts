@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { DIMENSIONS } from "../../shared/limits.ts";
-import { isDimension, vectorFault } from "../../shared/vector.ts";
+import { EMBEDDER_DIMENSION_MAX } from "../../shared/limits.ts";
+import { padded, vectorFault } from "../../shared/vector.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 
 const BYTES_PER_ELEMENT = 4;
@@ -19,13 +19,21 @@ type EmbeddingResponse = Static<typeof EmbeddingResponse>;
 /**
  * The vectors in a response of `/v1/embeddings`, in the order of the inputs. Throws an EmbeddingError
  * unless there are `expected` vectors that can be searched.
+ *
+ * @param maxElements how many elements are kept of each vector
  */
-export function parseEmbeddingResponse(text: string, expected: number): Float32Array[] {
+export function parseEmbeddingResponse(
+  text: string,
+  expected: number,
+  maxElements = Number.POSITIVE_INFINITY,
+): Float32Array[] {
   const { data } = parseResponse(text);
   const vectors = new Array<Float32Array | undefined>(expected);
   data.forEach(({ index, embedding }, position) => {
-    vectors[index ?? position] =
+    const vector =
       typeof embedding === "string" ? fromBase64(embedding) : Float32Array.from(embedding);
+    vectors[index ?? position] =
+      vector.length > maxElements ? vector.slice(0, maxElements) : vector;
   });
   if (data.length !== expected || vectors.length !== expected || vectors.includes(undefined)) {
     throw new EmbeddingError(
@@ -57,14 +65,14 @@ function fromBase64(text: string): Float32Array {
 }
 
 function requireSearchable(vector: Float32Array): void {
-  if (!isDimension(vector.length)) {
+  if (vector.length === 0 || vector.length > EMBEDDER_DIMENSION_MAX) {
     throw new EmbeddingError(
-      `the model returns vectors of ${vector.length} dimensions, but only ` +
-        `${DIMENSIONS.join(", ")} can be searched`,
+      `the model returns vectors of ${vector.length} dimensions, but only 1 to ` +
+        `${EMBEDDER_DIMENSION_MAX} can be searched`,
       ["model", "dimension"],
     );
   }
-  const fault = vectorFault(vector);
+  const fault = vectorFault(padded(vector));
   if (fault === "not-finite") {
     throw new EmbeddingError("the model returned a vector with elements that are not finite");
   }

@@ -1,4 +1,5 @@
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
+import { padded } from "../../shared/vector.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { parseEmbeddingResponse } from "./embedding-response.ts";
 import { TextsAtFault } from "./text-batches.ts";
@@ -18,6 +19,8 @@ interface EndpointOptions {
    * returned another one, because some endpoints refuse the parameter.
    */
   readonly asksForDimension: boolean;
+  /** Whether longer vectors are cut to the dimension. */
+  readonly truncate?: boolean | undefined;
   readonly apiKey?: string | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -98,8 +101,15 @@ export class Endpoint {
     return this.#hasAnswered;
   }
 
-  /** Embeds texts with one request. Throws a RequestFailure or an EmbeddingError. */
+  /**
+   * Embeds texts with one request. The vectors have zeros up to a dimension that can be searched. Throws a
+   * RequestFailure or an EmbeddingError.
+   */
   async embed(inputs: readonly string[], timeoutMs?: number): Promise<Float32Array[]> {
+    return (await this.#embedAsModel(inputs, timeoutMs)).map(padded);
+  }
+
+  async #embedAsModel(inputs: readonly string[], timeoutMs?: number): Promise<Float32Array[]> {
     const vectors = await this.#embedOnce(inputs, timeoutMs);
     const other = this.#otherDimension(vectors);
     if (other === undefined) return vectors;
@@ -132,7 +142,8 @@ export class Endpoint {
       this.#encoding = "float";
     }
     this.#encodingIsKnown = true;
-    return parseEmbeddingResponse(text, inputs.length);
+    const { dimension, truncate = false } = this.options;
+    return parseEmbeddingResponse(text, inputs.length, truncate ? dimension : undefined);
   }
 
   /**

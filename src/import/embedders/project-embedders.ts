@@ -1,5 +1,6 @@
 import { type EmbedderConfig, HASHING } from "../../config/embedders.ts";
-import { EMBED_DEFAULT_DIMENSION, EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
+import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
+import { storedDimension } from "../../shared/vector.ts";
 import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { Endpoint, isTimeout, RequestFailure } from "./endpoint.ts";
@@ -20,7 +21,6 @@ export interface ProjectEmbedder {
   readonly name: string;
   /** `name:model:dimension`. Embeddings with equal fingerprints are comparable. */
   readonly fingerprint: string;
-  readonly dimension: number;
   /** Requests that a process sends at once to embed files. */
   readonly concurrency: number;
   /** Texts that one request may have, as far as it is known. */
@@ -57,9 +57,14 @@ export function embedderName(fingerprint: string): string {
   return fingerprint.slice(0, fingerprint.indexOf(":"));
 }
 
-/** Whether the embeddings of a fingerprint have this dimension. */
+/** The elements of the vectors that an embedder returns. */
+export function ownDimension(fingerprint: string): number {
+  return Number(fingerprint.slice(fingerprint.lastIndexOf(":") + 1));
+}
+
+/** Whether the embeddings of a fingerprint are stored in this dimension. */
 export function hasDimension(fingerprint: string, dimension: number): boolean {
-  return fingerprint.endsWith(`:${dimension}`);
+  return storedDimension(ownDimension(fingerprint)) === dimension;
 }
 
 /** Statuses that say something about the texts of a request, not about the endpoint. */
@@ -102,7 +107,7 @@ function remote(config: EmbedderConfig): ProjectEmbedder {
     }
   }, config.batch);
   return {
-    ...{ name, dimension, fingerprint: `${name}:${model}:${dimension}` },
+    ...{ name, fingerprint: `${name}:${model}:${dimension}` },
     concurrency: config.concurrency ?? EMBED_CONCURRENCY,
     get batchInputs() {
       return batches.maxInputs;
@@ -124,7 +129,6 @@ function builtIn(): ProjectEmbedder {
   return {
     name: HASHING,
     fingerprint: `${HASHING}:${embedder.name}`,
-    dimension: EMBED_DEFAULT_DIMENSION,
     ...{ concurrency: EMBED_CONCURRENCY, batchInputs: EMBED_BATCH_INPUTS },
     async embedPassages(passages, _timeoutMs, onOutcomes) {
       const outcomes = passages.map(({ headings, content }) => ({

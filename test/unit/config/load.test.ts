@@ -50,14 +50,18 @@ describe("the configuration", () => {
     }
   });
 
-  test("the requests of an embedder have a size and a number within bounds", () => {
+  test("the requests of an embedder have a size and a number within bounds, and its vectors a length", () => {
     const configured = (more: object) =>
       JSON.stringify({ own: { url: "http://127.0.0.1", model: "m", dimension: 768, ...more } });
-    const { embedders } = loadConfig({ EMBEDDERS: configured({ batch: 10, concurrency: 2 }) });
-    expect(embedders).toMatchObject([{ batch: 10, concurrency: 2 }]);
+    const { embedders } = loadConfig({
+      EMBEDDERS: configured({ batch: 10, concurrency: 2, dimension: 1, truncate: true }),
+    });
+    expect(embedders).toMatchObject([{ batch: 10, concurrency: 2, dimension: 1, truncate: true }]);
     for (const [name, ...values] of [
       ["batch", 0, 257, 1.5, "8"],
       ["concurrency", 0, 33, null],
+      ["dimension", 0, 4_097, 1.5, "384"],
+      ["truncate", 1, "yes"],
     ]) {
       for (const value of values) {
         expect(faultsOf({ EMBEDDERS: configured({ [`${name}`]: value }) })).toEqual([

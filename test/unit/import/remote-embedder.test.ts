@@ -3,7 +3,7 @@ import { EmbeddingError } from "../../../src/import/embedders/embedding-error.ts
 import { embeddingsUrl } from "../../../src/import/embedders/endpoint.ts";
 import { remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
 import { EMBED_BATCH_INPUTS } from "../../../src/import/embedders/text-batches.ts";
-import { EMBED_ATTEMPTS } from "../../../src/shared/limits.ts";
+import { DIMENSIONS, EMBED_ATTEMPTS } from "../../../src/shared/limits.ts";
 import {
   type EmbeddingEndpoint,
   startEmbeddingEndpoint,
@@ -113,6 +113,7 @@ describe("an embedding endpoint that fails", () => {
       "vectors for 1 texts",
     ],
     ["an odd dimension", () => answer(whole.slice(1)), "767 dimensions"],
+    ["more than 4,096 dimensions", () => answer(vectorOf("text", 4_097)), "4097 dimensions"],
     ["invalid base64", () => answer("!!!!"), "0 dimensions"],
     ["truncated base64", () => answer(asBase64(whole).slice(0, -8)), "766 dimensions"],
     ["elements that are not numbers", () => answer(["a", "b"]), "form of /v1/embeddings"],
@@ -121,7 +122,7 @@ describe("an embedding endpoint that fails", () => {
   ];
   test.each(wrong)("with %s is not retried", async (_, make, text) => {
     endpoint.next.push(make);
-    expect((await failureOf()).message).toContain(text);
+    expect((await failureOf(open({ dimension: 768 }))).message).toContain(text);
     expect(endpoint.served).toEqual([]);
   });
 });
@@ -132,6 +133,18 @@ describe("vectors of different dimensions", () => {
     const { message } = await failureOf(open({ dimension: 1_024 }));
     expect(message).toContain("768 dimensions, expected 1024");
   });
+
+  test.each([1, 64, 384, 767, 769, 1_023, 2_048, 4_095])(
+    "of %d elements get zeros up to one that can be searched",
+    async (dimension) => {
+      endpoint.dimension = dimension;
+      const [vector] = await open().embedPassages(passages("text"));
+      const own = vectorOf("text", dimension);
+      expect(DIMENSIONS as readonly number[]).toContain(vector?.length ?? 0);
+      expect([...(vector ?? [])].slice(0, dimension)).toEqual(own);
+      expect([...(vector ?? [])].slice(dimension).every((element) => element === 0)).toBe(true);
+    },
+  );
 
   test("from earlier ones are rejected", async () => {
     const embedder = open();
