@@ -151,7 +151,7 @@ describe("the embedder of a project", () => {
     endpoint.dimension = 384;
     const project = await projectOf("mini");
     await report(project, [file("a.md", "alpha beta"), file("b.md", "gamma delta")]);
-    expect((await found(project, "alpha beta"))[0]).toBe("a.md");
+    await until(async () => (await found(project, "alpha beta"))[0] === "a.md");
     const [row] = await api.sql`
       SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
     expect(row).toEqual({ embedder: "mini:all-minilm:384", dimension: 768 });
