@@ -75,6 +75,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const guard = new OutageGuard({ url, suspectMs, patienceMs, onChange });
   const session = sessionOf(url);
   const sql = postgres(session.url, {
+    ...(session.path === undefined ? {} : { path: session.path }),
     max: options.connections ?? DB_POOL_CONNECTIONS,
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
     // A constant delay, because a growing one would keep the service down after the server is back.

@@ -1,82 +1,142 @@
+import { setTimeout } from "node:timers/promises";
 import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster } from "./embedded/cluster.ts";
+import { EmbeddedDatabaseError } from "./embedded/failure.ts";
 import { locateCluster, SHARED_FOLDER } from "./embedded/location.ts";
+import { tryOwn } from "./embedded/ownership.ts";
 import {
-  runningPort,
+  type Server,
+  type ServerPlan,
   type ServerSettings,
-  serverPid,
   serverUrl,
   startServer,
-  stopServer,
 } from "./embedded/server.ts";
-import { withUsers } from "./embedded/users.ts";
-import { watchServer } from "./embedded/watch.ts";
 
 export { EmbeddedDatabaseError } from "./embedded/failure.ts";
 export { hasCluster } from "./embedded/location.ts";
+
+/** How long a process waits for the server that another process starts. A longer wait than the second bound is logged. */
+const JOIN_TIMEOUT_MS = 60_000;
+const JOIN_REPORT_MS = 2_000;
+const JOIN_POLL_MS = 20;
+/** How often a process that joined a server looks whether its owner has ended. */
+const OWNER_POLL_MS = 500;
+/** The pause after a failed restart of the server. */
+const RESTART_PAUSE_MS = 5_000;
 
 type EmbeddedDatabaseOptions = {
   /** The folder of the cluster; created when it does not exist. */
   readonly dataDir: string;
   readonly log: (line: string) => void;
-  /** PostgreSQL settings that override the defaults if this call starts the server. */
+  /** PostgreSQL settings that override the defaults if this process starts the server. */
   readonly settings?: ServerSettings;
 };
 
 export type EmbeddedDatabase = {
-  /** `postgres://user:password@127.0.0.1:port/database`; never log it. */
+  /** `postgres://user:password@folder-of-the-socket:port/database`; never log it. */
   readonly url: string;
   /** Whether this call created the cluster. */
   readonly fresh: boolean;
-  /** Ends this use; the last user stops PostgreSQL. Further calls do nothing. */
+  /** Ends this use; the owner stops PostgreSQL. Further calls do nothing. */
   close(): Promise<void>;
 };
 
+/** How this process began to use a server. */
+type Begun = {
+  readonly url: string;
+  readonly fresh: boolean;
+  /** Only the owner has these. */
+  readonly server?: Server;
+  readonly release?: () => void;
+};
+
 /**
- * Opens the embedded PostgreSQL of a data folder: joins the server that another process runs, or
- * creates the cluster and starts one. A server keeps running when all its users are killed, and the
- * next user joins it. A server that dies is started again at the same address. Throws
- * `EmbeddedDatabaseError`, one line with the remedy.
+ * Opens the embedded PostgreSQL of a data folder. The first process owns the server, which is its child: it
+ * creates the cluster, starts the server, starts it again when it dies, and stops it. Other processes join it
+ * through its socket. When the owner ends, however that happens, one of them becomes the owner and starts the
+ * server again at the same address. Throws `EmbeddedDatabaseError`, one line with the remedy.
  */
 export async function openEmbeddedDatabase(
   options: EmbeddedDatabaseOptions,
 ): Promise<EmbeddedDatabase> {
   const { log, settings = {} } = options;
   const location = locateCluster(options.dataDir);
-  const binaries = findBinaries(location.account, SHARED_FOLDER);
-  const durable = settings.fsync !== "off";
-
-  const opened = await withUsers(location.users, log, async (users) => {
-    const fresh = await ensureCluster(location, binaries, durable);
-    if (fresh) log(`created a PostgreSQL ${binaries.major} cluster in ${location.cluster}`);
-    const port = (await runningPort(location)) ?? (await startServer(location, binaries, settings));
-    return { fresh, port, url: serverUrl(location, port), token: users.add() };
-  });
-
-  const endWatch = watchServer(
-    () => serverPid(location),
-    () =>
-      withUsers(location.users, log, async () => {
-        if ((await runningPort(location)) === undefined)
-          await startServer(location, binaries, settings, opened.port);
-      }),
-    log,
-  );
-
-  let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    await endWatch();
-    await withUsers(location.users, log, async (users) => {
-      users.remove(opened.token);
-      if (!users.any()) await stopServer(location, binaries);
-    });
+  const plan = {
+    ...{ location, binaries: findBinaries(location.account, SHARED_FOLDER), settings, log },
   };
+  const ending = new AbortController();
+  const begun = await begin(plan, ending.signal);
+  const kept = keep(plan, begun, ending.signal);
   return {
-    url: opened.url,
-    fresh: opened.fresh,
+    url: begun.url,
+    fresh: begun.fresh,
     close() {
-      closing ??= close();
-      return closing;
+      ending.abort();
+      return kept;
     },
   };
+}
+
+/** Starts the server as its owner, or joins that of another process once it accepts connections. */
+async function begin(plan: ServerPlan, signal: AbortSignal): Promise<Begun> {
+  const { location, log } = plan;
+  const since = Date.now();
+  for (let isReported = false; ; await Bun.sleep(JOIN_POLL_MS)) {
+    const release = await tryOwn(location);
+    if (release !== undefined) return await own(plan, release, signal);
+    const url = await serverUrl(location);
+    if (url !== undefined) return { url, fresh: false };
+    const waited = Date.now() - since;
+    if (waited > JOIN_TIMEOUT_MS) {
+      throw new EmbeddedDatabaseError(
+        `another process has been starting or stopping PostgreSQL for ${JOIN_TIMEOUT_MS / 1_000} s: try again later, or end that process (see ${location.log})`,
+      );
+    }
+    if (waited > JOIN_REPORT_MS && !isReported) {
+      log("waiting for another process that starts or stops PostgreSQL");
+      isReported = true;
+    }
+  }
+}
+
+async function own(plan: ServerPlan, release: () => void, signal: AbortSignal): Promise<Begun> {
+  const { location, binaries, settings, log } = plan;
+  try {
+    const fresh = await ensureCluster(location, binaries, settings["fsync"] !== "off");
+    if (fresh) log(`created a PostgreSQL ${binaries.major} cluster in ${location.cluster}`);
+    const server = await startServer(plan, signal);
+    return { url: server.url, fresh, server, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Keeps the server running until `signal`: the owner starts it again, and others become the owner when it has ended. */
+async function keep(plan: ServerPlan, begun: Begun, signal: AbortSignal): Promise<void> {
+  let { server, release } = begun;
+  const ending = new Promise((resolve) => signal.addEventListener("abort", resolve));
+  // A pause does not keep the process running.
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal, ref: false }).catch(() => {});
+  while (!signal.aborted) {
+    try {
+      await Promise.race([server?.exited, ending]);
+      release ??= await tryOwn(plan.location);
+      if (release === undefined) await pause(OWNER_POLL_MS);
+      else if (!signal.aborted) {
+        server = undefined;
+        plan.log("PostgreSQL has ended; starting it again");
+        server = await startServer(plan, signal);
+      }
+    } catch (error) {
+      if (signal.aborted) break;
+      plan.log(error instanceof Error ? error.message : String(error));
+      await pause(RESTART_PAUSE_MS);
+    }
+  }
+  try {
+    await server?.stop();
+  } finally {
+    release?.();
+  }
 }

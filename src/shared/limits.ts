@@ -285,12 +285,6 @@ export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 export const TEXT_MERGE_WHEN_BUSY = { count: 6, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
 
-// Embedded PostgreSQL.
-/** Replaying the write-ahead log after a crash may take this long. */
-export const EMBEDDED_START_TIMEOUT_SECONDS = 300;
-/** The holder of the lock may be starting a server. */
-export const EMBEDDED_LOCK_TIMEOUT_MS = 400_000;
-
 // Commands.
 /** Files that a command lists before it removes them. */
 export const REMOVALS_SHOWN_MAX = 5;
@@ -380,10 +374,6 @@ const RELATIONS: readonly Relation[] = [
   [API_KEY_PREFIX_CHARS <= API_KEY_PREFIX_MAX_CHARS, "generated prefixes are short enough"],
   [DRAIN_GRACE_MS < DRAIN_REQUESTS_MS, "requests read during the grace period can be answered"],
   [DRAIN_REQUESTS_MS < DRAIN_DEADLINE_MS, "requests drain before the process is ended"],
-  [
-    EMBEDDED_START_TIMEOUT_SECONDS * 1_000 < EMBEDDED_LOCK_TIMEOUT_MS,
-    "the wait for the lock outlasts a start of PostgreSQL",
-  ],
   [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
   [
     2 * MARKDOWN_FILE_MAX_BYTES <= IMPORT_RECORD_MAX_CHARS,

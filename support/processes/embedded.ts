@@ -1,8 +1,10 @@
-import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
+import { rmSync } from "node:fs";
+import { hasCluster, locateCluster } from "../../src/db/embedded/location.ts";
+import { endLeftServer } from "../../src/db/embedded/server.ts";
+import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
 import { abandonedFolders, memoryFolder } from "../folders.ts";
+import { freePort } from "./ports.ts";
 
 /** A new DATA_DIR. A PostgreSQL that a killed server leaves running in it is stopped at the end. */
 export function dataFolder(): string {
@@ -11,11 +13,23 @@ export function dataFolder(): string {
   return folder;
 }
 
-/** Stops the embedded PostgreSQL of a folder by joining it and leaving as its last user. */
+/** Stops the PostgreSQL that a killed process has left running in a folder. */
 export async function stopEmbeddedServer(folder: string): Promise<void> {
-  if (!existsSync(join(folder, "postgres", "cluster", "postmaster.pid"))) return;
-  const server = await openEmbeddedDatabase({ dataDir: folder, log: () => {} });
-  await server.close();
+  if (hasCluster(folder)) await endLeftServer(locateCluster(folder));
+}
+
+/** Opens a PostgreSQL that listens on a port, as those of users do, so that tests can be between it and its clients. */
+export async function openOnPort(
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<EmbeddedDatabase> {
+  const port = settings["port"] ?? String(await freePort());
+  const server = await openEmbeddedDatabase({
+    ...{ dataDir, log: () => {} },
+    settings: { ...settings, listen_addresses: "127.0.0.1", port },
+  });
+  const { username, password } = new URL(server.url);
+  return { ...server, url: `postgres://${username}:${password}@127.0.0.1:${port}/postgres` };
 }
 
 /** Stops the servers and removes the folders of test processes that were killed. */

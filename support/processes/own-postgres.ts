@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
+import type { EmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
+import { openOnPort } from "./embedded.ts";
+import { freePort } from "./ports.ts";
 import { folderWithCluster } from "./prepared-cluster.ts";
 
 /** Committed data must survive a crash of the server, but not of the machine. */
@@ -30,10 +32,19 @@ async function childrenOf(pid: number): Promise<number[]> {
   return children.split("\n").filter(Boolean).map(Number);
 }
 
+/** Whether a server accepts sessions. */
+async function answers(url: string): Promise<boolean> {
+  const sql = openDatabase(url, { connections: 1 });
+  const isUp = await sql`SELECT 1`.then(() => true).catch(() => false);
+  await sql.end();
+  return isUp;
+}
+
 /** Starts a PostgreSQL with the current schema that no other test uses, so it may be crashed. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = await folderWithCluster();
-  const start = () => openEmbeddedDatabase({ dataDir, log: () => {}, settings: SETTINGS });
+  const port = String(await freePort());
+  const start = () => openOnPort(dataDir, { ...SETTINGS, port });
   let server: EmbeddedDatabase = await start();
   const { url } = server;
   const sql = openDatabase(url, { connections: 4, patience: "command" });
@@ -88,10 +99,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       // An immediate shutdown: every process of the server exits without cleaning up.
       process.kill(pid, "SIGQUIT");
       while (!isGone(pid)) await Bun.sleep(5);
-      const crashed = server;
-      server = await start();
-      // Else this process would count as a user twice, and the last close would not stop the server.
-      await crashed.close();
+      // Its owner, this process, starts it again.
+      while (!(await answers(url))) await Bun.sleep(5);
     },
   };
 }

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
 import { onCleanup } from "../cleanup.ts";
 import { memoryFolder } from "../folders.ts";
-import { removeAbandonedFolders } from "./embedded.ts";
+import { openOnPort, removeAbandonedFolders } from "./embedded.ts";
 
 /** Variable in which the test runner passes the URL of one PostgreSQL to all its processes. */
 export const SERVER_VARIABLE = "TESSERA_TEST_POSTGRES";
@@ -61,11 +60,7 @@ export type TestDatabase = {
 export async function startPostgres(): Promise<string> {
   await removeAbandonedFolders();
   const folder = memoryFolder("postgres");
-  const server = await openEmbeddedDatabase({
-    dataDir: folder,
-    log: () => {},
-    settings: { ...SETTINGS, ...UNEXPECTED_SETTINGS },
-  });
+  const server = await openOnPort(folder, { ...SETTINGS, ...UNEXPECTED_SETTINGS });
   onCleanup(() => server.close());
   return server.url;
 }

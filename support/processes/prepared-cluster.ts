@@ -6,7 +6,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { dataFolder } from "./embedded.ts";
 import { inServerFolder } from "./postgres.ts";
 
-/** What a cluster is made of. Its port and its users are those of one place. */
+/** What a cluster is made of. Its lock and its socket are those of one place. */
 const PARTS = ["cluster", "password"] as const;
 
 let prepared: Promise<string> | undefined;

@@ -44,6 +44,10 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
     reason: "property-based tests of what callers control",
   },
   "src/db/embedded.ts": { names: ["EmbeddedDatabase"], reason: "type of a server under test" },
+  "src/db/embedded/server.ts": {
+    names: ["endLeftServer"],
+    reason: "what killed test processes leave is ended",
+  },
   "src/db/migrate.ts": { names: ["shippedMigrations"], reason: "the schema that a template has" },
   "src/import/embedders/endpoint.ts": {
     names: ["embeddingsUrl"],

@@ -1,13 +1,8 @@
 import { randomBytes } from "node:crypto";
 import {
-  chmodSync,
-  copyFileSync,
   existsSync,
-  lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,10 +10,14 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Account, canReach, isRoot } from "./account.ts";
-import { EmbeddedDatabaseError } from "./failure.ts";
+import { EmbeddedDatabaseError, explainFailure } from "./failure.ts";
 
 /** The programs of PostgreSQL, and their major version. */
-export type Binaries = { readonly initdb: string; readonly pgCtl: string; readonly major: string };
+export type Binaries = {
+  readonly initdb: string;
+  readonly postgres: string;
+  readonly major: string;
+};
 
 /**
  * Finds PostgreSQL's programs in node_modules. When the account cannot enter that folder, for
@@ -37,7 +36,7 @@ export function findBinaries(account: Account, sharedFolder: string): Binaries {
 function describe(folder: string, version: string): Binaries {
   return {
     initdb: join(folder, "bin", "initdb"),
-    pgCtl: join(folder, "bin", "pg_ctl"),
+    postgres: join(folder, "bin", "postgres"),
     major: version.split(".")[0] ?? version,
   };
 }
@@ -94,7 +93,14 @@ function copyOf(folder: string, destination: string): string {
   const partial = `${destination}.${randomBytes(4).toString("hex")}.partial`;
   mkdirSync(dirname(destination), { recursive: true, mode: 0o755 });
   try {
-    copyReadable(folder, partial);
+    // Every account can read the copy, regardless of the umask.
+    for (const command of [
+      ["cp", "-R", folder, partial],
+      ["chmod", "-R", "a+rX", partial],
+    ]) {
+      const { success, stderr } = Bun.spawnSync(command);
+      if (!success) throw explainFailure("copy its programs", `${stderr}`, destination);
+    }
     renameSync(partial, destination);
   } catch (error) {
     if (!existsSync(destination)) throw error;
@@ -102,21 +108,4 @@ function copyOf(folder: string, destination: string): string {
     rmSync(partial, { recursive: true, force: true });
   }
   return destination;
-}
-
-/** Copies a folder so that every account can read it, regardless of the umask. */
-function copyReadable(from: string, to: string): void {
-  mkdirSync(to);
-  chmodSync(to, 0o755);
-  for (const name of readdirSync(from)) {
-    const source = join(from, name);
-    const target = join(to, name);
-    const status = lstatSync(source);
-    if (status.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
-    else if (status.isDirectory()) copyReadable(source, target);
-    else if (!name.endsWith(".a")) {
-      copyFileSync(source, target);
-      chmodSync(target, (status.mode & 0o100) === 0 ? 0o644 : 0o755);
-    }
-  }
 }

@@ -1,17 +1,12 @@
-import { readFileSync } from "node:fs";
-
-/** The end of the server log that is searched for the cause of a failure. */
-const EMBEDDED_LOG_TAIL_CHARS = 4_000;
-
 /** A reason why the embedded PostgreSQL cannot serve, in one line that names the remedy. */
 export class EmbeddedDatabaseError extends Error {
   override name = "EmbeddedDatabaseError";
 }
 
-/** What the server logs when another process has its port. */
-export const PORT_TAKEN = /could not (bind|create any TCP)/;
+/** What a server logs that is started while the last processes of a killed one are still ending. */
+export const STILL_ENDING = /shared memory block .* is still in use/;
 
-/** Known errors of initdb, pg_ctl and postgres, with the remedy for each. */
+/** Known errors of initdb and postgres, with the remedy for each. */
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/No space left on device/i, "the disk is full: free some space, or move DATA_DIR"],
   [/Disk quota exceeded/i, "the disk quota is used up: free some space, or move DATA_DIR"],
@@ -28,21 +23,20 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
     /Permission denied/i,
     "its files are not accessible to this user: run as their owner, or set another DATA_DIR",
   ],
-  [PORT_TAKEN, "another program has taken its port: end that program, or start this one again"],
+  [STILL_ENDING, "processes of a killed PostgreSQL still use its data: end them, or wait"],
 ];
 
-/** Turns the output of a failed PostgreSQL program into one line with the remedy. */
+/** Turns the output of a failed PostgreSQL program, which becomes the cause, into one line with the remedy. */
 export function explainFailure(step: string, output: string, logFile: string): Error {
-  const text = `${output}\n${logTail(logFile)}`;
-  for (const [pattern, remedy] of REMEDIES) {
-    if (pattern.test(text))
-      return new EmbeddedDatabaseError(`PostgreSQL could not ${step}: ${remedy}`);
-  }
-  const cause =
-    text.match(/^.*\b(?:FATAL|PANIC|error):\s*(.+)$/m)?.[1] ?? firstLine(output) ?? "unknown cause";
-  return new EmbeddedDatabaseError(
-    `PostgreSQL could not ${step}: ${cause.trim()} (see ${logFile}, or set DATABASE_URL to your own PostgreSQL)`,
-  );
+  const known = REMEDIES.find(([pattern]) => pattern.test(output))?.[1];
+  const found =
+    output.match(/^.*\b(?:FATAL|PANIC|error):\s*(.+)$/m)?.[1] ??
+    firstLine(output) ??
+    "unknown cause";
+  const unknown = `${found.trim()} (see ${logFile}, or set DATABASE_URL to your own PostgreSQL)`;
+  return new EmbeddedDatabaseError(`PostgreSQL could not ${step}: ${known ?? unknown}`, {
+    cause: output,
+  });
 }
 
 const DISK_FULL = "the disk is full: free some space, or move DATA_DIR";
@@ -63,14 +57,6 @@ export function explainFileError(path: string, error: unknown): Error {
   const remedy = FILE_REMEDIES[code as string];
   if (remedy === undefined) return error instanceof Error ? error : new Error(String(error));
   return new EmbeddedDatabaseError(`cannot use ${path}: ${remedy}`);
-}
-
-export function logTail(logFile: string): string {
-  try {
-    return readFileSync(logFile, "utf8").slice(-EMBEDDED_LOG_TAIL_CHARS);
-  } catch {
-    return "";
-  }
 }
 
 function firstLine(text: string): string | undefined {

@@ -27,8 +27,10 @@ export type ClusterLocation = {
   readonly home: string;
   readonly log: string;
   readonly password: string;
-  readonly port: string;
-  readonly users: string;
+  /** The process that holds its lock owns the server. */
+  readonly lock: string;
+  /** Names the folder of the socket, if that is not the cluster. */
+  readonly socketFolder: string;
 };
 
 /**
@@ -95,8 +97,8 @@ function describe(
     cluster: join(home, "cluster"),
     log: join(home, "postgres.log"),
     password: join(home, "password"),
-    port: join(home, "port"),
-    users: join(home, "users.sqlite"),
+    lock: join(home, "lock"),
+    socketFolder: join(home, "socket-folder"),
   };
 }
 

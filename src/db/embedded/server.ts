@@ -1,32 +1,53 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import pRetry from "p-retry";
-import { EMBEDDED_START_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import type { Binaries } from "./binaries.ts";
 import { chownToAccount, DATABASE_USER } from "./cluster.ts";
-import { EmbeddedDatabaseError, explainFileError, logTail, PORT_TAKEN } from "./failure.ts";
+import {
+  EmbeddedDatabaseError,
+  explainFailure,
+  explainFileError,
+  STILL_ENDING,
+} from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
 import { commandLine, readIfPresent } from "./processes.ts";
-import { runProgram } from "./programs.ts";
+import { programOptions } from "./programs.ts";
+import { accepts, chooseSocketFolder, socketPath } from "./socket.ts";
 
-/** Attempts while another process takes the port or a killed server is still ending. */
-const EMBEDDED_START_ATTEMPTS = 10;
-const EMBEDDED_RETRY_MS = 200;
-const EMBEDDED_POLL_MS = 20;
-/** A fast shutdown writes one checkpoint. */
-const EMBEDDED_STOP_TIMEOUT_SECONDS = 60;
+/** Replaying the write-ahead log after a crash may take this long. */
+const START_TIMEOUT_MS = 300_000;
+/** Attempts while the last processes of a killed server are still ending. */
+const START_ATTEMPTS = 50;
+const START_RETRY_MS = 200;
+const POLL_MS = 20;
 /** A start empties a larger server log. */
-const EMBEDDED_LOG_MAX_BYTES = 16_777_216;
+const LOG_MAX_BYTES = 16_777_216;
+
+/**
+ * How a server is ended, and how long each step may take. A fast shutdown writes one checkpoint. An immediate
+ * one writes nothing, and kills after 5 s those of its processes that have not ended. The next start then
+ * replays the log, so each step keeps what was committed.
+ */
+const END_STEPS = [
+  { signal: "SIGINT", patienceMs: 5_000 },
+  { signal: "SIGQUIT", patienceMs: 6_000 },
+  { signal: "SIGKILL", patienceMs: 2_000 },
+] as const;
 
 /** Settings of the server, by their PostgreSQL names. */
 export type ServerSettings = Readonly<Record<string, string>>;
 
-const HOST = "127.0.0.1";
-
+/** There is no port, because another program that takes it after a crash would keep PostgreSQL out. */
 const DEFAULT_SETTINGS: ServerSettings = {
-  listen_addresses: HOST,
-  unix_socket_directories: "",
+  listen_addresses: "",
   max_connections: "100",
   shared_buffers: "128MB",
   // Statements are short, so compiling them costs more than it saves.
@@ -37,123 +58,129 @@ const DEFAULT_SETTINGS: ServerSettings = {
   log_checkpoints: "off",
 };
 
-/** The port of the cluster's running server, once it accepts connections; undefined without one. */
-export async function runningPort(location: ClusterLocation): Promise<number | undefined> {
-  const deadline = Date.now() + EMBEDDED_START_TIMEOUT_SECONDS * 1_000;
-  for (;;) {
-    const { pid, port, status } = readPidFile(location);
-    if (pid === undefined) return undefined;
-    if (!commandLine(pid).includes(location.cluster)) {
-      // Another process has this id now, which PostgreSQL would mistake for a running server.
-      rmSync(pidFile(location), { force: true });
-      return undefined;
-    }
-    // A killed server may keep its files and its process id for a moment, but not its port.
-    if (status === "ready" && port !== undefined && (await accepts(port))) return port;
-    if (Date.now() > deadline) {
-      throw new EmbeddedDatabaseError(
-        `the PostgreSQL with process id ${pid} stays in state "${status}": end it, then try again (see ${location.log})`,
-      );
-    }
-    await Bun.sleep(EMBEDDED_POLL_MS);
-  }
-}
+/** What is needed to start a server. */
+export type ServerPlan = {
+  readonly location: ClusterLocation;
+  readonly binaries: Binaries;
+  readonly settings: ServerSettings;
+  readonly log: (line: string) => void;
+};
 
-/** The id of the server's process, running or not; undefined when none was started. */
-export function serverPid(location: ClusterLocation): number | undefined {
-  return readPidFile(location).pid;
-}
+/** A server that this process has started. */
+export type Server = {
+  /** The address for clients on this machine. It contains the password: never log it. */
+  readonly url: string;
+  readonly exited: Promise<unknown>;
+  /** Open transactions roll back; everything committed is on disk. */
+  stop(): Promise<void>;
+};
 
 /**
- * Starts PostgreSQL and returns its port: the one that its clients know, if there are any, else the same as
- * last time when that is still free.
+ * Starts PostgreSQL as a child of this process and waits until it accepts connections, or `signal` ends it.
+ * Only the owner of the server may call this: what a killed owner has left running is ended first.
  */
-export async function startServer(
-  location: ClusterLocation,
-  binaries: Binaries,
-  settings: ServerSettings,
-  knownPort?: number,
-): Promise<number> {
-  prepareLog(location);
-  const start = async (attempt: number): Promise<number> => {
-    const port = knownPort ?? (attempt === 1 ? await lastOrFreePort(location) : await freePort());
-    try {
-      await runProgram(location, startCommand(location, binaries, port, settings), "start");
-      writeFileSync(location.port, String(port));
-      return port;
-    } catch (error) {
-      // A process that was killed while it started PostgreSQL may have left a server that starts.
-      const running = await runningPort(location);
-      if (running !== undefined) return running;
-      throw error;
-    }
-  };
-  return await pRetry(start, {
-    retries: EMBEDDED_START_ATTEMPTS - 1,
+export async function startServer(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
+  const { location } = plan;
+  await endLeftServer(location);
+  return await pRetry(() => attempt(plan, signal), {
+    retries: START_ATTEMPTS - 1,
     factor: 1,
-    minTimeout: EMBEDDED_RETRY_MS,
-    shouldRetry: () => isTransient(logTail(location.log)),
+    minTimeout: START_RETRY_MS,
+    shouldRetry: ({ error }) => STILL_ENDING.test(String(error.cause)),
   });
 }
 
-/**
- * Whether another attempt may succeed: another process took the port between the check and the
- * start, or the last processes of a killed server are still running.
- */
-function isTransient(log: string): boolean {
-  return PORT_TAKEN.test(log) || /shared memory block .* is still in use/.test(log);
+async function attempt(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
+  const { location } = plan;
+  const logStart = prepareLog(location);
+  const child = spawnServer(plan);
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const isOwn = readPidFile(location).pid === child.pid;
+    const url = isOwn ? await serverUrl(location) : undefined;
+    const { exited } = child;
+    if (url !== undefined) return { url, exited, stop: () => endServer(location, child.pid) };
+    if (child.exitCode !== null || child.signalCode !== null) {
+      const output = readFileSync(location.log).subarray(logStart).toString();
+      throw explainFailure("start", output, location.log);
+    }
+    if (signal.aborted || Date.now() > deadline) {
+      await endServer(location, child.pid);
+      throw new EmbeddedDatabaseError(`PostgreSQL was not ready in time (see ${location.log})`);
+    }
+    await Bun.sleep(POLL_MS);
+  }
 }
 
-/** Stops PostgreSQL if it runs. Open transactions roll back; everything committed is on disk. */
-export async function stopServer(location: ClusterLocation, binaries: Binaries): Promise<void> {
-  if ((await runningPort(location)) === undefined) return;
-  await runProgram(
-    location,
-    [
-      binaries.pgCtl,
-      "stop",
-      `--pgdata=${location.cluster}`,
-      "--mode=fast",
-      "--wait",
-      `--timeout=${EMBEDDED_STOP_TIMEOUT_SECONDS}`,
-      "--silent",
-    ],
-    "stop",
+function spawnServer(plan: ServerPlan) {
+  const { location, binaries, settings, log } = plan;
+  const folder = chooseSocketFolder(location, log);
+  // PostgreSQL would take the process that has the number of a killed server for that server.
+  rmSync(`${socketPath(folder)}.lock`, { force: true });
+  const options = Object.entries({
+    ...{ ...DEFAULT_SETTINGS, unix_socket_directories: folder, ...settings },
+  });
+  const output = openSync(location.log, "a");
+  try {
+    const child = Bun.spawn(
+      [
+        ...[binaries.postgres, "-D", location.cluster],
+        ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+      ],
+      // A session of its own, because a terminal signals all processes of its group, and the service
+      // needs the database until it has ended.
+      { ...programOptions(location), stdout: output, stderr: output, detached: true },
+    );
+    child.unref();
+    return child;
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** Ends the server of a killed owner. Without one it does nothing. */
+export async function endLeftServer(location: ClusterLocation): Promise<void> {
+  const { pid } = readPidFile(location);
+  if (pid !== undefined) await endServer(location, pid);
+  // Another process, or a zombie, may have the number that a killed server leaves, and would be taken for it.
+  // PostgreSQL knows that its parent is no server, and still looks for other processes that use the cluster.
+  const left = readIfPresent(pidFile(location));
+  if (left) writeFileSync(pidFile(location), left.replace(/^\d+/, String(process.pid)));
+}
+
+async function endServer(location: ClusterLocation, pid: number): Promise<void> {
+  for (const { signal, patienceMs } of END_STEPS) {
+    if (!isServer(location, pid)) return;
+    process.kill(pid, signal);
+    const deadline = Date.now() + patienceMs;
+    while (isServer(location, pid) && Date.now() < deadline) await Bun.sleep(POLL_MS);
+  }
+  if (!isServer(location, pid)) return;
+  throw new EmbeddedDatabaseError(
+    `the PostgreSQL with process id ${pid} does not end: restart the machine, or set another DATA_DIR (see ${location.log})`,
   );
 }
 
-/** The address for clients on this machine. It contains the password: never log it. */
-export function serverUrl(location: ClusterLocation, port: number): string {
+function isServer(location: ClusterLocation, pid: number): boolean {
+  return commandLine(pid).includes(location.cluster);
+}
+
+/** The address of a server, of whichever process, that accepts connections; undefined without one. */
+export async function serverUrl(location: ClusterLocation): Promise<string | undefined> {
+  const { status, folder, port } = readPidFile(location);
+  if (status !== "ready" || !folder || !(await accepts(socketPath(folder, port)))) return undefined;
   const password = readFileSync(location.password, "utf8").trim();
-  return `postgres://${DATABASE_USER}:${password}@${HOST}:${port}/postgres`;
+  return `postgres://${DATABASE_USER}:${password}@${encodeURIComponent(folder)}:${port}/postgres`;
 }
 
-function startCommand(
-  location: ClusterLocation,
-  binaries: Binaries,
-  port: number,
-  settings: ServerSettings,
-): string[] {
-  const options = Object.entries({ ...DEFAULT_SETTINGS, ...settings, port: String(port) });
-  return [
-    binaries.pgCtl,
-    "start",
-    `--pgdata=${location.cluster}`,
-    `--log=${location.log}`,
-    "--wait",
-    `--timeout=${EMBEDDED_START_TIMEOUT_SECONDS}`,
-    "--silent",
-    // pg_ctl passes this to a shell. Names and values are ours and contain no quotes.
-    `--options=${options.map(([name, value]) => `-c ${name}='${value}'`).join(" ")}`,
-  ];
-}
-
-function prepareLog(location: ClusterLocation): void {
+/** Returns the size of the log in bytes. */
+function prepareLog(location: ClusterLocation): number {
   try {
-    if (!existsSync(location.log) || statSync(location.log).size > EMBEDDED_LOG_MAX_BYTES) {
+    if (!existsSync(location.log) || statSync(location.log).size > LOG_MAX_BYTES) {
       writeFileSync(location.log, "", { mode: 0o600 });
     }
     chownToAccount(location, location.log);
+    return statSync(location.log).size;
   } catch (error) {
     throw explainFileError(location.log, error);
   }
@@ -164,54 +191,18 @@ function pidFile(location: ClusterLocation): string {
 }
 
 /** PostgreSQL writes the file in pieces; lines that are still missing are undefined. */
-function readPidFile(location: ClusterLocation): { pid?: number; port?: number; status?: string } {
+function readPidFile(location: ClusterLocation): {
+  pid?: number;
+  port?: number;
+  folder?: string | undefined;
+  status?: string | undefined;
+} {
   const text = readIfPresent(pidFile(location));
   if (text === undefined) return {};
-  const [pid, , , port, , , , status] = text.split("\n");
+  const [pid, , , port, folder, , , status] = text.split("\n");
   return {
     ...(pid ? { pid: Number(pid) } : {}),
     ...(port ? { port: Number(port) } : {}),
-    status: status?.trim() ?? "starting",
+    ...{ folder, status: status?.trim() },
   };
-}
-
-function accepts(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const probe = connect({ host: HOST, port });
-  probe.once("connect", () => resolve(true));
-  probe.once("error", () => resolve(false));
-  return promise.finally(() => probe.destroy());
-}
-
-/** The last port if it is free, so that clients find the server again after a restart. */
-async function lastOrFreePort(location: ClusterLocation): Promise<number> {
-  if (existsSync(location.port)) {
-    const last = Number(readFileSync(location.port, "utf8"));
-    if (Number.isInteger(last) && last > 0 && (await isFree(last))) return last;
-  }
-  return freePort();
-}
-
-function isFree(port: number): Promise<boolean> {
-  return bind(port).then(
-    () => true,
-    () => false,
-  );
-}
-
-function freePort(): Promise<number> {
-  return bind(0);
-}
-
-/** Binds the port for a moment; 0 asks the system for a free one. */
-function bind(port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const probe = createServer();
-  probe.once("error", reject);
-  probe.listen({ host: HOST, port, exclusive: true }, () => {
-    const address = probe.address();
-    const bound = typeof address === "object" && address ? address.port : port;
-    probe.close(() => resolve(bound));
-  });
-  return promise;
 }

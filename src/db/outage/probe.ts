@@ -17,6 +17,7 @@ export function startProbe(url: string): Probe {
   const sockets = new PoolSockets();
   const session = sessionOf(url);
   const sql = postgres(session.url, {
+    ...(session.path === undefined ? {} : { path: session.path }),
     max: 1,
     fetch_types: false,
     prepare: false,

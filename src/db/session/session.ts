@@ -34,6 +34,8 @@ const RELIED = new Set(Object.keys({ ...MEANING, ...PATIENCE }).map((name) => na
 interface Session {
   /** The address without parameters that the session sets itself. */
   readonly url: string;
+  /** The path of the Unix socket that the address names; the driver does not read it from an address. */
+  readonly path?: string;
   /** The parameters with which the session starts. */
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -50,8 +52,17 @@ export function sessionOf(url: string): Session {
   const hasPath = [...query].some(([name, value]) => /search_path/i.test(`${name} ${value}`));
   return {
     url: own.length === 0 ? url : `${address}?${query}`,
+    ...socketOf(address),
     parameters: { ...MEANING, ...PATIENCE, ...(hasPath ? {} : { search_path: SEARCH_PATH }) },
   };
+}
+
+/** As in libpq, a host that begins with an encoded slash is the folder of a socket: `postgres://user@%2Frun/name`. */
+function socketOf(address: string): { path?: string } {
+  const host = /^\w+:\/\/(?:[^/]*@)?(%2F[^/:]*)(?::(\d+))?/i.exec(address);
+  if (host === null) return {};
+  const [, folder = "", port = "5432"] = host;
+  return { path: `${decodeURIComponent(folder)}/.s.PGSQL.${port}` };
 }
 
 type Queryable = postgres.ISql<Record<string, never>>;
