@@ -1,3 +1,4 @@
+import { streamOf } from "./stream.ts";
 import {
   type Call,
   type CallOptions,
@@ -73,11 +74,24 @@ export interface ImportOptions extends CallOptions {
   readonly encoding?: "gzip" | "zstd";
 }
 
+/** NDJSON as a whole, or in pieces of any size as they are made. */
+export type ImportBody =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | Blob
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<string | Uint8Array>;
+
 export interface DeliveryOptions extends CallOptions {
   /** The webhook's secret; without one, the client's credential counts. */
   readonly secret?: string;
   /** Default: a new random key, which is the same in all retries of this call. */
   readonly idempotencyKey?: string;
+}
+
+function isIterable(body: ImportBody): body is AsyncIterable<string | Uint8Array> {
+  const isStream = body instanceof ReadableStream;
+  return !isStream && typeof body === "object" && Symbol.asyncIterator in body;
 }
 
 /** One method for each operation of the API, named by its operation id, and iterators of lists. */
@@ -398,10 +412,10 @@ export class Tessera {
     return this.#transport.send({ method: "PATCH", path, json, repeatable: true, ...options });
   }
 
-  /** Imports NDJSON. A stream is sent as it is read, and cannot be retried. */
+  /** Imports NDJSON. A stream is sent as it is read, and cannot be retried. Nothing bounds its time by default. */
   importRecords(
     project: string,
-    body: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>,
+    body: ImportBody,
     { strict, encoding, ...options }: ImportOptions = {},
   ): Promise<Schemas["ImportResult"]> {
     const headers = {
@@ -410,8 +424,9 @@ export class Tessera {
     };
     const path = ["projects", project, "import"];
     const query = { strict };
-    const call = { method: "POST", path, query, body, headers, repeatable: true } as const;
-    return this.#transport.send({ ...call, ...options });
+    const content = isIterable(body) ? streamOf(body) : body;
+    const call = { method: "POST", path, query, headers, repeatable: true } as const;
+    return this.#transport.send({ ...call, body: content, timeoutMs: 0, ...options });
   }
 
   getBranchEligibility(

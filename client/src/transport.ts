@@ -7,6 +7,8 @@ export interface TesseraOptions {
   readonly credential: string | (() => string | Promise<string>);
   /** How often a request is repeated at most. Default: 3. */
   readonly retries?: number;
+  /** Milliseconds that one request and its answer may take; 0 for no bound. Default: 60,000, and 0 for imports. */
+  readonly timeoutMs?: number;
   /** Replaces the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
@@ -14,6 +16,8 @@ export interface TesseraOptions {
 export interface CallOptions {
   /** Ends the call, also while it waits for a retry. */
   readonly signal?: AbortSignal;
+  /** In place of that of the client: milliseconds that each request of the call may take. */
+  readonly timeoutMs?: number;
   /** For a read: the `change` of a client, which the answer has to have. It is waited for, some seconds at most. */
   readonly minChange?: string;
 }
@@ -37,6 +41,7 @@ export interface Call extends CallOptions {
 /** Names a project to balancers, so that its requests reach the node that has it in memory. */
 const ROUTING_KEY = "x-routing-key";
 const RETRIES_DEFAULT = 3;
+const TIMEOUT_MS_DEFAULT = 60_000;
 const BACKOFF_MS = 200;
 const BACKOFF_MAX_MS = 5_000;
 
@@ -66,8 +71,20 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
 /** Whether a failed call may be sent again: a lost answer only if a repetition changes nothing. */
 function mayRepeat(error: unknown, { repeatable, body, signal }: Call): boolean {
   if (signal?.aborted || body instanceof ReadableStream) return false;
-  if (!(error instanceof TesseraError)) return repeatable && error instanceof TypeError;
+  if (!(error instanceof TesseraError)) return repeatable && isLost(error);
   return error.isRetryable || (repeatable && error.status === 503);
+}
+
+/** Whether no answer came: the connection was lost, or the answer took too long. */
+function isLost(error: unknown): boolean {
+  return error instanceof TypeError || (error as Error | null)?.name === "TimeoutError";
+}
+
+/** Ends a request for its caller, or when its time is over; undefined if nothing does. */
+function signalOf({ signal }: Call, timeoutMs: number): AbortSignal | undefined {
+  if (!(timeoutMs > 0)) return signal;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
 /** Sends calls and repeats those that may succeed later. */
@@ -98,9 +115,11 @@ export class Transport {
   }
 
   async #sendOnce<T>(call: Call): Promise<T> {
-    const { method, path, json, body, headers, signal, minChange } = call;
+    const { method, path, json, body, headers, minChange } = call;
     const query = { ...call.query, min_change: minChange };
     const { baseUrl, credential, fetch = globalThis.fetch } = this.options;
+    const { timeoutMs = this.options.timeoutMs ?? TIMEOUT_MS_DEFAULT } = call;
+    const signal = signalOf(call, timeoutMs);
     const token = typeof credential === "string" ? credential : await credential();
     const content = json === undefined ? body : JSON.stringify(json);
     const project = path[0] === "projects" ? path[1] : undefined;

@@ -1278,8 +1278,8 @@ export interface components {
         RetrieveRequest: {
             /** @description What to look for, 1 to 500 characters without white space around it. The project's embedder embeds it, unless a vector is given. */
             query?: string;
-            /** @description The number of elements of the vector. */
-            dimension?: 768 | 1024 | 1536 | 3072 | 4096;
+            /** @description The number of elements of the vector: that of the project's embedder, or one of 768, 1024, 1536, 3072, 4096. */
+            dimension?: number;
             /** @description `semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with a query, else `semantic`. */
             mode?: "semantic" | "keyword" | "hybrid";
             target?: components["schemas"]["LookupTarget"];

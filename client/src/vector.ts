@@ -11,3 +11,10 @@ export function encodeVector(vector: ArrayLike<number>): string {
   }
   return btoa(text);
 }
+
+/** The numbers of a vector in base64 of little-endian float32. */
+export function decodeVector(text: string): number[] {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(i * 4, true));
+}

@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TesseraRetriever } from "../../client/examples/langchain-retriever.ts";
 import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/index.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
@@ -10,7 +7,6 @@ import { sharedApi } from "../../support/api/api.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 import { clientTypes } from "../../support/openapi-types.ts";
 
 const DIMENSION = 768;
@@ -67,14 +63,11 @@ test("the types are those of the document", async () => {
   expect(types).toBe(await clientTypes(document));
 });
 
-test("a search finds the chunks, and a retriever makes documents of what a text finds", async () => {
+test("a search finds the chunks", async () => {
   const found = await client.searchEnvironment("handbook", "production", query, { limit: 1 });
   expect(found.data[0]?.score).toBeCloseTo(1, 5);
   const near = await client.retrieve("handbook", { vector: query, limit: 1 });
   expect(near.data).toMatchObject([{ match_type: "semantic", chunk: { file_path: "chunks.txt" } }]);
-  const retrieval = { target: { environment: "production" } };
-  const retriever = new TesseraRetriever({ client, project: "handbook", retrieval });
-  expect(await retriever.invoke("snapshots")).toMatchObject([{ metadata: { path: "a.md" } }]);
 });
 
 test("an iterator reads all pages of a list", async () => {
@@ -154,29 +147,6 @@ test("all retries of a delivery have one idempotency key", async () => {
   const keys = requests.map(({ headers }) => new Headers(headers).get("idempotency-key"));
   expect(keys).toHaveLength(3);
   expect(new Set(keys).size).toBe(1);
-});
-
-test("the examples of the README run under Node.js", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "tessera-client-"));
-  onCleanup(async () => rmSync(folder, { recursive: true }));
-  const built = await Bun.build({
-    entrypoints: [join(ROOT, "client/src/index.ts")],
-    target: "browser",
-    outdir: folder,
-    naming: "client.mjs",
-  });
-  expect(built.success).toBe(true);
-  const readme = await Bun.file(join(ROOT, "client/README.md")).text();
-  const [, example = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
-  await Bun.write(join(folder, "example.mjs"), example.replace("tessera-client", "./client.mjs"));
-  const child = Bun.spawn(["node", join(folder, "example.mjs")], {
-    env: { ...process.env, TESSERA_URL: api.url, TESSERA_KEY: key },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const lines = (await new Response(child.stdout).text()).trim().split("\n");
-  expect(lines[0]).toContain(" Snapshots ");
-  expect(lines.slice(1)).toEqual(["a.md", "b.md", "404 project-not-found"]);
 });
 
 test("requests to a project carry the routing key of its last answer, and those to others do not", async () => {

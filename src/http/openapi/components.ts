@@ -36,8 +36,10 @@ const HEADERS = {
     schema: { type: "string", const: "nosniff" },
   },
   Vary: {
-    description: "The request headers that the answer depends on.",
-    required: true,
+    description:
+      "The request headers that the answer depends on: `Accept` where browsers get a page, `Origin` where pages of " +
+      "other origins may call the service.",
+    required: false,
     schema: { type: "string" },
   },
   NoStore: {

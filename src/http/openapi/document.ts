@@ -113,15 +113,10 @@ const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
 };
 
-/** What caches must know of an operation that answers browsers with a page. */
-function negotiatedHeaders(operation: Operation): Json {
-  return pageOf(operation) === undefined ? {} : { Vary: { $ref: "#/components/headers/Vary" } };
-}
-
-function problemHeaders(operation: Operation, slugs: readonly Slug[]): Json {
+function problemHeaders(_operation: Operation, slugs: readonly Slug[]): Json {
   const headers: Json = {
-    ...negotiatedHeaders(operation),
     "X-Request-Id": REQUEST_ID_HEADER,
+    Vary: { $ref: "#/components/headers/Vary" },
     "X-Content-Type-Options": NO_SNIFF_HEADER,
     "Cache-Control": { $ref: "#/components/headers/NoStore" },
     ...RATE_LIMIT_HEADERS,
@@ -169,8 +164,8 @@ function problemResponses(operation: Operation): Json {
 
 function successHeaders(operation: Operation): Json {
   const headers: Json = {
-    ...negotiatedHeaders(operation),
     "X-Request-Id": REQUEST_ID_HEADER,
+    Vary: { $ref: "#/components/headers/Vary" },
     "X-Content-Type-Options": NO_SNIFF_HEADER,
     ...RATE_LIMIT_HEADERS,
   };
