@@ -30,8 +30,8 @@ import type { QueryEmbedder } from "./embeddings/query-embedder.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { Changes } from "./http/changes.ts";
 import type { CursorSigner } from "./http/cursor.ts";
-import type { Admission } from "./http/load/admission.ts";
 import type { BodyIntake } from "./http/load/body.ts";
+import type { Gates } from "./http/load/gates.ts";
 import { inTurns, responseOf, type UnsentAnswers } from "./http/load/large-answers.ts";
 import type { RateLimits } from "./http/load/rate-limit.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
@@ -70,7 +70,7 @@ export interface Services {
   readonly engine: Engine;
   readonly embedders: ProjectEmbedders;
   readonly queries: QueryEmbedder;
-  readonly admission: Admission;
+  readonly gates: Gates;
   readonly changes: Changes;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
@@ -169,7 +169,7 @@ export function buildApp(services: Services): Elysia {
   const operations = [...features, mcpOperation(features, unlimited, config.corsOrigins)];
   const app = new Elysia({ normalize: false });
   // Callers without a credential share what one tenant may start.
-  const start = () => services.admission.start("");
+  const start = () => services.gates.starts.enter("");
   mountDocs(app, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl), start);
   mountConsole(app, CONSOLE_PATH, baseUrl, start);
   mountStartPage(app, baseUrl, {

@@ -20,8 +20,8 @@ import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
-import { Admission } from "./http/load/admission.ts";
 import { BodyIntake } from "./http/load/body.ts";
+import { openGates } from "./http/load/gates.ts";
 import { UnsentAnswers } from "./http/load/large-answers.ts";
 import { RateLimits } from "./http/load/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
@@ -179,14 +179,14 @@ async function openServices(
   readiness.addUseful("redis", () => coordinator.check());
   metrics.observeCoordination(() => coordinator.check());
 
-  const admission = new Admission(scheduler);
+  const gates = openGates(scheduler);
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ embedders, queries },
     ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyIntake() },
-    admission,
+    gates,
     changes: new ChangeGate(sql, cursors, engine),
-    unsent: new UnsentAnswers((tenant) => admission.start(tenant)),
+    unsent: new UnsentAnswers((tenant) => gates.starts.enter(tenant)),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
     ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },

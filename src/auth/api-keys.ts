@@ -74,11 +74,6 @@ export class ApiKeyVerifier {
     return found instanceof Promise ? found.then((k) => this.#accept(k)) : this.#accept(found);
   }
 
-  /** The user of a key that was valid when it was last looked up. */
-  knownUser(key: string): string | undefined {
-    return this.#verified.peek(key)?.principal.userId;
-  }
-
   drop(keyPrefix: string): void {
     const key = this.#byPrefix.get(keyPrefix);
     // The key may be loading at this moment; only a full clear keeps it out of the cache.

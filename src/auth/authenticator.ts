@@ -10,11 +10,6 @@ const BEARER = /^bearer +(\S+) *$/i;
 export interface Authenticator {
   /** The caller; synchronous for a cached credential. Throws `unauthorized` without a valid one. */
   authenticate(headers: Headers): Principal | Promise<Principal>;
-  /**
-   * The user of a credential that was valid when it was last looked up, which may be over; undefined
-   * for others. It never looks one up.
-   */
-  knownUser(headers: Headers): string | undefined;
   /** True when the request carries a credential, valid or not. */
   hasCredential(headers: Headers): boolean;
 }
@@ -54,13 +49,6 @@ export function createAuthenticator(keys: ApiKeyVerifier, tokens: JwtVerifier): 
       if (looksLikeKey(text)) return keys.verify(text);
       if (isBearer) return tokens.verify(text);
       throw new Problem("unauthorized", { detail: "The API key is not valid." });
-    },
-    knownUser(headers) {
-      const credential = credentialOf(headers);
-      if (credential === undefined) return undefined;
-      const { text, isBearer } = credential;
-      if (looksLikeKey(text)) return keys.knownUser(text);
-      return isBearer ? tokens.knownUser(text) : undefined;
     },
     hasCredential: (headers) => credentialOf(headers) !== undefined,
   };

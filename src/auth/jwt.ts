@@ -160,8 +160,6 @@ export interface JwtVerifier {
    * nor a key set is configured; `dependency-unavailable` when the key set cannot be read.
    */
   verify(token: string): Principal | Promise<Principal>;
-  /** The user of a token that was valid when it was last verified. */
-  knownUser(token: string): string | undefined;
 }
 
 /** Verified tokens are cached for JWT_CACHE_TTL_MS at most, never beyond their expiry. */
@@ -201,6 +199,5 @@ export function createJwtVerifier(
       cache.delete(token);
       return verifyAnew(token);
     },
-    knownUser: (token) => cache.get(token)?.principal.userId,
   };
 }

@@ -1,5 +1,5 @@
 import { COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
-import { TenantShares } from "../shared/tenant-shares.ts";
+import { TenantLedger } from "../tenants/tenant-ledger.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
 /** Expired entries are removed every so many writes. */
@@ -25,9 +25,9 @@ const VALUE_OVERHEAD_BYTES = 256;
  */
 class Values {
   readonly #values = new Map<string, Stored>();
-  /** The keys of each owner, the oldest first. */
-  readonly #keys = new Map<string, Set<string>>();
-  readonly #shares = new TenantShares(COORDINATION_VALUES_MAX_BYTES);
+  readonly #keys = new TenantLedger<string>(COORDINATION_VALUES_MAX_BYTES, (_, oldest) =>
+    this.#delete(oldest),
+  );
 
   get(key: string, moment: number): string | null {
     const stored = this.#values.get(key);
@@ -39,35 +39,23 @@ class Values {
     const { owner } = stored;
     this.#delete(key);
     const bytes = sizeOf(key, stored);
-    while (!this.#shares.claim(owner, bytes, (heaviest) => this.#dropOldest(heaviest))) {
-      if (!this.#dropOldest(owner)) return;
+    while (!this.#keys.claim(owner, key, bytes)) {
+      const oldest = this.#keys.oldest(owner);
+      if (oldest === undefined) return;
+      this.#delete(oldest);
     }
     this.#values.set(key, stored);
-    const keys = this.#keys.get(owner);
-    if (keys === undefined) this.#keys.set(owner, new Set([key]));
-    else keys.add(key);
   }
 
   dropExpired(moment: number): void {
     for (const [key, { until }] of this.#values) if (until <= moment) this.#delete(key);
   }
 
-  /** False when the owner has no value. */
-  #dropOldest(owner: string): boolean {
-    const oldest = this.#keys.get(owner)?.values().next().value;
-    if (oldest === undefined) return false;
-    this.#delete(oldest);
-    return true;
-  }
-
   #delete(key: string): void {
     const stored = this.#values.get(key);
     if (stored === undefined) return;
     this.#values.delete(key);
-    const keys = this.#keys.get(stored.owner) as Set<string>;
-    keys.delete(key);
-    if (keys.size === 0) this.#keys.delete(stored.owner);
-    this.#shares.giveUp(stored.owner, sizeOf(key, stored), keys.size === 0);
+    this.#keys.release(stored.owner, key);
   }
 }
 

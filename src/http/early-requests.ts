@@ -1,7 +1,7 @@
 import pTimeout from "p-timeout";
 import { Problem, problemBody } from "../problem/problem.ts";
 import { STARTING_REQUESTS_MAX } from "../shared/limits.ts";
-import { FairPlaces } from "../shared/tenant-shares.ts";
+import { TenantGate } from "../tenants/tenant-gate.ts";
 import { withCors } from "./cors.ts";
 import type { Handler } from "./request.ts";
 import { requestIdOf, targetOf } from "./request.ts";
@@ -24,7 +24,7 @@ const STARTING: Problem = new Problem("dependency-unavailable", {
  */
 export class EarlyRequests {
   readonly #application = Promise.withResolvers<Handler | undefined>();
-  readonly #places = new FairPlaces(STARTING_REQUESTS_MAX);
+  readonly #places = new TenantGate({ places: STARTING_REQUESTS_MAX });
   readonly #refuse: Handler;
 
   constructor(
@@ -57,11 +57,9 @@ export class EarlyRequests {
   async #wait(headers: Headers, address: string): Promise<Handler | undefined> {
     // Nothing can check the credential yet, but callers with different ones are different tenants.
     const tenant = headers.get("authorization") ?? headers.get("x-api-key") ?? address;
-    if (!this.#places.take(tenant)) return undefined;
+    if (!this.#places.hasRoom(tenant)) return undefined;
     const wait = { milliseconds: this.waitMs, fallback: () => undefined };
-    const application = await pTimeout(this.#application.promise, wait);
-    this.#places.release(tenant);
-    return application;
+    return await this.#places.run(tenant, () => pTimeout(this.#application.promise, wait));
   }
 
   #refusal(request: Request): Response {

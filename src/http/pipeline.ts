@@ -11,9 +11,9 @@ import { type Validator, validator } from "../problem/validate.ts";
 import { type Changes, isWrite, queryOf as querySchemaOf, setChange } from "./changes.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
-import type { Admission } from "./load/admission.ts";
 import type { BodyIntake } from "./load/body.ts";
 import { isJsonType, mediaType, parseBody, requirePlainBody } from "./load/body.ts";
+import type { Gates } from "./load/gates.ts";
 import type { UnsentAnswers } from "./load/large-answers.ts";
 import type { RateLimits } from "./load/rate-limit.ts";
 import { type AnyJsonOperation, type Operation, pageOf } from "./operation.ts";
@@ -25,7 +25,7 @@ import { json, problemResponse } from "./respond.ts";
 export interface HttpContext {
   readonly baseUrl: string;
   readonly maxBodyBytes: number;
-  readonly admission: Admission;
+  readonly gates: Gates;
   readonly bodies: BodyIntake;
   readonly unsent: UnsentAnswers;
   readonly refusals: Refusals;
@@ -92,6 +92,9 @@ function bodyOf(
 
 /** A request to an operation. */
 interface Incoming {
+  readonly operation: Operation;
+  readonly validators: Validators;
+  readonly context: HttpContext;
   readonly request: Request;
   readonly requestId: string;
   readonly basePath: string;
@@ -100,91 +103,82 @@ interface Incoming {
   principal?: Principal;
   detail?: () => RequestDetail;
   scope?: RequestScope | undefined;
-  /** Ends the admission of the request, once it is admitted. */
-  leave?: () => void;
+  /** The tenant whose place on the database it holds. */
+  holder?: string;
   refused?: boolean;
 }
 
-/** What waits for the change that a read names; undefined for one without, or that an index does not answer. */
-function waitFor(
-  { reads: read }: Operation,
-  { changes }: HttpContext,
-  { request, pathParams, principal }: Incoming,
-  token: string | undefined,
-): (() => Promise<void>) | undefined {
-  if (token === undefined) return undefined;
-  const position = changes.positionOf(token);
-  if (read === undefined || principal === undefined) return undefined;
+/** Waits for the change that a read names; at once for one without, or that an index does not answer. */
+async function waitForChange(call: Incoming, token: string | undefined): Promise<void> {
+  if (token === undefined) return;
+  const { operation, context, request, pathParams, principal } = call;
+  const position = context.changes.positionOf(token);
+  const { reads: read } = operation;
+  if (read === undefined || principal === undefined) return;
   const reference = pathParams["project_reference"] as string;
-  return () => changes.wait({ principal, reference, position, read, request });
+  await context.changes.wait({ principal, reference, position, read, request });
+}
+
+/** Takes a place on the database until the request is answered, unless the engine's own queue follows. */
+async function enter(call: Incoming, tenant: string): Promise<void> {
+  if (call.operation.sheds === true) return;
+  await call.context.gates.database.enter(tenant);
+  call.holder = tenant;
 }
 
 /**
- * Processes a request in a fixed order: credential, start in a turn of the event loop, rate limit, permission,
- * parameters, body, admission, handler.
+ * The caller, once all that comes before reading the request has let it pass. A request to the engine whose
+ * tenant has filled the queue is refused unread, because one that is refused after its body was read costs two to
+ * three times as much, and under overload most of the work is refusing.
  */
-async function perform(
-  operation: Operation,
-  validators: Validators,
-  context: HttpContext,
-  call: Incoming,
-): Promise<Response> {
-  const { request, requestId, basePath, pathParams } = call;
+async function admit(call: Incoming): Promise<Principal | undefined> {
+  const { operation, context, request } = call;
+  const { authenticator, gates, rateLimits } = context;
+  if (operation.kind === "raw" && operation.credential === "own") return undefined;
+  const principal = await authenticator.authenticate(request.headers);
+  call.principal = principal;
+  const { userId: tenant } = principal;
+  if (operation.sheds === true && gates.engine.refuses(tenant)) throw OVERLOADED;
+  await gates.starts.enter(tenant);
+  rateLimits?.take(principal);
+  if (operation.permission !== null) requirePermission(principal, operation.permission);
+  return principal;
+}
+
+/**
+ * Processes a request in the order of this list: authenticate (401), pass the engine's queue (503), start in a turn of
+ * the event loop (503), quota (429), permission (403), parameters (400), read (408, 413, 503), wait for the change
+ * that it names, take a place on the database (503), validate (400, 415), handle, send (`answer`).
+ */
+async function perform(call: Incoming): Promise<Response> {
+  const { operation, validators, context, request, requestId, basePath, pathParams } = call;
   const page = pageOf(operation);
   if (page !== undefined && prefersHtml(request.headers)) {
     return page({ request, basePath, params: pathParams });
   }
-  const needsPrincipal = operation.kind === "json" || operation.credential === "bearer";
-  const authenticated = needsPrincipal
-    ? context.authenticator.authenticate(request.headers)
-    : undefined;
-  // Cached credentials stay synchronous, which keeps the hot path free of promises.
-  const principal = authenticated instanceof Promise ? await authenticated : authenticated;
-  if (principal !== undefined) {
-    call.principal = principal;
-    const start = context.admission.start(principal.userId);
-    if (start !== undefined) await start;
-    context.rateLimits?.take(principal);
-  }
-  if (operation.permission !== null && principal !== undefined) {
-    requirePermission(principal, operation.permission);
-  }
+  const principal = await admit(call);
   const params = validators.params?.(pathParams) ?? {};
   const query: { readonly min_change?: string } = validators.query?.(queryOf(request)) ?? {};
-  const waiting = waitFor(operation, context, call, query.min_change);
-  const note: Note = (detail, scope) => {
-    call.detail = detail;
-    call.scope = scope;
-  };
-  const common = {
-    request,
-    requestId,
-    basePath,
-    params,
-    query,
-    note,
-    isFresh: query.min_change !== undefined,
-  };
-  const admit = async (tenant: string) => {
-    // Who waits has no place yet.
-    await waiting?.();
-    const entered = context.admission.enter(tenant, operation.sheds === true);
-    call.leave = entered instanceof Promise ? await entered : entered;
+  const { min_change: change } = query;
+  const note: Note = (detail, scope) => Object.assign(call, { detail, scope });
+  const isFresh = change !== undefined;
+  const common = { request, requestId, basePath, params, query, note, isFresh };
+  const take = async (tenant: string) => {
+    await waitForChange(call, change);
+    await enter(call, tenant);
   };
   const readBody = async (tenant = principal?.userId ?? "") => {
     const bytes = await context.bodies.read(request, context.maxBodyBytes, tenant);
-    await admit(tenant);
+    await take(tenant);
     return bytes;
   };
   if (operation.kind === "raw") return await operation.handle({ ...common, principal, readBody });
+  const caller = principal as Principal;
   let body: unknown;
-  if (validators.body === undefined) {
-    await admit((principal as Principal).userId);
-  } else {
-    body = validators.body(bodyOf(request, await readBody(), operation));
-  }
+  if (validators.body === undefined) await take(caller.userId);
+  else body = validators.body(bodyOf(request, await readBody(), operation));
   if (validators.isWrite) await requireClient(request);
-  const result = await operation.handle({ ...common, principal: principal as Principal, body });
+  const result = await operation.handle({ ...common, principal: caller, body });
   if (operation.changesAccess) context.forgetAccess();
   if (result instanceof Response) return result;
   if (operation.response === undefined) return new Response(null, { status: 204 });
@@ -195,20 +189,18 @@ async function perform(
 /** Counts refusals for lack of capacity, and notes those for lack of a right in the audit log. */
 function noteProblem(
   { slug, type, message: detail }: Problem,
-  { id: operation }: Operation,
-  { principal, requestId }: Incoming,
-  { metrics, audit }: HttpContext,
+  { operation: { id: operation }, principal, requestId, context }: Incoming,
 ): void {
-  if (slug === "overloaded") metrics.overloaded.inc();
+  if (slug === "overloaded") context.metrics.overloaded.inc();
   if (type.status !== 401 && type.status !== 403) return;
-  audit.denied({ principal, operation, slug, detail, requestId });
+  context.audit.denied({ principal, operation, slug, detail, requestId });
 }
 
 /** The problem of a failed request. Those without a valid credential share what one tenant may start. */
-async function problemOf(error: unknown, { admission }: HttpContext): Promise<unknown> {
+async function problemOf(error: unknown, { gates }: HttpContext): Promise<unknown> {
   if (!(error instanceof Problem) || error.type.status !== 401) return error;
   try {
-    await admission.start("");
+    await gates.starts.enter("");
     return error;
   } catch (overloaded) {
     return overloaded;
@@ -216,15 +208,10 @@ async function problemOf(error: unknown, { admission }: HttpContext): Promise<un
 }
 
 /** Answers a request, and errors as problems. */
-async function answer(
-  operation: Operation,
-  validators: Validators,
-  context: HttpContext,
-  call: Incoming,
-): Promise<Response> {
-  const { requestId } = call;
+async function answer(call: Incoming): Promise<Response> {
+  const { operation, validators, context, requestId } = call;
   try {
-    const response = await perform(operation, validators, context, call);
+    const response = await perform(call);
     if (validators.isWrite && response.ok)
       setChange(response.headers, await context.changes.token());
     context.unsent.hold(response, call.principal?.userId ?? "");
@@ -235,38 +222,15 @@ async function answer(
     const error = await problemOf(cause, context);
     const { baseUrl, log } = context;
     const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
-    if (error instanceof Problem) noteProblem(error, operation, call, context);
+    if (error instanceof Problem) noteProblem(error, call);
     call.refused = error === OVERLOADED;
     if (call.refused && extend === undefined) {
-      return await context.refusals.respond(requestId, call.request);
+      return await context.refusals.respond(requestId, call.request, call.principal?.userId);
     }
     return problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
   } finally {
-    call.leave?.();
+    if (call.holder !== undefined) context.gates.database.leave(call.holder);
   }
-}
-
-/**
- * Refuses a request to the engine before it is read, if its tenant has filled the queue; undefined
- * otherwise. A search that is refused after its body was read costs two to three times as much, and under
- * overload most of the work is refusing. A refusal reveals nothing, so it is enough that the credential
- * was valid when it was last looked up: in turns of the event loop that last longer than credentials are
- * cached, all of them would have to be looked up again. A request with an unknown one is not refused here.
- */
-function shed(
-  { id: operation, sheds }: Operation,
-  context: HttpContext,
-  request: Request,
-): Response | Promise<Response> | undefined {
-  const { admission, authenticator, metrics, refusals } = context;
-  if (sheds !== true || !admission.isShedding) return undefined;
-  const userId = authenticator.knownUser(request.headers);
-  if (userId === undefined || !admission.sheds(userId)) return undefined;
-  metrics.overloaded.inc();
-  const requestId = requestIdOf(request);
-  const { status } = OVERLOADED.type;
-  recordRequest(context, { requestId, operation, status, milliseconds: 0, userId, refused: true });
-  return refusals.respond(requestId, request);
 }
 
 /** Runs an operation for a request, in a span of its own, and records duration and status. */
@@ -275,13 +239,13 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
   const basePath = basePathOf(context.baseUrl);
   const { id, path: route } = operation;
   return (request, pathParams) => {
-    const refusal = shed(operation, context, request);
-    if (refusal !== undefined) return refusal;
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
-    const call: Incoming = { request, requestId, basePath, pathParams };
+    const call: Incoming = {
+      ...{ operation, validators, context, request, requestId, basePath, pathParams },
+    };
     return traceRequest({ request, requestId, operation: id, route }, async () => {
-      const response = await answer(operation, validators, context, call);
+      const response = await answer(call);
       if (pageOf(operation) !== undefined) response.headers.set("vary", "Accept");
       const milliseconds = performance.now() - startedAt;
       const { status } = response;

@@ -1,24 +1,19 @@
 import type { Log } from "../observability/log.ts";
 import { OVERLOADED, problemBody } from "../problem/problem.ts";
+import { TenantGate } from "../tenants/tenant-gate.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
 
 /** Beyond this many waiting refusals, all are sent at once. */
 const REFUSALS_WAITING_MAX = 8_192;
 /** Clients that retry at once are refused after a pause, which slows them down. */
 const REFUSAL_PAUSE_MS = 1_000;
-/** How often the refusals are sent that are due. */
+/** How often refusals are sent that are due. */
 const REFUSAL_TICK_MS = 20;
 /** How many are sent at a time: 2,000 per second take less than a tenth of a processor. */
 const REFUSALS_PER_TICK = 40;
 
 /** Replaced by the id of each request. It needs no escaping, as request ids do not. */
 const PLACEHOLDER = "request-id";
-
-interface Waiting {
-  readonly send: () => void;
-  readonly connection: string;
-  readonly due: number;
-}
 
 interface RefusalOptions {
   readonly pauseMs?: number;
@@ -31,9 +26,10 @@ interface RefusalOptions {
  * refusal has to cost next to nothing: the document is made once, and only a sample is logged.
  *
  * Clients that retry at once, without regard to Retry-After, would keep the service busy with
- * refusing them. So a further refusal on a connection waits before it is sent, and those that wait are
- * sent at a bounded rate: the more connections retry, the longer each of them waits for its turn, and
- * sends nothing meanwhile. A refusal of a request that came together with the one before does not wait:
+ * refusing them. So a further refusal of a tenant on a connection waits before it is sent, and those that wait are
+ * sent at a bounded rate, in turns of the tenants: the more connections of a tenant retry, the longer each of them
+ * waits for its turn, and sends nothing meanwhile. Behind a proxy, tenants share connections and do not wait for
+ * each other's retries. A refusal of a request that came together with the one before does not wait:
  * Bun closes a connection on which a request arrives while another waits for its answer.
  */
 export class Refusals {
@@ -42,81 +38,72 @@ export class Refusals {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pauseMs: number;
   readonly #maxWaiting: number;
-  readonly #perTick: number;
-  /** Refusals that wait, the oldest first. */
-  readonly #waiting: Waiting[] = [];
-  /** When the last refusal of a connection was sent, the latest at the end. */
+  /** For those that have waited and are due. */
+  readonly #due: TenantGate;
+  #waiting = 0;
+  /** When the last refusal of a tenant on a connection was sent, the latest at the end. */
   readonly #sentAt = new Map<string, number>();
   /** The connections of this turn of the event loop. */
   readonly #thisTurn = new Set<string>();
-  #timer: ReturnType<typeof setInterval> | undefined;
 
   /** @param connectionOf names the connection of a request; "" for a request that came over none */
   constructor(
     baseUrl: string,
     private readonly log: Log,
     private readonly connectionOf: (request: Request) => string,
-    { pauseMs, maxWaiting, perTick }: RefusalOptions = {},
+    { pauseMs, maxWaiting, perTick = REFUSALS_PER_TICK }: RefusalOptions = {},
   ) {
     const text = JSON.stringify(problemBody(OVERLOADED, baseUrl, PLACEHOLDER));
     [this.#before, this.#after] = text.split(PLACEHOLDER) as [string, string];
     this.#headers = problemHeaders(OVERLOADED, "");
     this.#pauseMs = pauseMs ?? REFUSAL_PAUSE_MS;
     this.#maxWaiting = maxWaiting ?? REFUSALS_WAITING_MAX;
-    this.#perTick = perTick ?? REFUSALS_PER_TICK;
+    this.#due = new TenantGate({
+      places: perTick,
+      tenantPlaces: perTick,
+      maxWaiting: this.#maxWaiting,
+      freeAfterMs: REFUSAL_TICK_MS,
+    });
   }
 
-  /** The response to a refused request, possibly after a pause. */
-  respond(requestId: string, request: Request): Response | Promise<Response> {
+  /**
+   * The response to a refused request, possibly after a pause.
+   * @param tenant who retries, if that is known
+   */
+  async respond(requestId: string, request: Request, tenant = ""): Promise<Response> {
     logRefusal(this.log, requestId);
     const connection = this.connectionOf(request);
     if (connection === "") return this.#response(requestId);
-    const waits = this.#mustWait(connection);
+    const client = `${tenant} ${connection}`;
+    const waits = this.#mustWait(client, connection);
     if (this.#thisTurn.size === 0) setImmediate(() => this.#endTurn());
     this.#thisTurn.add(connection);
-    if (!waits) {
-      this.#noteSent(connection);
-      return this.#response(requestId);
-    }
-    const { promise, resolve: send } = Promise.withResolvers<void>();
-    this.#waiting.push({ send, connection, due: performance.now() + this.#pauseMs });
-    this.#timer ??= setInterval(() => this.#tick(), REFUSAL_TICK_MS);
-    return promise.then(() => this.#response(requestId));
+    if (waits) await this.#wait(tenant);
+    this.#sentAt.delete(client);
+    this.#sentAt.set(client, performance.now());
+    return this.#response(requestId);
   }
 
-  /** True when the client of a connection has not waited since its last refusal. */
-  #mustWait(connection: string): boolean {
-    const sentAt = this.#sentAt.get(connection);
+  /** True when the tenant has not waited on the connection since its last refusal there. */
+  #mustWait(client: string, connection: string): boolean {
+    const sentAt = this.#sentAt.get(client);
     if (sentAt === undefined || performance.now() - sentAt >= this.#pauseMs) return false;
-    return !this.#thisTurn.has(connection) && this.#waiting.length < this.#maxWaiting;
+    return !this.#thisTurn.has(connection) && this.#waiting < this.#maxWaiting;
   }
 
-  #noteSent(connection: string): void {
-    this.#sentAt.delete(connection);
-    this.#sentAt.set(connection, performance.now());
+  async #wait(tenant: string): Promise<void> {
+    this.#waiting++;
+    await Bun.sleep(this.#pauseMs);
+    await this.#due.enter(tenant);
+    this.#waiting--;
   }
 
   #endTurn(): void {
     this.#thisTurn.clear();
     const oldest = performance.now() - this.#pauseMs;
-    for (const [connection, sentAt] of this.#sentAt) {
+    for (const [client, sentAt] of this.#sentAt) {
       if (sentAt > oldest) return;
-      this.#sentAt.delete(connection);
-    }
-  }
-
-  #tick(): void {
-    const now = performance.now();
-    const next = this.#waiting.slice(0, this.#perTick);
-    const due = next.filter((waiting) => waiting.due <= now);
-    this.#waiting.splice(0, due.length);
-    if (this.#waiting.length === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
-    for (const { send, connection } of due) {
-      this.#noteSent(connection);
-      send();
+      this.#sentAt.delete(client);
     }
   }
 

@@ -64,7 +64,7 @@ export function mountOperations(
   }
   const unrouted = async (path: string) => {
     // Anybody can send these: together they start as many as one tenant.
-    await context.admission.start("");
+    await context.gates.starts.enter("");
     return routingProblem(routes, path);
   };
   app.onError(async ({ code, error, request }) => {

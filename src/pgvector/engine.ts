@@ -12,14 +12,14 @@ import type {
 } from "../engine/requests/request.ts";
 import { baseOf, type Scope, type ScopeRef } from "../engine/requests/scope.ts";
 import type { ChangeLog } from "../indexing/changes/change-log.ts";
-import { OVERLOADED, Problem } from "../problem/problem.ts";
+import { Problem } from "../problem/problem.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   SEARCH_LIMIT_MAX,
   SEARCH_LOAD_TIMEOUT_MS,
   VECTOR_APPLIED_POLL_MS,
 } from "../shared/limits.ts";
-import { FairPlaces } from "../shared/tenant-shares.ts";
+import { TenantGate } from "../tenants/tenant-gate.ts";
 import { renderAnswer } from "./answer.ts";
 import { readContents, readState, type ScopeContents, Thresholds } from "./catalogue.ts";
 import type { FilterMembers } from "./filter-members.ts";
@@ -78,10 +78,9 @@ function withMembers(
 
 /** Searches vectors in tables of pgvector, which Citus may distribute. */
 export class PgvectorSearch {
-  readonly #places = new FairPlaces(VECTOR_SEARCHES_MAX);
+  readonly #places = new TenantGate({ places: VECTOR_SEARCHES_MAX });
   readonly #exact = pLimit(VECTOR_EXACT_AT_ONCE);
   readonly #thresholds = new Thresholds();
-  #running = 0;
 
   /**
    * @param sql the database of the vectors
@@ -98,7 +97,7 @@ export class PgvectorSearch {
 
   /** Searches that have not been answered. */
   get running(): number {
-    return this.#running;
+    return this.#places.inside;
   }
 
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
@@ -146,12 +145,7 @@ export class PgvectorSearch {
   }
 
   #admitted<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
-    if (!this.#places.take(scope.tenant)) throw OVERLOADED;
-    this.#running++;
-    return work().finally(() => {
-      this.#running--;
-      this.#places.release(scope.tenant);
-    });
+    return this.#places.run(scope.tenant, work);
   }
 
   async #answer(

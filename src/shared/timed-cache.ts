@@ -76,11 +76,6 @@ export class TimedCache<V> {
     return entry.value;
   }
 
-  /** The last value, even if it has expired; undefined when there is none. */
-  peek(key: string): V | undefined {
-    return this.#entries.get(key)?.value;
-  }
-
   drop(key: string): void {
     this.#generation++;
     this.#entries.delete(key);

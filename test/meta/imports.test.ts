@@ -29,6 +29,7 @@ const LAYERS = {
     "idempotency",
     "observability",
     "markdown",
+    "tenants",
     "shared",
   ],
 } as const satisfies Record<string, readonly string[]>;

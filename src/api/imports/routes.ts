@@ -12,10 +12,10 @@ import type { Encoding } from "../../import/records/source.ts";
 import { targetOf } from "../../import/records/target.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
-import { OVERLOADED, Problem } from "../../problem/problem.ts";
+import { Problem } from "../../problem/problem.ts";
 import { IMPORTS_MAX } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
-import { FairPlaces } from "../../shared/tenant-shares.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { ImportBody, ImportHeaders, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
 
@@ -99,12 +99,15 @@ function answerOf({ ignored, ...result }: ImportReport): Response {
 export function importOperations(services: ImportServices): Operation[] {
   const { sql, imports, audit, keepOpen } = services;
   const { importMaxBytes: maxBytes } = services.config;
-  const places = new FairPlaces(IMPORTS_MAX);
+  /** Places are few and held for long, so callers share them. */
+  const places = new TenantGate({ places: IMPORTS_MAX });
 
   /** Imports the body and notes in the audit log what has come of it. */
-  async function importBody({ body, signal }: Request, job: ImportJob): Promise<ImportReport> {
+  async function importBody(request: Request, job: ImportJob): Promise<ImportReport> {
+    const { body, signal } = request;
     const { actor, target, strict } = job;
     const note = (outcome: object) => audit.imported(actor, target.id, { strict, ...outcome });
+    keepOpen(request);
     try {
       const upload = body === null ? noBody() : readUpload(body, { maxBytes });
       const result = await imports.run(job, upload, signal);
@@ -114,21 +117,6 @@ export function importOperations(services: ImportServices): Operation[] {
       const problem = error instanceof Problem ? error : databaseProblem(error);
       await note({ failed: problem?.slug ?? "internal-error" });
       throw error;
-    }
-  }
-
-  async function importShared(
-    request: Request,
-    tenant: string,
-    job: ImportJob,
-  ): Promise<ImportReport> {
-    // Places are few and held for long, so callers share them.
-    if (!places.take(tenant)) throw OVERLOADED;
-    try {
-      keepOpen(request);
-      return await importBody(request, job);
-    } finally {
-      places.release(tenant);
     }
   }
 
@@ -161,7 +149,7 @@ export function importOperations(services: ImportServices): Operation[] {
         const actor = actorOf(caller, requestId);
         const strict = query.strict === "true";
         const job = { actor, target, encoding, strict, atOnce: project.limited, maxBytes };
-        const report = await importShared(request, caller.userId, job);
+        const report = await places.run(caller.userId, () => importBody(request, job));
         note(() => countsOf(report));
         return answerOf(report);
       },

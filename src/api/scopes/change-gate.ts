@@ -5,9 +5,9 @@ import type { Engine, IndexRead } from "../../engine/engine.ts";
 import type { Changes, ChangeWait } from "../../http/changes.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { untilShown } from "../../indexing/changes/visibility.ts";
-import { invalid, OVERLOADED, Problem } from "../../problem/problem.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
 import { CHANGE_WAIT_MAX_MS } from "../../shared/limits.ts";
-import { FairPlaces } from "../../shared/tenant-shares.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
 
 /** Reads that may wait for changes; tenants share these places. */
 const CHANGE_WAITS_MAX = 1_024;
@@ -30,7 +30,7 @@ const unknownToken = () =>
  * what is the last position after its commit, so the token also covers what others have committed before.
  */
 export class ChangeGate implements Changes {
-  readonly #places = new FairPlaces(CHANGE_WAITS_MAX);
+  readonly #places = new TenantGate({ places: CHANGE_WAITS_MAX });
   readonly #embeddings: AwaitedEmbeddings;
   /** The newest position that the log is known to have. */
   #newest = 0;
@@ -60,21 +60,19 @@ export class ChangeGate implements Changes {
     return position;
   }
 
-  async wait({ principal, reference, position, read, request }: ChangeWait): Promise<void> {
-    const { userId: tenant } = principal;
-    if (!this.#places.take(tenant)) throw OVERLOADED;
-    try {
-      const projectId = await findProject(this.sql, principal, reference);
-      // A backup that was restored has lost changes, and what is not in the log never comes.
-      if (position > this.#newest && position > (await this.#readNewest())) throw unknownToken();
-      const { signal } = request;
-      const deadline = performance.now() + CHANGE_WAIT_MAX_MS;
-      const wait = { projectId, position, deadline, signal };
-      const isThere = await (read === "reports" ? this.#reported(wait) : this.#applied(wait, read));
-      if (!isThere) throw new Problem("index-behind");
-    } finally {
-      this.#places.release(tenant);
-    }
+  wait(asked: ChangeWait): Promise<void> {
+    return this.#places.run(asked.principal.userId, () => this.#wait(asked));
+  }
+
+  async #wait({ principal, reference, position, read, request }: ChangeWait): Promise<void> {
+    const projectId = await findProject(this.sql, principal, reference);
+    // A backup that was restored has lost changes, and what is not in the log never comes.
+    if (position > this.#newest && position > (await this.#readNewest())) throw unknownToken();
+    const { signal } = request;
+    const deadline = performance.now() + CHANGE_WAIT_MAX_MS;
+    const wait = { projectId, position, deadline, signal };
+    const isThere = await (read === "reports" ? this.#reported(wait) : this.#applied(wait, read));
+    if (!isThere) throw new Problem("index-behind");
   }
 
   #reported({ projectId, position, deadline, signal }: Wait): Promise<boolean> {

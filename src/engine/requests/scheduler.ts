@@ -1,11 +1,11 @@
 import { OVERLOADED } from "../../problem/problem.ts";
-import { FairQueue } from "../../shared/fair-queue.ts";
 import {
   SEARCH_BATCH_MAX,
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../shared/limits.ts";
-import { FairPlaces } from "../../shared/tenant-shares.ts";
+import { FairQueue } from "../../tenants/fair-queue.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { CostTable } from "./cost-table.ts";
 import type { EngineRequest, Reply } from "./request.ts";
 import { run } from "./run.ts";
@@ -73,7 +73,7 @@ export class Scheduler {
   /** How long turns of the event loop take at present. */
   #turnMs = 0;
   /** The milliseconds for which requests have run on this thread in this turn. */
-  readonly #inline: FairPlaces;
+  readonly #inline: TenantGate;
 
   /**
    * @param maxInlineMs how long requests of one tenant alone may run on this thread per turn; others have
@@ -85,7 +85,7 @@ export class Scheduler {
     private readonly maxInlineMs: number,
     private readonly waited: (kind: WaitKind, milliseconds: number) => void = () => {},
   ) {
-    this.#inline = new FairPlaces(2 * maxInlineMs);
+    this.#inline = new TenantGate({ places: 2 * maxInlineMs, freeAfterMs: 0 });
     this.#maxExact = Math.max(1, pool.workers - 1);
     const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
     this.#queue = new FairQueue({
@@ -96,11 +96,7 @@ export class Scheduler {
       maxWaitMs: SEARCH_WAIT_MAX_MS,
       onDrop,
     });
-    this.#exactQueue = new FairQueue({
-      ...{ maxWork: SEARCH_EXACT_QUEUE_MAX, minLength: 1, maxCost: 1, quantum: 1 },
-      maxWaitMs: Number.POSITIVE_INFINITY,
-      onDrop,
-    });
+    this.#exactQueue = new FairQueue({ maxWork: SEARCH_EXACT_QUEUE_MAX, onDrop });
   }
 
   /** Requests that wait for a worker. */
@@ -116,11 +112,6 @@ export class Scheduler {
   /** True while no worker runs a request and none waits for one. */
   get idle(): boolean {
     return this.#busy === 0 && this.queued === 0;
-  }
-
-  /** True while another request like the last that was refused would not find room. */
-  get isFull(): boolean {
-    return this.#queue.isFull(this.#refusedCost);
   }
 
   /** True when another request of the tenant, like the last that was refused, would be refused. */
@@ -179,7 +170,6 @@ export class Scheduler {
       const turnMs = performance.now() - since;
       this.#turnMs = Math.max(turnMs, this.#turnMs + (turnMs - this.#turnMs) / 8);
       this.#turnSince = undefined;
-      this.#inline.clear();
       this.#flush();
     });
   }

@@ -7,13 +7,16 @@ import {
   BODIES_MAX_BYTES,
   BODY_MIN_BYTES,
   BODY_READ_TIMEOUT_MS,
+  LARGE_BODY_BYTES,
   PROBLEM_MAX_FIELD_ERRORS,
 } from "../../shared/limits.ts";
-import { TenantShares } from "../../shared/tenant-shares.ts";
-import { LargeBodies } from "./large-bodies.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
+import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 
 /** How often it is checked whether bodies still arrive. */
 const BODY_SWEEP_MS = 250;
+/** A tenant waits so many times as long as its last large body has taken, which leaves four fifths of the time to others. */
+const LARGE_BODY_PAUSE_FACTOR = 4;
 
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
 export function mediaType(request: Request): string {
@@ -105,12 +108,17 @@ const unreadable = (cause: unknown) =>
  * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
  * length until it has been read. When the budget is used up, the caller who holds most of it
  * pays: its new bodies are refused, or its oldest unfinished ones when another caller needs the
- * space. So nobody keeps others from being read by sending bodies slowly or never. A large one counts until
- * it is its tenant's turn (`LargeBodies`).
+ * space. So nobody keeps others from being read by sending bodies slowly or never.
+ *
+ * Each tenant has one large body at a time taken up, with a pause behind it, and the others count until it is
+ * their turn: parsing and checking a megabyte takes the main thread tens of milliseconds, in which nobody is
+ * answered.
  */
 export class BodyIntake {
-  readonly #shares: TenantShares;
-  readonly #large = new LargeBodies();
+  readonly #shares: TenantLedger<Reading>;
+  readonly #large = new TenantGate({
+    ...{ places: Number.POSITIVE_INFINITY, tenantPlaces: 1, maxWaiting: Number.POSITIVE_INFINITY },
+  });
   /** All readings, the oldest first. */
   readonly #readings = new Set<Reading>();
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -120,7 +128,9 @@ export class BodyIntake {
     private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
     private readonly sweepMs = BODY_SWEEP_MS,
   ) {
-    this.#shares = new TenantShares(maxBytes);
+    this.#shares = new TenantLedger(maxBytes, (_, oldest) =>
+      this.#refuse(oldest, new Problem("overloaded", { headers: CLOSE })),
+    );
   }
 
   /** Bytes that the bodies being read may take. */
@@ -155,10 +165,9 @@ export class BodyIntake {
     };
     body.then(
       (bytes) => {
-        const turn = this.#large.turn(tenant, bytes.byteLength);
-        if (turn === undefined) return finish(bytes);
+        if (bytes.byteLength < LARGE_BODY_BYTES) return finish(bytes);
         reading.hasArrived = true;
-        void turn.then(() => finish(bytes));
+        void this.#takeUp(tenant, () => finish(bytes));
       },
       (error) => {
         this.#release(reading);
@@ -166,6 +175,17 @@ export class BodyIntake {
       },
     );
     return promise;
+  }
+
+  /** Calls `finish` when a large body of the tenant may be taken up, in the turn of the event loop that follows. */
+  async #takeUp(tenant: string, finish: () => void): Promise<void> {
+    await this.#large.enter(tenant);
+    finish();
+    const begun = performance.now();
+    setImmediate(() => {
+      const pauseMs = LARGE_BODY_PAUSE_FACTOR * (performance.now() - begun);
+      setTimeout(() => this.#large.leave(tenant), pauseMs);
+    });
   }
 
   async #readChunked(
@@ -191,11 +211,7 @@ export class BodyIntake {
 
   /** Counts more bytes for a reading. False when its tenant already has the largest share. */
   #reserve(reading: Reading, bytes: number): boolean {
-    const refuseOldest = (heaviest: string) => {
-      const oldest = this.#readings.values().find(({ tenant }) => tenant === heaviest) as Reading;
-      this.#refuse(oldest, new Problem("overloaded", { headers: CLOSE }));
-    };
-    if (!this.#shares.claim(reading.tenant, bytes, refuseOldest)) return false;
+    if (!this.#shares.claim(reading.tenant, reading, bytes)) return false;
     this.#readings.add(reading);
     reading.bytes += bytes;
     this.#sweeper ??= setInterval(() => this.#sweep(), this.sweepMs);
@@ -203,9 +219,7 @@ export class BodyIntake {
   }
 
   #release(reading: Reading): void {
-    if (!this.#readings.delete(reading)) return;
-    const { tenant, bytes } = reading;
-    this.#shares.giveUp(tenant, bytes, bytes === this.#shares.held(tenant));
+    if (this.#readings.delete(reading)) this.#shares.release(reading.tenant, reading);
   }
 
   #refuse(reading: Reading, problem: Problem): void {

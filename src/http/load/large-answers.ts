@@ -1,6 +1,6 @@
 import { OVERLOADED } from "../../problem/problem.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
-import { TenantShares } from "../../shared/tenant-shares.ts";
+import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 
 /** Large answers that their clients have not taken yet may take this much memory; callers share it. */
 const ANSWERS_MAX_BYTES = 268_435_456;
@@ -124,16 +124,14 @@ export function inTurns(response: Response, start: Start): Response {
  * So nobody takes the memory of all by asking for much and reading none of it.
  */
 export class UnsentAnswers {
-  readonly #shares: TenantShares;
-  /** The users who pay, by answer, the oldest first. */
-  readonly #tenants = new Map<Sending, string>();
+  readonly #shares: TenantLedger<Sending>;
 
   /** @param start lets a tenant's piece be sent in this turn of the event loop or a later one */
   constructor(
     private readonly start: (tenant: string) => Promise<void> | undefined,
     private readonly maxBytes = ANSWERS_MAX_BYTES,
   ) {
-    this.#shares = new TenantShares(maxBytes);
+    this.#shares = new TenantLedger(maxBytes, (_, oldest) => oldest.cut());
   }
 
   /** Bytes that are held. */
@@ -150,21 +148,13 @@ export class UnsentAnswers {
     if (sending === undefined) return;
     // One that is larger than all space has to be sent as well.
     const bytes = Math.min(sending.bytes, this.maxBytes / 2);
-    if (!this.#shares.claim(tenant, bytes, (heaviest) => this.#cutOldest(heaviest))) {
+    if (!this.#shares.claim(tenant, sending, bytes)) {
       sending.free();
       throw OVERLOADED;
     }
-    this.#tenants.set(sending, tenant);
     sending.start = () => this.start(tenant);
     sending.onEnd = () => {
-      if (!this.#tenants.delete(sending)) return;
-      this.#shares.giveUp(tenant, bytes, bytes === this.#shares.held(tenant));
-      sending.free();
+      if (this.#shares.release(tenant, sending)) sending.free();
     };
-  }
-
-  #cutOldest(heaviest: string): void {
-    const oldest = this.#tenants.entries().find(([, tenant]) => tenant === heaviest);
-    oldest?.[0].cut();
   }
 }

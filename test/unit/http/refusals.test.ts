@@ -8,12 +8,18 @@ function world(options: ConstructorParameters<typeof Refusals>[3] = {}) {
   const log = { warn: (fields: unknown) => lines.push(fields) } as unknown as Log;
   const connectionOf = ({ headers }: Request) => headers.get("x-connection") as string;
   const refusals = new Refusals("http://base", log, connectionOf, options);
-  const refuse = (id: string, connection: string) =>
-    refusals.respond(id, new Request("http://host", { headers: { "x-connection": connection } }));
+  const refuse = (id: string, connection: string, tenant?: string) => {
+    const request = new Request("http://host", { headers: { "x-connection": connection } });
+    return refusals.respond(id, request, tenant);
+  };
   return { refuse, lines };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** True for an answer that is held back for longer than the turn of the event loop. */
+const isHeld = (answer: Promise<Response>) =>
+  Promise.race([answer.then(() => false), turn().then(() => true)]);
 
 test("a refusal is the problem document of the request, with Retry-After", async () => {
   const { refuse } = world();
@@ -28,13 +34,12 @@ test("a refusal is the problem document of the request, with Retry-After", async
 test("a connection is refused at once, one that retries at once waits, and too many are refused at once again", async () => {
   const { refuse } = world({ pauseMs: 40, maxWaiting: 3 });
   const connections = ["a", "b", "c", "d", "e"];
-  for (const connection of connections) expect(refuse("r", connection)).toBeInstanceOf(Response);
+  const first = connections.map((connection) => isHeld(refuse("r", connection)));
+  expect(await Promise.all(first)).toEqual(connections.map(() => false));
   await turn();
   const startedAt = performance.now();
   const answers = connections.map((connection) => refuse(connection, connection));
-  expect(answers.map((answer) => answer instanceof Promise)).toEqual([
-    ...[true, true, true, false, false],
-  ]);
+  expect(await Promise.all(answers.map(isHeld))).toEqual([true, true, true, false, false]);
   const ids = (await Promise.all(answers)).map((answer) => answer.headers.get("x-request-id"));
   expect(ids).toEqual(connections);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(40);
@@ -64,14 +69,34 @@ test("the more connections retry at once, the longer each waits for its turn, an
 
 test("requests that arrive together on a connection are all refused at once", async () => {
   const { refuse } = world();
-  for (let i = 0; i < 3; i++) expect(refuse("r", "a")).toBeInstanceOf(Response);
+  const held = Array.from({ length: 3 }, () => isHeld(refuse("r", "a")));
+  expect(await Promise.all(held)).toEqual([false, false, false]);
 });
 
 test("a client that waits for as long as Retry-After says is refused at once", async () => {
   const { refuse } = world({ pauseMs: 20 });
   await refuse("r", "a");
   await Bun.sleep(25);
-  expect(refuse("r", "a")).toBeInstanceOf(Response);
+  expect(await isHeld(refuse("r", "a"))).toBeFalse();
+});
+
+test("behind a proxy, a tenant waits neither for another's retries on a connection nor for all that are due", async () => {
+  const { refuse } = world({ pauseMs: 100, perTick: 1 });
+  const names = Array.from({ length: 20 }, (_, i) => `c${i}`);
+  for (const name of names) await refuse("r", name, "greedy");
+  await turn();
+  const order: string[] = [];
+  const retry = async (name: string, tenant: string) => {
+    await refuse("r", name, tenant);
+    order.push(tenant);
+  };
+  const retries = names.map((name) => retry(name, "greedy"));
+  await turn();
+  expect(await isHeld(refuse("r", "c0", "modest"))).toBeFalse();
+  await turn();
+  retries.push(retry("c0", "modest"));
+  await Promise.all(retries);
+  expect(order.indexOf("modest")).toBeLessThan(5);
 });
 
 test("thousands of refusals write one line, without a stack", () => {

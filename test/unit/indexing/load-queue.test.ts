@@ -43,11 +43,13 @@ class World {
   }
 
   async endOldest(found = true): Promise<void> {
+    await settled();
     this.#running.shift()?.resolve(found);
     await settled();
   }
 
   async endAll(): Promise<void> {
+    await settled();
     while (this.running > 0) await this.endOldest();
   }
 
@@ -82,7 +84,8 @@ describe("loads that requests wait for", () => {
       /** Loads that wait, by tenant, and how often each other tenant began one since it was first. */
       const waiting = new Map(tenants.map((tenant) => [tenant, [] as string[]]));
       const passed = new Map(tenants.map((tenant) => [tenant, new Map<string, number>()]));
-      const check = () => {
+      const check = async () => {
+        await settled();
         for (const load of world.begun.splice(0)) {
           const turnOf = load.slice(0, 1);
           expect(waiting.get(turnOf)?.shift()).toBe(load);
@@ -105,16 +108,16 @@ describe("loads that requests wait for", () => {
           const key = String(number++);
           waiting.get(tenant)?.push(`${tenant}:${key}`);
           void world.ask(tenant, key);
-          check();
+          await check();
         }
         for (let i = 0; i < ends; i++) {
           await world.endOldest();
-          check();
+          await check();
         }
       }
       while (world.running > 0) {
         await world.endOldest();
-        check();
+        await check();
       }
       expect(world.queue.length).toBe(0);
     });
@@ -124,10 +127,12 @@ describe("loads that requests wait for", () => {
   test("run once for all requests, which get the same result", async () => {
     const world = new World();
     const answers = [world.ask("a", "x"), world.ask("a", "x"), world.ask("b", "x")];
+    await settled();
     expect(world.begun).toEqual(["a:x"]);
     await world.endOldest(false);
     expect(await Promise.all(answers)).toEqual([false, false, false]);
     void world.ask("b", "x");
+    await settled();
     expect(world.begun).toEqual(["a:x", "b:x"]);
   });
 
@@ -157,7 +162,7 @@ describe("loads that requests wait for", () => {
 
   test("are refused beyond a number per tenant, and those of others are not", async () => {
     const world = new World();
-    world.askAll("a", INDEX_LOADS_AT_ONCE + INDEX_TENANT_LOADS_WAITING_MAX);
+    world.askAll("a", INDEX_TENANT_LOADS_MAX + INDEX_TENANT_LOADS_WAITING_MAX);
     await expect(world.ask("a", "one more")).rejects.toMatchObject({ slug: "overloaded" });
     const known = [world.ask("a", "a0"), world.ask("a", `a${INDEX_LOADS_AT_ONCE}`)];
     const other = world.ask("b", "b0");
@@ -165,6 +170,18 @@ describe("loads that requests wait for", () => {
     const next = world.ask("a", "one more");
     await world.endAll();
     expect(await Promise.all([...known, other, next])).toEqual([true, true, true, true]);
+  });
+
+  test("are waited for by a bounded number of a tenant's requests, and by another's beside them", async () => {
+    const queue = new LoadQueue(LONG_MS, 8);
+    const load = Promise.withResolvers<boolean>();
+    const ask = (tenant: string) => queue.wait(tenant, "x", () => load.promise, LONG_MS);
+    const answers = Array.from({ length: 4 }, () => ask("a"));
+    await expect(ask("a")).rejects.toMatchObject({ slug: "overloaded" });
+    answers.push(ask("b"));
+    load.resolve(true);
+    expect(await Promise.all(answers)).toEqual(answers.map(() => true));
+    expect(await ask("a")).toBe(true);
   });
 
   test("that take long delay the next for one turn only, and a tenant has a bounded number of them", async () => {
@@ -188,6 +205,7 @@ describe("loads that requests wait for", () => {
     expect(results.every(({ status }) => status === "rejected")).toBe(true);
     expect(world.queue.length).toBe(0);
     const others = world.askAll("t0", INDEX_LOADS_AT_ONCE);
+    await settled();
     expect(world.running).toBe(Math.min(INDEX_LOADS_AT_ONCE, INDEX_TENANT_LOADS_MAX));
     await world.endAll();
     expect(await Promise.all(others)).toEqual(others.map(() => true));

@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { BodyIntake } from "../../../../src/http/load/body.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
-import { BODY_MIN_BYTES } from "../../../../src/shared/limits.ts";
+import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
 
 const MAX_BODY = 1_000_000;
@@ -135,4 +135,42 @@ test("an upload that is broken off frees its bytes and means a fault of the call
     expect((failure as Problem).slug).toBe("validation-failed");
     expect(intake.bytes).toBe(0);
   }
+});
+
+describe("large bodies", () => {
+  const BLOCKED_MS = 10;
+  const post = (bytes: number) =>
+    new Request("http://host/", { method: "POST", body: new Uint8Array(bytes) });
+
+  test("of one tenant are taken up one at a time and leave most of the time to others", async () => {
+    const intake = new BodyIntake();
+    const begun = performance.now();
+    const taken: number[] = [];
+    const take = async (body: number) => {
+      await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
+      taken.push(body);
+      for (const end = performance.now() + BLOCKED_MS; performance.now() < end; );
+    };
+    await Promise.all(Array.from({ length: 5 }, (_, body) => take(body)));
+    expect(taken).toEqual([0, 1, 2, 3, 4]);
+    // Four pauses of four times as long as each body has taken, besides the bodies themselves.
+    expect(performance.now() - begun).toBeGreaterThanOrEqual((5 + 4 * 4) * BLOCKED_MS);
+  });
+
+  test("of one tenant keep neither small ones nor those of another waiting", async () => {
+    const intake = new BodyIntake();
+    const order: string[] = [];
+    const take = async (name: string, bytes: number, tenant: string) => {
+      await intake.read(post(bytes), MAX_BODY, tenant);
+      order.push(name);
+      for (const end = performance.now() + BLOCKED_MS; performance.now() < end; );
+    };
+    await Promise.all([
+      take("first", LARGE_BODY_BYTES, "heavy"),
+      take("second", LARGE_BODY_BYTES, "heavy"),
+      take("small", LARGE_BODY_BYTES - 1, "heavy"),
+      take("another's", LARGE_BODY_BYTES, "other"),
+    ]);
+    expect(order.at(-1)).toBe("second");
+  });
 });

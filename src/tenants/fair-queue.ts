@@ -1,4 +1,4 @@
-import { TenantShares } from "./tenant-shares.ts";
+import { TenantLedger } from "./tenant-ledger.ts";
 
 /** What one tenant has waiting. */
 interface Tenant<T> {
@@ -16,19 +16,24 @@ interface Entry<T> {
 interface FairQueueOptions<T> {
   /** The most work that may wait, in the unit of the costs. */
   readonly maxWork: number;
-  /** The minimum capacity: so many entries may wait, however much work they are. */
-  readonly minLength: number;
+  /** The minimum capacity: so many entries may wait, however much work they are. None by default. */
+  readonly minLength?: number;
   /** No entry counts for more than this. */
-  readonly maxCost: number;
-  /** How much work a tenant may take before it is the next one's turn. */
-  readonly quantum: number;
+  readonly maxCost?: number;
+  /** How much work a tenant may take before it is the next one's turn; 1 by default. */
+  readonly quantum?: number;
   /** Entries of tenants with a long queue are dropped when they have waited longer. */
-  readonly maxWaitMs: number;
+  readonly maxWaitMs?: number;
   /** Called for every entry that is dropped. */
   readonly onDrop: (item: T) => void;
   /** The clock in milliseconds. */
   readonly now?: () => number;
 }
+
+const DEFAULTS = {
+  ...{ minLength: 0, maxCost: Number.POSITIVE_INFINITY, quantum: 1 },
+  ...{ maxWaitMs: Number.POSITIVE_INFINITY, now: () => performance.now() },
+};
 
 /**
  * A bounded queue that tenants share. They take turns by the cost of their entries (deficit round
@@ -39,17 +44,17 @@ interface FairQueueOptions<T> {
 export class FairQueue<T> {
   /** Tenants with entries, in the order of their turns. */
   readonly #tenants = new Map<string, Tenant<T>>();
-  readonly #work: TenantShares;
-  #length = 0;
-  readonly #now: () => number;
+  readonly #work: TenantLedger<Entry<T>>;
+  readonly #options: Required<FairQueueOptions<T>>;
 
-  constructor(private readonly options: FairQueueOptions<T>) {
-    this.#now = options.now ?? (() => performance.now());
-    this.#work = new TenantShares(options.maxWork, () => this.#length < options.minLength);
+  constructor(options: FairQueueOptions<T>) {
+    this.#options = { ...DEFAULTS, ...options };
+    const { maxWork, minLength } = this.#options;
+    this.#work = new TenantLedger(maxWork, (heaviest) => this.#dropNewest(heaviest), minLength);
   }
 
   get length(): number {
-    return this.#length;
+    return this.#work.size;
   }
 
   /** The sum of the costs of all entries. */
@@ -57,9 +62,9 @@ export class FairQueue<T> {
     return this.#work.total;
   }
 
-  /** True when the tenant has entries. */
-  has(tenant: string): boolean {
-    return (this.#tenants.get(tenant)?.entries.length ?? 0) > 0;
+  /** How many entries of the tenant wait. */
+  count(tenant: string): number {
+    return this.#tenants.get(tenant)?.entries.length ?? 0;
   }
 
   /** True when the tenant has its share of the waiting work, or more. */
@@ -68,24 +73,19 @@ export class FairQueue<T> {
     return held > 0 && held * this.#tenants.size >= this.#work.total;
   }
 
-  /** True when an entry of such a cost drops entries of another tenant, or is not added. */
-  isFull(cost: number): boolean {
-    return this.#work.isFull(Math.min(cost, this.options.maxCost));
-  }
-
   /** True when an entry of the tenant would be added now. */
   hasRoom(tenant: string, cost: number): boolean {
-    return this.#work.hasRoom(tenant, Math.min(cost, this.options.maxCost));
+    return this.#work.hasRoom(tenant, Math.min(cost, this.#options.maxCost));
   }
 
   /** Adds an entry. False when its tenant has the most work in a full queue. */
-  push(tenant: string, item: T, cost: number): boolean {
-    const bounded = Math.min(cost, this.options.maxCost);
-    if (!this.#work.claim(tenant, bounded, (heaviest) => this.#dropNewest(heaviest))) return false;
-    const known = this.#tenants.get(tenant) ?? { entries: [], deficit: 0 };
+  push(tenant: string, item: T, cost = 1): boolean {
+    const entry = { item, cost: Math.min(cost, this.#options.maxCost), since: this.#options.now() };
+    if (!this.#work.claim(tenant, entry, entry.cost)) return false;
+    const deficit = this.#options.quantum;
+    const known = this.#tenants.get(tenant) ?? { entries: [], deficit };
     if (known.entries.length === 0) this.#tenants.set(tenant, known);
-    known.entries.push({ item, cost: bounded, since: this.#now() });
-    this.#length++;
+    known.entries.push(entry);
     return true;
   }
 
@@ -103,15 +103,16 @@ export class FairQueue<T> {
         this.#endTurn(name, tenant);
         passed++;
       } else if (this.#isLate(name, entry)) {
-        this.#remove(name, tenant, tenant.entries.shift() as Entry<T>);
-        this.options.onDrop(entry.item);
+        tenant.entries.shift();
+        this.#drop(name, entry);
       } else if (tenant.deficit < entry.cost) {
-        tenant.deficit += this.options.quantum;
+        tenant.deficit += this.#options.quantum;
         this.#endTurn(name, tenant);
         passed = 0;
       } else {
         tenant.deficit -= entry.cost;
-        this.#remove(name, tenant, tenant.entries.shift() as Entry<T>);
+        tenant.entries.shift();
+        this.#work.release(name, entry);
         // An unused deficit must not be saved up for a later burst.
         if (tenant.entries.length === 0) this.#tenants.delete(name);
         return entry.item;
@@ -128,21 +129,17 @@ export class FairQueue<T> {
 
   /** A stall of the whole process delays everybody: only tenants above their share pay for it. */
   #isLate(name: string, { since }: Entry<T>): boolean {
-    if (this.#length <= this.options.minLength) return false;
-    if (this.#now() - since <= this.options.maxWaitMs) return false;
-    return this.#work.held(name) * this.#tenants.size > this.options.maxWork;
+    const { minLength, maxWaitMs, maxWork, now } = this.#options;
+    if (this.length <= minLength || now() - since <= maxWaitMs) return false;
+    return this.#work.held(name) * this.#tenants.size > maxWork;
   }
 
   #dropNewest(name: string): void {
-    const tenant = this.#tenants.get(name) as Tenant<T>;
-    const entry = tenant.entries.pop() as Entry<T>;
-    this.#remove(name, tenant, entry);
-    this.options.onDrop(entry.item);
+    this.#drop(name, this.#tenants.get(name)?.entries.pop() as Entry<T>);
   }
 
-  /** Counts an entry that was taken out. */
-  #remove(name: string, { entries }: Tenant<T>, { cost }: Entry<T>): void {
-    this.#length--;
-    this.#work.giveUp(name, cost, entries.length === 0);
+  #drop(name: string, entry: Entry<T>): void {
+    this.#work.release(name, entry);
+    this.#options.onDrop(entry.item);
   }
 }

@@ -1,0 +1,36 @@
+import { availableParallelism } from "node:os";
+import {
+  ADMISSION_STARTS_MAX,
+  ADMISSION_WAITING_MAX,
+  DATABASE_PLACES_MAX,
+} from "../../shared/limits.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
+
+/**
+ * Operations on the database that may be under way, by cores and at most. One tenant alone has half, and leaves
+ * connections for others; more would take the cores of a database on this machine from everybody's searches.
+ */
+const DATABASE_PLACES_PER_CORE = 3;
+const DATABASE_PLACES = Math.min(
+  DATABASE_PLACES_PER_CORE * availableParallelism(),
+  DATABASE_PLACES_MAX,
+);
+
+/** The gates that requests pass, so that no tenant keeps others from being answered. */
+export interface Gates {
+  /** For what starts in a turn of the event loop: one tenant cannot take all of a turn. */
+  readonly starts: TenantGate;
+  /** For an operation on the database until it is answered: one tenant cannot have all connections. */
+  readonly database: TenantGate;
+  /** The engine has a queue of its own, and tells whose further requests it would refuse. */
+  readonly engine: { refuses(tenant: string): boolean };
+}
+
+export function openGates(engine: Gates["engine"], databasePlaces = DATABASE_PLACES): Gates {
+  const maxWaiting = ADMISSION_WAITING_MAX;
+  return {
+    starts: new TenantGate({ places: ADMISSION_STARTS_MAX, maxWaiting, freeAfterMs: 0 }),
+    database: new TenantGate({ places: databasePlaces, maxWaiting }),
+    engine,
+  };
+}
