@@ -1,8 +1,7 @@
 /** The public API of the text search core, which does no I/O and knows nothing of the service. */
 export { stem } from "../../native/text.ts";
 export { unitTables } from "./analysis/simple-runs.ts";
-export { tokenSpans } from "./analysis/token-spans.ts";
-export { tokenize } from "./analysis/tokenize.ts";
+export { tokenize, tokenSpans } from "./analysis/tokenize.ts";
 export { analyseQuery } from "./query/analyse-query.ts";
 export { buildSegment } from "./segment/build.ts";
 export {

@@ -21,14 +21,12 @@ static constexpr size_t LEADING_UNITS = 512;
 static constexpr double WEIGHT_ROUNDING = 1e-9;
 
 /// Where a line starts, if that is near the position.
-static size_t lineBefore(Units text, size_t position) {
+static size_t lineBefore(Units text, size_t position, const Tokenizer& tokenizer) {
   if (position == 0) return 0;
   const size_t earliest = position > REGION_LEAD ? position - REGION_LEAD : 0;
   const size_t line = text.rfind(u'\n', position);
   if (line != Units::npos && line >= earliest) return line + 1;
-  // Never inside a surrogate pair.
-  const char16_t unit = text[position];
-  return unit >= 0xdc00 && unit <= 0xdfff ? position - 1 : position;
+  return tokenizer.characterStart(text, position);
 }
 
 /// Marks that a snippet does not begin where its text does.
@@ -73,11 +71,12 @@ void Passages::highlight(const ChunkRef& chunk, Snippet& snippet) {
   const FoundWord* first = densestPassage(spans_, query_, found_, counts_).first;
   // Only the text around the passage is reduced to what a reader sees.
   const auto at = first == nullptr ? 0 : static_cast<size_t>(first->position);
-  const size_t from = lineBefore(text_, at > REGION_LEAD ? at - REGION_LEAD : 0);
+  const size_t from = lineBefore(text_, at > REGION_LEAD ? at - REGION_LEAD : 0, tokenizer_);
   const Units region = Units(text_).substr(from, REGION_UNITS);
   plainTextOf(region, plain_);
   shown_.find(plain_, 0, plain_.size(), spans_);
-  cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_), snippet);
+  cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_),
+             tokenizer_, snippet);
   if (from > 0 && !snippet.text.starts_with(u'…')) addLead(snippet);
   const bool goesOn = from + region.size() < text_.size();
   if (goesOn && !snippet.text.ends_with(u'…')) snippet.text += u'…';

@@ -1,32 +1,115 @@
-/** Folds text for comparison: NFKC, lower case, no accents. */
-export function fold(text: string): string {
-  const lower = text.normalize("NFKC").replace(INVISIBLE, "").toLowerCase();
-  if (!NOT_ASCII.test(lower)) return lower;
-  // Only these marks are accents. NFC recomposes the others, such as Japanese voicing marks.
-  return lower
-    .normalize("NFD")
-    .replace(/[\u0300-\u036f]/g, "")
-    .normalize("NFC")
-    .replace(/[ßæœøłđðþı]/g, (letter) => LETTERS[letter] ?? letter);
+/**
+ * How characters, as readers see them (grapheme clusters), become parts of tokens. All of it follows from
+ * properties that Unicode gives them, as the engine knows it, besides a few letters that Unicode relates to no
+ * other.
+ */
+
+/** What a character is in a text. */
+export const KIND = {
+  /** A run of them is one token. */
+  spaced: 1,
+  /** Every pair of neighbours is a token, and so is the last one of a run. */
+  unspaced: 2,
+  separator: 3,
+  /** It is a token of its own. */
+  pictograph: 5,
+  /** It is not there: it neither is a part of a run nor ends one. */
+  ignored: 6,
+} as const;
+type Kind = (typeof KIND)[keyof typeof KIND];
+
+export interface FoldedCharacter {
+  readonly kind: Kind;
+  /** What is compared; "" unless it is a part of a token or is one. */
+  readonly text: string;
 }
 
-/** Soft hyphens and zero-width characters occur inside words without being part of them. */
-export const INVISIBLE_SET = "\\u00ad\\u200b-\\u200d\\u2060\\ufeff";
-const INVISIBLE = new RegExp(`[${INVISIBLE_SET}]`, "g");
-const NOT_ASCII = /[^\0-\x7f]/;
-
-const LETTERS: Record<string, string> = {
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  ł: "l",
-  đ: "d",
-  ð: "d",
-  þ: "th",
-  ı: "i",
-};
-
-/** Characters of scripts that are written without spaces between words. */
-export const UNSPACED =
+/** Scripts that are written without spaces between words, or with words that run together. */
+const UNSPACED =
   "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}ー々";
+const UNSPACED_START = new RegExp(`^[${UNSPACED}]`, "u");
+const LETTER_START = /^[\p{L}\p{N}]/u;
+const NO_LETTERS = /[^\p{L}\p{N}\p{M}]/gu;
+
+const PICTOGRAPH = /\p{Extended_Pictographic}|\p{RI}/u;
+const PICTOGRAPHS = /\p{RI}\p{RI}|\p{Extended_Pictographic}|\p{RI}/gu;
+
+const SIGN = /[©®]/;
+
+/**
+ * Symbols and numbers that stand for themselves, such as © or ①, although their compatibility forms are letters
+ * and digits. Superscripts and subscripts are digits (H₂O), and squared words (㎞) are words.
+ */
+const SYMBOL = /^(?![²³¹\u2070-\u209f\u3300-\u33ff])[\p{S}[\p{No}&&\p{sc=Zyyy}]]/v;
+/** What surrounds a character makes it a symbol. */
+const ENCLOSING = /\p{Me}/u;
+
+/**
+ * What is not compared: invisible characters; the marks that alphabets do without, but not the vowels of other
+ * scripts, nor the voicing marks of kana; tatweel; geresh and gershayim, for which `"` stands between Hebrew
+ * letters.
+ */
+const REMOVED =
+  /[\p{DI}\p{Cf}[[\p{M}&&[\p{sc=Zinh}\p{sc=Arab}\p{sc=Hebr}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Syrc}]]--[\u3099\u309a]]\u0640\u05f3\u05f4"]/gv;
+
+/** Letters that are written for others, which Unicode does not decompose. */
+const LETTERS: Record<string, string> = {
+  ...{ æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ħ: "h", ŧ: "t", ı: "i" },
+  // Arabic: alef wasla, alef maksura and Farsi yeh, keheh and swash kaf, teh marbuta and forms of heh.
+  ...{ ٱ: "ا", ى: "ي", ی: "ي", ک: "ك", ڪ: "ك", ة: "ه", ہ: "ه", ھ: "ه", ە: "ه" },
+};
+const LETTER = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
+
+const DIGIT = /\p{Nd}/u;
+const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
+const DIGITS = 10;
+
+/** The ASCII digit for one of any script: those of a script follow each other, from 0. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) as number;
+  let first = code;
+  while (DIGIT.test(String.fromCodePoint(first - 1))) first--;
+  return String((code - first) % DIGITS);
+}
+
+/** Case folding and no compatibility forms, marks or national digits. */
+function foldLetters(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(REMOVED, "")
+    .toUpperCase()
+    .toLowerCase()
+    .replace(LETTER, (letter) => LETTERS[letter] as string)
+    .replace(OTHER_DIGITS, asciiDigit)
+    .replace(REMOVED, "")
+    .normalize("NFC");
+}
+
+/** @param character a grapheme cluster */
+export function fold(character: string): FoldedCharacter {
+  if (PICTOGRAPH.test(character)) {
+    // Signs such as ™ and ℹ, which are letters by compatibility, are no pictures.
+    const isSign = SIGN.test(character) || character.normalize("NFKC") !== character;
+    return isSign ? SEPARATOR : { kind: KIND.pictograph, text: character };
+  }
+  if (SYMBOL.test(character) || ENCLOSING.test(character)) return SEPARATOR;
+  const whole = foldLetters(character);
+  if (whole === "") return IGNORED;
+  const text = whole.replace(NO_LETTERS, "");
+  // A mark without a letter is no word.
+  if (!LETTER_START.test(text)) return SEPARATOR;
+  return { kind: isUnspaced(text) ? KIND.unspaced : KIND.spaced, text };
+}
+
+const SEPARATOR: FoldedCharacter = { kind: KIND.separator, text: "" };
+const IGNORED: FoldedCharacter = { kind: KIND.ignored, text: "" };
+
+/** The pictographs that one is made of, as tokens: flags, and the parts of a joined one. */
+export function pictographsIn(character: string): string[] {
+  return character.match(PICTOGRAPHS) ?? [];
+}
+
+/** True if a token is of a script that is written without spaces between words. */
+export function isUnspaced(token: string): boolean {
+  return UNSPACED_START.test(token);
+}

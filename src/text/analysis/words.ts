@@ -1,4 +1,5 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
+import { goesOnInName, NameFinder, opensName } from "./names.ts";
 import { unitsOf } from "./text-units.ts";
 
 const SEPARATOR = 0;
@@ -32,42 +33,63 @@ export function textOf(units: Uint16Array, from: number, to: number): string {
   return text;
 }
 
-/** Receives the words of a text in order. */
+/** Receives the words of a text in order. Positions in `units` are those in the text. */
 interface WordSink {
-  /** A word of ASCII letters and digits: the token is its code units, in lower case. */
-  ascii(units: Uint16Array, from: number, to: number): void;
-  /** An ASCII word with a capital inside, such as `getStaticProps` or `HTTP`, after its token. */
-  innerUpper(word: string): void;
-  /** A piece of text with other characters, without any ASCII separator. */
-  other(text: string): void;
+  /** A word of ASCII letters and digits that ends at `end`: the token is its code units, in lower case. */
+  ascii(units: Uint16Array, from: number, to: number, end: number): void;
+  /**
+   * An ASCII word with a capital inside, such as `getStaticProps` or `HTTP`, or with both letters and digits,
+   * such as `utf8`, after its token.
+   */
+  compound(word: string): void;
+  /** A piece of text with other characters, without any ASCII separator, that starts at `start`. */
+  other(text: string, start: number): void;
 }
+
+/** Every letter has this bit, and no digit. */
+const LETTER_BIT = 0x40;
+const QUOTE = 34;
+const isHebrew = (unit: number | undefined) => unit !== undefined && unit >= 0x5d0 && unit <= 0x5ea;
 
 /** Cuts a text at separators. A word in ASCII costs no string. */
 export function eachWord(text: string, sink: WordSink): void {
   // A copy, which is put into lower case while it is read.
   const units = unitsOf(text);
   const { length } = text;
+  const names = new NameFinder(units, length, (from, to) => sink.ascii(units, from, to, to));
   for (let i = 0; i < length; i++) {
     let unit = units[i] as number;
     let folded = FOLDED[unit] as number;
     if (folded === SEPARATOR) continue;
     const start = i;
+    if (start > 0 && opensName(units[start - 1] as number)) names.open(start);
     let hasInnerUpper = false;
     let isAscii = true;
+    let some = 0;
+    let all = LETTER_BIT;
     do {
       if (folded === OTHER) isAscii = false;
       else if (folded !== unit) {
         units[i] = folded;
         if (i > start) hasInnerUpper = true;
       }
+      some |= folded;
+      all &= folded;
       i++;
       if (i === length) break;
       unit = units[i] as number;
       folded = FOLDED[unit] as number;
-    } while (folded !== SEPARATOR);
+    } while (folded !== SEPARATOR || (unit === QUOTE && isGershayim(units, i, length)));
     if (isAscii) {
-      sink.ascii(units, start, Math.min(i, start + WORD_MAX_CHARS));
-      if (hasInnerUpper) sink.innerUpper(text.slice(start, i));
-    } else sink.other(text.slice(start, i));
+      sink.ascii(units, start, Math.min(i, start + WORD_MAX_CHARS), i);
+      const isMixed = all === 0 && (some & LETTER_BIT) !== 0;
+      if (hasInnerUpper || isMixed) sink.compound(text.slice(start, i));
+    } else sink.other(text.slice(start, i), start);
+    if (names.isOpen || goesOnInName(unit)) names.close(start, i);
   }
+}
+
+/** True for a quote within a Hebrew acronym. */
+function isGershayim(units: Uint16Array, at: number, length: number): boolean {
+  return at + 1 < length && isHebrew(units[at - 1]) && isHebrew(units[at + 1]);
 }

@@ -1,4 +1,6 @@
-import { isUnspaced, tokenize } from "../analysis/tokenize.ts";
+import { countCharacters } from "../analysis/characters.ts";
+import { isUnspaced } from "../analysis/folding.ts";
+import { tokenize } from "../analysis/tokenize.ts";
 
 interface ParsedWord {
   text: string;
@@ -14,7 +16,7 @@ export function parseQuery(query: string): ParsedWord[] {
   const words: ParsedWord[] = [];
   const positions = new Map<string, number>();
   tokens.forEach((text, i) => {
-    const isSingle = isUnspaced(text) && [...text].length === 1;
+    const isSingle = isUnspaced(text) && countCharacters(text) === 1;
     // The last token of an unspaced run repeats the second character of the pair before it.
     if (isSingle && isTailOf(tokens[i - 1], text)) return;
     let at = positions.get(text);

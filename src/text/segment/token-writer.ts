@@ -1,4 +1,5 @@
-import { eachToken, identifiersIn, subwordsOf } from "../analysis/tokenize.ts";
+import { eachToken } from "../analysis/run-tokens.ts";
+import { compoundsIn, subwordsOf } from "../analysis/tokenize.ts";
 import { eachWord } from "../analysis/words.ts";
 import { SUBWORDS } from "./format.ts";
 import type { TermTable } from "./term-table.ts";
@@ -10,7 +11,7 @@ export class TokenWriter {
   readonly #terms: TermTable;
   #tokens = new Uint32Array(FIRST_TOKENS);
   #length = 0;
-  /** Words of the current field that may be identifiers such as `getStaticProps`, in order. */
+  /** Words of the current field that may have subwords, such as `getStaticProps`, in order. */
   readonly #candidates = new Set<string>();
 
   constructor(terms: TermTable) {
@@ -37,13 +38,12 @@ export class TokenWriter {
   }
 
   /**
-   * Adds the subwords of the identifiers in the texts since the last call. They follow the text, so
+   * Adds the subwords of the words in the texts since the last call. They follow the text, so
    * that they do not separate words that are next to each other.
    */
   addSubwords(): void {
     if (this.#candidates.size === 0) return;
-    const identifiers = identifiersIn([...this.#candidates].join(" "));
-    const subwords = identifiers.flatMap(subwordsOf);
+    const subwords = compoundsIn([...this.#candidates].join(" ")).flatMap(subwordsOf);
     if (subwords.length > 0) {
       this.mark(SUBWORDS);
       this.addText(subwords.join(" "));
@@ -63,12 +63,12 @@ export class TokenWriter {
     this.mark(this.#terms.number(units, from, to));
   }
 
-  innerUpper(word: string): void {
+  compound(word: string): void {
     this.#candidates.add(word);
   }
 
   other(text: string): void {
-    for (const identifier of identifiersIn(text)) this.#candidates.add(identifier);
+    for (const word of compoundsIn(text)) this.#candidates.add(word);
     eachToken(text, (units, from, to) => this.ascii(units, from, to));
   }
 }

@@ -1,8 +1,8 @@
 /** Cuts snippets as native code does, on strings. */
 
 import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { tokenSpans } from "../../../src/text/analysis/token-spans.ts";
-import type { SegmentReader } from "../../../src/text/index.ts";
+import { kindOf, NOT_SIMPLE } from "../../../src/text/analysis/simple-runs.ts";
+import { type SegmentReader, tokenSpans } from "../../../src/text/index.ts";
 import { FIELD, MARK } from "../../../src/text/segment/format.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import { tokensOf, wordsOfTerms } from "./ranking.ts";
@@ -63,7 +63,8 @@ export function snippetByReference(
   const text = after ? `${own} ${after}` : own;
   const marked = markedWords(segment, s, plan);
   const from = wordStart(text, Math.max(0, estimate - REGION_CHARS / 2));
-  const near = spansIn(text, from, from + REGION_CHARS, marked);
+  const to = characterStart(text, Math.min(text.length, from + REGION_CHARS));
+  const near = spansIn(text, from, to, marked);
   const spans = near.length > 0 ? near : spansIn(text, 0, text.length, marked);
   const starts = spans.map(({ start, word }) => ({ position: start, word }));
   const start = densest(starts, SNIPPET_MAX_CHARS - LEAD_CHARS, plan);
@@ -117,10 +118,6 @@ function windowOf(found: readonly Found[], width: number, { words }: QueryPlan) 
   return { best, most };
 }
 
-/** Whatever separates words in English text. */
-const SEPARATORS =
-  /[^A-Za-z0-9\u0080-\uffff]|[\u00a0\u2010-\u2027\u202f-\u203b\u203d-\u2048\u204a-\u205e]/;
-
 /** The words in a part of a text. */
 function spansIn(
   text: string,
@@ -129,17 +126,13 @@ function spansIn(
   marked: ReadonlyMap<string, number>,
 ): Span[] {
   const spans: Span[] = [];
-  let offset = from;
-  for (const piece of text.slice(from, to).split(SEPARATORS)) {
-    const tokens = tokenSpans(piece);
-    for (let i = 0; i < tokens.length; i += 3) {
-      const [start, end, token] = tokens.slice(i, i + 3) as [number, number, string];
-      const word = marked.get(token);
-      if (word !== undefined) spans.push({ start: offset + start, end: offset + end, word });
-    }
-    offset += piece.length + 1;
+  const tokens = tokenSpans(text.slice(from, to));
+  for (let i = 0; i < tokens.length; i += 3) {
+    const [start, end, token] = tokens.slice(i, i + 3) as [number, number, string];
+    const word = marked.get(token);
+    if (word !== undefined) spans.push({ start: from + start, end: from + end, word });
   }
-  return spans;
+  return spans.toSorted((a, b) => a.start - b.start);
 }
 
 function cut(text: string, spans: readonly Span[], wanted: number): ReferenceSnippet {
@@ -154,7 +147,7 @@ function cut(text: string, spans: readonly Span[], wanted: number): ReferenceSni
       number,
     ];
     const last = matches.at(-1);
-    if (last !== undefined && from <= last[1]) last[1] = to;
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(to, last[1]);
     else matches.push([from, to]);
   }
   return { text: lead + text.slice(start, end) + (end < text.length ? "…" : ""), matches };
@@ -164,16 +157,23 @@ function wordStart(text: string, position: number): number {
   const at = Math.floor(position);
   if (at <= 0) return 0;
   const space = text.slice(at - 1, at + CUT_REACH).search(/\s/);
-  return space < 0 ? notInsidePair(text, at) : at + space;
+  return space < 0 ? characterStart(text, at) : at + space;
 }
 
 function wordEnd(text: string, position: number): number {
   if (position >= text.length) return text.length;
   const space = text.slice(position - CUT_REACH, position + 1).lastIndexOf(" ");
-  return space < 0 ? notInsidePair(text, position) : position - CUT_REACH + space;
+  return space < 0 ? characterStart(text, position) : position - CUT_REACH + space;
 }
 
-function notInsidePair(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
+const CHARACTER_REACH = 32;
+
+/** The last position that is not behind a position and where a character starts, if that is near. */
+function characterStart(text: string, position: number): number {
+  for (let at = position; at > 0 && position - at <= CHARACTER_REACH; at--) {
+    const unit = text.charCodeAt(at);
+    if (at >= text.length || unit < 128 || kindOf(unit) !== NOT_SIMPLE) return at;
+  }
+  const unit = text.charCodeAt(position);
+  return unit >= 0xdc00 && unit <= 0xdfff ? position - 1 : position;
 }

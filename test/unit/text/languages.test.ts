@@ -44,6 +44,8 @@ const NAMES = [
   ...["snake_case", "max_connections", "pg_dump", "pg_restore", "x86_64"],
   ...["std::vector", "std::unordered_map", "node:fs", "@types/bun", "tsconfig.json"],
   ...["--dry-run", "--no-cache", "-j 8", "SELECT COUNT(*)", "println!"],
+  ...["C", "C++", "C#", "F", "F#", "NET", ".NET", "Node", "Node.js", "flag", "--flag", "-j"],
+  ...["name", "@scope/name", "move", "std::move", "127.0.1.1", "E0938"],
   ...["v1.4.0", "v1.4.1", "v1.14.0", "3.11", "3.12", "127.0.0.1", "RFC 7807", "E0382", "utf-16"],
 ];
 
@@ -64,6 +66,32 @@ describe("names of code, numbers and versions", () => {
       for (const query of [name, name.toLowerCase()]) {
         expect([query, system(query)[0]]).toEqual([query, `names/${i}.md`]);
       }
+    }
+  });
+
+  test("a part of a name finds the page that is named so", () => {
+    for (const [part, name] of [
+      ...[
+        ["static", "getStaticProps"],
+        ["server", "HTTPServer"],
+        ["camel", "camelCase"],
+      ],
+      ...[
+        ["case", "snake_case"],
+        ["js", "Node.js"],
+        ["0938", "E0938"],
+        ["1.4", "v1.4.0"],
+      ],
+      ...[
+        ["scope", "@scope/name"],
+        ["std", "std::move"],
+        ["dry", "--dry-run"],
+        ["c", "C++"],
+      ],
+    ] as const) {
+      expect([name, system(part as string)]).toEqual([
+        ...[name, expect.arrayContaining([`names/${NAMES.indexOf(name as string)}.md`])],
+      ]);
     }
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { identifiersIn, subwordsOf } from "../../../src/text/analysis/tokenize.ts";
+import { compoundsIn, identifiersIn, subwordsOf } from "../../../src/text/analysis/tokenize.ts";
 import { stem, tokenize } from "../../../src/text/index.ts";
 
 describe("tokens", () => {
   test("tokens are folded runs of letters and digits", () => {
     expect(tokenize("Don't panic: v1.4.0, snake_case & Ünïcode—ＦＵＬＬ ﬁle")).toEqual(
-      "don t panic v1 4 0 snake case unicode full file".split(" "),
+      "don t panic v1 4 0 1.4.0 snake case unicode full file".split(" "),
     );
   });
 
@@ -18,7 +18,49 @@ describe("tokens", () => {
 
   test("folding keeps Japanese voicing marks and other alphabets", () => {
     expect(tokenize("が か")).toEqual(["が", "か"]);
-    expect(tokenize("Ёлка ΣΊΣΥΦΟΣ")).toEqual(["елка", "σισυφος"]);
+    expect(tokenize("Ёлка ΣΊΣΥΦΟΣ")).toEqual(["елка", "σισυφοσ"]);
+  });
+
+  test("marks, signs and forms of letters that searchers do without are not compared", () => {
+    for (const [text, tokens] of [
+      ["Java™ ©Acme ①② ⒜ 1️⃣ ½ ℹ️Q", "java acme q"],
+      ["H₂O m² ㎞ Ⅳ ﬁﬁ ﷼", "h2o m2 km iv fifi"],
+      ["🇩🇪 👩‍💻 ✔️", "🇩🇪 👩 💻 ✔"],
+      ["Straße Ørsted İstanbul ıŞIK ŐŰ ĳ", "strasse orsted istanbul isik ou ij"],
+      ["السَّلامُ كتـــاب أحمد إلى مكتبة علی کتاب", "السلام كتاب احمد الي مكتبه علي كتاب"],
+      ['שָׁלוֹם צה״ל צה"ל ״מילה״ ג׳ירפה', "שלום צהל צהל מילה גירפה"],
+      ["٣٤٥ ५ ３", "345 5 3"],
+      ["soft\u00adware zero\u200bwidth می\u200cخواهم", "software zerowidth ميخواهم"],
+      ["हिन्दी क्षेत्र", "हिन्दी क्षेत्र"],
+    ] as const) {
+      expect([text, tokenize(text)]).toEqual([text, tokens.split(" ")]);
+    }
+  });
+
+  test("half-width kana, decomposed Hangul and Thai are pairs of whole characters", () => {
+    expect(tokenize("ｶﾞﾝﾀﾞﾑ")).toEqual(tokenize("ガンダム"));
+    expect(tokenize("한국어".normalize("NFD"))).toEqual(tokenize("한국어"));
+    expect(tokenize("ที่อยู่")).toEqual(["ที่อ", "อยู่", "ยู่"]);
+  });
+
+  test("names with symbols are tokens behind those of their words", () => {
+    for (const [text, tokens] of [
+      ["C++, C# and F#", "c c++ c c# and f f#"],
+      ["C++20 i++ a+b C+ #x page#part", "c c++ 20 i i++ a b c x page part"],
+      [
+        ".NET (.gitignore) end.Next f().x ...more",
+        "net .net gitignore .gitignore end next f x more",
+      ],
+      ["--dry-run -v -long a-b x--y", "dry run --dry-run v -v long a b x y"],
+      [
+        "@scope/name. me@example.com @Entity",
+        "scope name @scope/name me example com entity @entity",
+      ],
+      ["v1.2.3 127.0.0.1 x86.64", "v1 2 3 1.2.3 127 0 0 1 127.0.0.1 x86 64"],
+      ["用C++写 在.NET里", "用 c c++ 写 在 net 里 .net"],
+    ] as const) {
+      expect([text, tokenize(text)]).toEqual([text, tokens.split(" ")]);
+    }
   });
 
   test("the ASCII path and the Unicode path give the same tokens", () => {
@@ -67,6 +109,15 @@ describe("subwords of identifiers", () => {
       ["parse", "XML", "2"],
     ]);
     expect(identifiersIn("plain words only")).toEqual([]);
+  });
+
+  test("letters with a number are split, too, but are no identifiers", () => {
+    expect(compoundsIn("utf8 E0938 x86 3d a1b2 ok").map(subwordsOf)).toEqual([
+      ["utf", "8"],
+      ["E", "0938"],
+      ["x", "86"],
+    ]);
+    expect(identifiersIn("utf8 E0938")).toEqual([]);
   });
 });
 

@@ -12,6 +12,10 @@ inline char16_t unitAt(Units text, size_t at) { return at < text.size() ? text[a
 
 inline bool isBlank(char16_t unit) { return unit == u' ' || unit == u'\t'; }
 inline bool isDigit(char16_t unit) { return unit >= u'0' && unit <= u'9'; }
+/// In ASCII.
+inline bool isLetter(char16_t unit) {
+  return unit < 0x80 && (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
+}
 
 /// What `\s` of a regular expression of JavaScript matches.
 inline bool isSpace(char16_t unit) {

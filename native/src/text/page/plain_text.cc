@@ -36,12 +36,10 @@ size_t lineTextAt(Units text, size_t line) {
   return end;
 }
 
-bool isLetter(char16_t unit) { return (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z'; }
-
 /// Where a tag that starts at the position ends; the position itself if there is none.
 size_t endOfTag(Units text, size_t position) {
   const size_t name = position + (unitAt(text, position + 1) == u'/' ? 2 : 1);
-  if (unitAt(text, name) >= 0x80 || !isLetter(unitAt(text, name))) return position;
+  if (!isLetter(unitAt(text, name))) return position;
   const size_t end = text.find_first_of(u"<>", name);
   return end != Units::npos && text[end] == u'>' ? end + 1 : position;
 }

@@ -28,30 +28,26 @@ constexpr double ROUNDING = 1e-9;
 
 using Text = std::u16string_view;
 
-size_t notInsidePair(Text text, size_t at) {
-  const bool isSecond = at < text.size() && text[at] >= 0xdc00 && text[at] <= 0xdfff;
-  return isSecond ? at - 1 : at;
-}
-
-/// The first start of a word at or after the position; the position itself if none is near.
-size_t wordStart(Text text, double position) {
+/// The first start of a word at or after the position; if none is near, the start of a character.
+size_t wordStart(Text text, double position, const Tokenizer& tokenizer) {
   if (position < 1) return 0;
   const auto at = std::min(text.size(), static_cast<size_t>(position));
   const size_t space = text.substr(at - 1, CUT_REACH + 1).find(u' ');
-  return space == Text::npos ? notInsidePair(text, at) : at + space;
+  return space == Text::npos ? tokenizer.characterStart(text, at) : at + space;
 }
 
-/// The last end of a word at or before the position; the position itself if none is near.
-size_t wordEnd(Text text, size_t position) {
+/// The last end of a word at or before the position; if none is near, the end of a character.
+size_t wordEnd(Text text, size_t position, const Tokenizer& tokenizer) {
   if (position >= text.size()) return text.size();
   const size_t space = text.substr(position - CUT_REACH, CUT_REACH + 1).rfind(u' ');
-  return space == Text::npos ? notInsidePair(text, position) : position - CUT_REACH + space;
+  return space == Text::npos ? tokenizer.characterStart(text, position) : position - CUT_REACH + space;
 }
 
 /// Cuts at words, and marks a cut with an ellipsis.
-void cut(Text text, std::span<const WordSpan> spans, double wanted, Snippet& snippet) {
-  const size_t start = wordStart(text, wanted);
-  const size_t end = wordEnd(text, start + MAX_SNIPPET_CHARS);
+void cut(Text text, std::span<const WordSpan> spans, double wanted, const Tokenizer& tokenizer,
+         Snippet& snippet) {
+  const size_t start = wordStart(text, wanted, tokenizer);
+  const size_t end = wordEnd(text, start + MAX_SNIPPET_CHARS, tokenizer);
   snippet.text.clear();
   snippet.matches.clear();
   if (start > 0) snippet.text += ELLIPSIS;
@@ -61,9 +57,9 @@ void cut(Text text, std::span<const WordSpan> spans, double wanted, Snippet& sni
   for (const WordSpan& span : spans) {
     if (span.start < start || span.end > end) continue;
     const size_t from = span.start - start + lead, to = span.end - start + lead;
-    // Pairs of characters of unspaced scripts overlap.
+    // Pairs of characters of unspaced scripts overlap, and so do names and their words.
     if (!snippet.matches.empty() && from <= snippet.matches.back().second) {
-      snippet.matches.back().second = to;
+      snippet.matches.back().second = std::max(to, snippet.matches.back().second);
     } else {
       snippet.matches.emplace_back(from, to);
     }
@@ -104,9 +100,9 @@ WordWindow densestPassage(std::span<const WordSpan> spans, const TextQuery& quer
 }
 
 void cutSnippet(std::u16string_view text, std::span<const WordSpan> spans, const WordWindow& window,
-                Snippet& snippet) {
+                const Tokenizer& tokenizer, Snippet& snippet) {
   const double position = window.first == nullptr ? 0 : window.first->position - LEAD_CHARS;
-  cut(text, spans, std::max(0.0, position), snippet);
+  cut(text, spans, std::max(0.0, position), tokenizer, snippet);
 }
 
 Snippeter::Snippeter(const TextSegment& segment, const TermMarks& marks, const TextQuery& query,
@@ -114,6 +110,7 @@ Snippeter::Snippeter(const TextSegment& segment, const TermMarks& marks, const T
     : segment_(segment),
       marks_(marks),
       query_(query),
+      tokenizer_(tokenizer),
       texts_(texts),
       words_(segment, marks),
       shown_(words_, query, leastShown(query), tokenizer) {}
@@ -123,11 +120,11 @@ bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
   if (blocks.empty()) return false;
   uint32_t token = 0;
   if (!bestWindow(document, token)) {
-    cut(texts_.of(segment_, blocks.from), {}, 0, snippet);
+    cut(texts_.of(segment_, blocks.from), {}, 0, tokenizer_, snippet);
     return true;
   }
   readAround(document, blocks, token);
-  cutSnippet(text_, spans_, densestPassage(spans_, query_, found_, counts_), snippet);
+  cutSnippet(text_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
   return true;
 }
 
@@ -164,8 +161,9 @@ void Snippeter::readAround(uint32_t document, Range blocks, uint32_t token) {
     const Text next = Text(texts_.of(segment_, block + 1)).substr(0, MAX_SNIPPET_CHARS);
     if (!next.empty()) text_.append(u" ").append(next);
   }
-  const size_t from = wordStart(text_, std::max(0.0, estimate - REGION_CHARS / 2));
-  shown_.find(text_, from, from + static_cast<size_t>(REGION_CHARS), spans_);
+  const size_t from = wordStart(text_, std::max(0.0, estimate - REGION_CHARS / 2), tokenizer_);
+  const size_t to = std::min(text_.size(), from + static_cast<size_t>(REGION_CHARS));
+  shown_.find(text_, from, tokenizer_.characterStart(text_, to), spans_);
   if (spans_.empty()) shown_.find(text_, 0, text_.size(), spans_);
 }
 

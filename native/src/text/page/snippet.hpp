@@ -45,7 +45,7 @@ double leastShown(const TextQuery& query);
 
 /// Cuts the text around a window of it.
 void cutSnippet(std::u16string_view text, std::span<const WordSpan> spans, const WordWindow& window,
-                Snippet& snippet);
+                const Tokenizer& tokenizer, Snippet& snippet);
 
 /// For the documents of one segment.
 class Snippeter {
@@ -64,6 +64,7 @@ class Snippeter {
   const TextSegment& segment_;
   const TermMarks& marks_;
   const TextQuery& query_;
+  const Tokenizer& tokenizer_;
   BlockTexts& texts_;
   SegmentWords words_;
   ShownWords shown_;

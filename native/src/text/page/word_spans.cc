@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/limits.hpp"
+#include "text/page/symbol_names.hpp"
 #include "text/segment/dictionary.hpp"
 
 namespace tessera {
@@ -80,23 +81,42 @@ size_t ShownWords::startOf(std::u16string_view word) {
   return start;
 }
 
+static bool isHebrew(char16_t unit) { return unit >= 0x5d0 && unit <= 0x5ea; }
+
+/// True for a quote within a Hebrew acronym.
+static bool isGershayim(std::u16string_view text, size_t at) {
+  return text[at] == u'"' && at > 0 && at + 1 < text.size() && isHebrew(text[at - 1]) &&
+         isHebrew(text[at + 1]);
+}
+
 void ShownWords::find(std::u16string_view text, size_t from, size_t to,
                       std::vector<WordSpan>& spans) const {
   spans.clear();
-  const size_t end = std::min(to, text.size());
-  for (size_t i = from; i < end;) {
+  const std::u16string_view part = text.substr(0, std::min(to, text.size())).substr(from);
+  SymbolNames names(part, tokenizer_);
+  for (size_t i = 0; i < part.size();) {
     const size_t start = i;
     bool isAscii = true;
-    for (; i < end && !isSeparator(text[i]); i++) isAscii = isAscii && text[i] < 0x80;
-    const std::u16string_view piece = text.substr(start, i - start);
-    if (piece.empty()) {
-      i++;
-    } else if (isAscii) {
-      findAscii(piece, start, spans);
-    } else {
-      findOther(piece, start, spans);
+    for (; i < part.size() && (!isSeparator(part[i]) || (i > start && isGershayim(part, i))); i++) {
+      isAscii = isAscii && part[i] < 0x80;
     }
+    if (i == start) {
+      i++;
+      continue;
+    }
+    const std::u16string_view piece = part.substr(start, i - start);
+    names.open(start);
+    if (isAscii) {
+      findAscii(piece, from + start, spans);
+    } else {
+      findOther(piece, from + start, spans);
+    }
+    names.close(start, i, [&](NameSpan name) {
+      findAscii(part.substr(name.start, name.end - name.start), from + name.start, spans);
+    });
   }
+  // A name comes after its words, and may start before them.
+  std::ranges::stable_sort(spans, {}, &WordSpan::start);
 }
 
 void ShownWords::findAscii(std::u16string_view piece, size_t offset,

@@ -32,8 +32,25 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// The tokens of a text without ASCII separators, in any script.
+  /// The tokens of a text in any script.
   virtual std::vector<TokenSpan> tokensOf(std::u16string_view text) const = 0;
+
+  /// The kind of a code unit, which may not have occurred yet.
+  UnitKind kindOf(char16_t unit) const {
+    if (kinds[unit] == UNKNOWN_UNIT) tokensOf({&unit, 1});
+    return static_cast<UnitKind>(kinds[unit]);
+  }
+
+  /// The last position that is not behind a position and where a character starts, as readers see them, if
+  /// that is near.
+  size_t characterStart(std::u16string_view text, size_t position) const {
+    constexpr size_t REACH = 32;
+    for (size_t at = position; at > 0 && position - at <= REACH; at--) {
+      if (at >= text.size() || text[at] < 0x80 || kindOf(text[at]) != COMPLEX_UNIT) return at;
+    }
+    const bool isSecond = text[position] >= 0xdc00 && text[position] <= 0xdfff;
+    return isSecond && position > 0 ? position - 1 : position;
+  }
 
   /// The kind of each code unit that has occurred, and what it is folded to.
   std::span<const uint8_t> kinds;
