@@ -1,3 +1,5 @@
+import { build } from "hdr-histogram-js";
+
 /** A sample is taken this often. */
 const SAMPLE_INTERVAL_MS = 5_000;
 /** Samples are kept for six hours. */
@@ -6,10 +8,9 @@ export const HISTORY_MAX_SECONDS = 21_600;
 const HISTORY_POINTS_MAX = 720;
 const SAMPLES_MAX = (HISTORY_MAX_SECONDS * 1_000) / SAMPLE_INTERVAL_MS;
 
-/** Durations are counted in buckets that differ by a factor of 2^(1/8), from 1/16 ms to 65 s. */
-const BUCKETS_PER_DOUBLING = 8;
-const FIRST_EXPONENT = -4;
-const BUCKETS = 20 * BUCKETS_PER_DOUBLING;
+/** Durations are kept in microseconds, to two digits. */
+const DURATION_MAX_US = 100_000_000;
+const DURATION_DIGITS = 2;
 
 const KINDS = ["search", "lookup", "retrieve", "other"] as const;
 type Kind = (typeof KINDS)[number];
@@ -49,56 +50,50 @@ interface HistoryAnswer {
   readonly series: Readonly<Record<Exclude<Column, Kind>, readonly (number | null)[]>>;
 }
 
-/** Merged samples: the first one of each point, and the values of all points. */
-interface Points {
-  readonly starts: readonly number[];
-  readonly columns: Readonly<Record<Column, (number | null)[]>>;
+/** What was measured in one interval, or in several that were merged; null is an unknown value. */
+type Sample = Readonly<Record<Column, number | null>> & {
+  /** Milliseconds since 1970, at the end of the first interval and of the last one. */
+  readonly from: number;
+  readonly at: number;
+};
+
+/** What is counted until the next sample, which has it as a rate. */
+const NO_COUNTS = {
+  ...{ search: 0, lookup: 0, retrieve: 0, other: 0 },
+  ...{ refusals_per_second: 0, errors_per_second: 0 },
+};
+const COUNTED = Object.keys(NO_COUNTS) as (keyof typeof NO_COUNTS)[];
+
+const rounded = (value: number) => Number(value.toPrecision(5));
+
+/** Merges samples that follow each other. There is at least one. */
+function merged(samples: readonly Sample[]): Sample {
+  const [first, last] = [samples[0] as Sample, samples.at(-1) as Sample];
+  if (first === last) return first;
+  const columns = COLUMNS.map((name) => {
+    const known = samples.map((sample) => sample[name]).filter((value) => value !== null);
+    if (known.length === 0) return [name, null];
+    const sum = known.reduce((total, each) => total + each, 0);
+    return [name, MERGED[name] === "max" ? Math.max(...known) : rounded(sum / known.length)];
+  });
+  return { ...Object.fromEntries(columns), from: first.from, at: last.at };
 }
 
-function bucketOf(milliseconds: number): number {
-  const position = Math.floor((Math.log2(milliseconds) - FIRST_EXPONENT) * BUCKETS_PER_DOUBLING);
-  return Math.max(0, Math.min(BUCKETS - 1, position));
-}
-
-/** The middle of the bucket in which the quantile is; NaN without durations. */
-function quantileOf(buckets: Uint32Array, quantile: number): number {
-  const total = buckets.reduce((sum, count) => sum + count, 0);
-  let left = total * quantile;
-  for (let bucket = 0; total > 0 && bucket < BUCKETS; bucket++) {
-    left -= buckets[bucket] as number;
-    if (left <= 0) return 2 ** ((bucket + 0.5) / BUCKETS_PER_DOUBLING + FIRST_EXPONENT);
-  }
-  return Number.NaN;
-}
-
-/** The value of several samples, of which NaN is none; null without any. */
-function merged(values: Float32Array, how: "mean" | "max"): number | null {
-  const known = values.filter((value) => !Number.isNaN(value));
-  if (known.length === 0) return null;
-  const value =
-    how === "max" ? Math.max(...known) : known.reduce((sum, each) => sum + each, 0) / known.length;
-  return Number(value.toPrecision(5));
-}
-
-/**
- * What this process did in the last six hours, as a sample every five seconds. It takes a quarter of a
- * megabyte.
- */
+/** What this process did in the last six hours, as a sample every five seconds. It takes about half a megabyte. */
 export class MetricsHistory {
-  readonly #times = new Float64Array(SAMPLES_MAX);
-  readonly #columns = Object.fromEntries(
-    COLUMNS.map((name) => [name, new Float32Array(SAMPLES_MAX)]),
-  ) as Record<Column, Float32Array>;
-  /** Samples that were ever taken; the last ones are kept. */
+  /** The last samples, the oldest first. */
+  readonly #samples: Sample[] = [];
+  /** Samples that were ever taken. */
   #taken = 0;
   /** Since the last sample. */
-  readonly #requests: Record<Kind, number> = { search: 0, lookup: 0, retrieve: 0, other: 0 };
-  readonly #durations = new Uint32Array(BUCKETS);
-  #refusals = 0;
-  #errors = 0;
+  readonly #counts = { ...NO_COUNTS };
+  readonly #durations = build({
+    ...{ lowestDiscernibleValue: 1, highestTrackableValue: DURATION_MAX_US },
+    ...{ numberOfSignificantValueDigits: DURATION_DIGITS, useWebAssembly: false },
+  });
   #sampledAt: number;
-  /** By the samples of a point, until the next sample. */
-  readonly #points = new Map<number, Points>();
+  /** Points by the number of samples that each has, until the next sample. */
+  readonly #points = new Map<number, readonly Sample[]>();
   /** Since when changes have waited to be indexed. */
   #laggingSince: number | undefined;
 
@@ -119,91 +114,70 @@ export class MetricsHistory {
   /** @param isRefused true for a request that was refused for lack of capacity or of quota */
   observe(operation: string, status: number, milliseconds: number, isRefused: boolean): void {
     if (isRefused) {
-      this.#refusals++;
+      this.#counts.refusals_per_second++;
       return;
     }
-    this.#requests[KIND_OF.get(operation) ?? "other"]++;
-    const bucket = bucketOf(milliseconds);
-    this.#durations[bucket] = (this.#durations[bucket] as number) + 1;
-    if (status >= 500) this.#errors++;
+    this.#counts[KIND_OF.get(operation) ?? "other"]++;
+    this.#durations.recordValue(Math.min(Math.round(milliseconds * 1_000), DURATION_MAX_US));
+    if (status >= 500) this.#counts.errors_per_second++;
   }
 
-  sample({ projects, lag, recall }: EngineFigures, rssBytes: number, now: number): void {
-    const seconds = Math.max(1, now - this.#sampledAt) / 1_000;
-    this.#sampledAt = now;
-    this.#laggingSince = lag > 0 ? (this.#laggingSince ?? now) : undefined;
-    const { search, lookup, retrieve, other } = this.#requests;
-    const values: Record<Column, number> = {
-      search: search / seconds,
-      lookup: lookup / seconds,
-      retrieve: retrieve / seconds,
-      other: other / seconds,
-      p50_ms: quantileOf(this.#durations, 0.5),
-      p99_ms: quantileOf(this.#durations, 0.99),
-      refusals_per_second: this.#refusals / seconds,
-      errors_per_second: this.#errors / seconds,
+  sample({ projects, lag, recall }: EngineFigures, rssBytes: number, at: number): void {
+    const seconds = Math.max(1, at - this.#sampledAt) / 1_000;
+    this.#sampledAt = at;
+    this.#laggingSince = lag > 0 ? (this.#laggingSince ?? at) : undefined;
+    const durations = this.#durations;
+    const milliseconds = (percentile: number) =>
+      durations.totalCount === 0 ? null : durations.getValueAtPercentile(percentile) / 1_000;
+    const rate = (name: keyof typeof NO_COUNTS) => rounded(this.#counts[name] / seconds);
+    const rates = Object.fromEntries(COUNTED.map((name) => [name, rate(name)]));
+    this.#samples.push({
+      ...{ from: at, at, ...(rates as typeof NO_COUNTS) },
+      p50_ms: milliseconds(50),
+      p99_ms: milliseconds(99),
       rss_bytes: rssBytes,
       loaded_projects: projects,
-      index_lag_seconds: (now - (this.#laggingSince ?? now)) / 1_000,
-      recall: recall ?? Number.NaN,
-    };
+      index_lag_seconds: (at - (this.#laggingSince ?? at)) / 1_000,
+      recall: recall === null ? null : rounded(recall),
+    });
+    this.#taken++;
+    if (this.#samples.length > SAMPLES_MAX) this.#samples.shift();
+    Object.assign(this.#counts, NO_COUNTS);
+    durations.reset();
     this.#points.clear();
-    const at = this.#taken++ % SAMPLES_MAX;
-    this.#times[at] = now;
-    for (const name of COLUMNS) this.#columns[name][at] = values[name];
-    for (const kind of KINDS) this.#requests[kind] = 0;
-    this.#durations.fill(0);
-    this.#refusals = this.#errors = 0;
   }
 
   /** The samples of the last seconds, merged so that there are not too many points. */
   read(seconds: number, now = Date.now()): HistoryAnswer {
     const wanted = Math.ceil((seconds * 1_000) / SAMPLE_INTERVAL_MS);
-    const samples = Math.min(wanted, SAMPLES_MAX, this.#taken);
+    const samples = Math.min(wanted, this.#samples.length);
     const width = Math.max(1, Math.ceil(samples / HISTORY_POINTS_MAX));
-    const { starts, columns } = this.#pointsOf(width);
-    const oldest = this.#taken - samples;
-    const first = starts.findIndex(
-      (start) => start >= oldest && now - this.#timeOf(start) <= seconds * 1_000,
-    );
-    const from = first < 0 ? starts.length : first;
-    const all = Object.fromEntries(COLUMNS.map((name) => [name, columns[name].slice(from)]));
-    const { search, lookup, retrieve, other, ...series } = all as Points["columns"];
+    const points = this.#pointsOf(width).filter(({ from }) => now - from < seconds * 1_000);
+    const all = Object.fromEntries(
+      COLUMNS.map((name) => [name, points.map((point) => point[name])]),
+    ) as Record<Column, (number | null)[]>;
+    const { search, lookup, retrieve, other, ...series } = all;
     return {
       interval_seconds: (width * SAMPLE_INTERVAL_MS) / 1_000,
-      at: starts.slice(from).map((start) => this.#timeOf(start + width - 1) / 1_000),
+      at: points.map(({ at }) => at / 1_000),
       requests_per_second: { search, lookup, retrieve, other },
       series,
     };
   }
 
-  /** The last points of so many samples each. They are merged once between two samples, however many ask. */
-  #pointsOf(width: number): Points {
+  /** The last points. They are merged once between two samples, however many ask. */
+  #pointsOf(width: number): readonly Sample[] {
     const known = this.#points.get(width);
     if (known !== undefined) return known;
+    const points: Sample[] = [];
     // Aligned, so that a point has the same samples in every answer.
-    const end = Math.floor(this.#taken / width);
-    const kept = Math.ceil(Math.max(0, this.#taken - SAMPLES_MAX) / width);
-    const first = Math.max(kept, end - HISTORY_POINTS_MAX);
-    const length = Math.max(0, end - first);
-    const starts = Array.from({ length }, (_, i) => (first + i) * width);
-    const column = (name: Column) =>
-      starts.map((start) => {
-        const values = Float32Array.from({ length: width }, (_, i) => this.#at(name, start + i));
-        return merged(values, MERGED[name]);
-      });
-    const columns = Object.fromEntries(COLUMNS.map((name) => [name, column(name)]));
-    const points = { starts, columns: columns as Points["columns"] };
+    let end = this.#samples.length - (this.#taken % width);
+    for (; end >= width && points.length < HISTORY_POINTS_MAX; end -= width) {
+      points.push(merged(this.#samples.slice(end - width, end)));
+    }
+    points.reverse();
     this.#points.set(width, points);
     return points;
-  }
-
-  #timeOf(sample: number): number {
-    return this.#times[sample % SAMPLES_MAX] as number;
-  }
-
-  #at(name: Column, sample: number): number {
-    return this.#columns[name][sample % SAMPLES_MAX] as number;
   }
 }
 
