@@ -42,16 +42,6 @@ export interface RecallSample {
   found: number;
 }
 
-/** A scope, and either a JSON search body or a vector with its options. */
-export type RecallQuery = [
-  projectId: string,
-  scopeId: string,
-  body: Uint8Array | ArrayBuffer,
-  dimension?: number,
-  limit?: number,
-  threshold?: number,
-];
-
 /** What one step of maintenance did. */
 export interface MaintenanceStep {
   /** There was something to do, so there may be more. */
@@ -74,7 +64,7 @@ interface Jobs {
     threads: number,
   ): Promise<MaintenanceStep>;
   /** Null when the scope is not loaded or the body not simple. */
-  beginRecall(...query: RecallQuery): Promise<RecallSample> | null;
+  beginRecall(query: object): Promise<RecallSample> | null;
 }
 
 export const jobs = addon as Jobs;

@@ -11,7 +11,7 @@
  * Searches may run in any number of threads while one thread appends, maintains the indexes, sets
  * scopes or writes snapshots.
  */
-import { addon, jobs, type MaintenanceStep, type RecallQuery, type RecallSample } from "./addon.ts";
+import { addon, jobs, type MaintenanceStep, type RecallSample } from "./addon.ts";
 
 export type { RecallSample } from "./addon.ts";
 
@@ -52,7 +52,7 @@ interface ScopeRanges {
 
 /**
  * The body is invalid, or valid in a way that only a full JSON parser handles. The caller parses it,
- * and reports its errors or calls `searchVector`.
+ * and reports its errors or searches by a vector.
  */
 export const NEEDS_FULL_PARSE = 1;
 /** The project or the scope is not loaded. */
@@ -63,15 +63,34 @@ export const PLANS = ["empty", "exact", "scan", "graph"] as const;
 export type Plan = (typeof PLANS)[number];
 
 /**
- * What a search did: milliseconds of parsing, searching and rendering, the number of its plan
- * in `PLANS`, how many ignored members of the body `ignoredFields` names, the milliseconds of the
+ * What a search did, by its place in a report: milliseconds of parsing, searching and rendering, the number of
+ * its plan in `PLANS`, how many ignored members of the body `ignoredFields` names, the milliseconds of the
  * search that went into rescoring candidates, the distinct vectors of the scope, how many of
  * them were compared by their codes and in full precision, and 1 if `total_matches` counts all
- * matches, else 0. The caller passes the array, so that a
- * search allocates nothing for it; only an answered search fills it.
+ * matches, else 0. The caller passes the array, so that a search allocates nothing for it; only an answered
+ * search fills it.
  */
+export const SEARCH_REPORT = {
+  ...{ parseMs: 0, searchMs: 1, renderMs: 2, plan: 3, ignored: 4, rescoreMs: 5 },
+  ...{ scopeVectors: 6, estimates: 7, comparisons: 8, countsAll: 9 },
+} as const;
 export type SearchReport = Float64Array<ArrayBuffer>;
-export const SEARCH_REPORT_LENGTH = 10;
+export const SEARCH_REPORT_LENGTH = Object.keys(SEARCH_REPORT).length;
+
+/** A scope and what to search in it, by a JSON body or by a vector. */
+export interface SearchQuery {
+  readonly project: string;
+  readonly scope: string;
+  /** A JSON body; or with `dimension`, a Float32Array or its little-endian bytes. */
+  readonly body: Float32Array | Uint8Array | ArrayBuffer;
+  /** Where the filter begins that the scope stands for, as `filterSpan` has found it in a JSON body. */
+  readonly filterAt?: number | undefined;
+  readonly dimension?: number | undefined;
+  /** 1..100 */
+  readonly limit?: number | undefined;
+  /** The minimum score, -1..1. */
+  readonly threshold?: number | undefined;
+}
 
 /** A complete JSON response body, or one of the two constants above. */
 export type SearchOutcome = Uint8Array<ArrayBuffer> | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
@@ -129,38 +148,23 @@ interface Native {
   /** Counts and bytes of a project; null when it is not open. */
   stats(projectId: string): ProjectStats | null;
   /**
-   * Parses a JSON search body, searches the scope, and renders the whole response body.
-   * @param exact compares every member in full precision
+   * Parses a JSON body unless a vector is given, searches the scope, and renders the whole response body.
+   * `exact` compares every member in full precision.
    */
-  searchJson(
-    projectId: string,
-    scopeId: string,
-    body: Uint8Array | ArrayBuffer,
-    selfPath: string,
+  search(
+    query: SearchQuery & { readonly selfPath: string; readonly exact?: boolean },
     report?: SearchReport,
-    exact?: boolean,
   ): SearchOutcome;
   /**
-   * The names of the members that the last `searchJson` of this thread ignored, separated by commas;
+   * Where the filter of a JSON body is, if that is an object; null without one. Only a search that accepts the body
+   * with `filterAt` has checked that it is the only one.
+   */
+  filterSpan(body: Uint8Array): { readonly start: number; readonly end: number } | null;
+  /**
+   * The names of the members that the last `search` of this thread ignored, separated by commas;
    * only after an answer whose report counts some.
    */
   ignoredFields(): string;
-  /**
-   * The same as `searchJson` for a parsed vector: a Float32Array, or its little-endian bytes.
-   * @param limit 1..100
-   * @param threshold the minimum score, -1..1
-   */
-  searchVector(
-    projectId: string,
-    scopeId: string,
-    vector: Float32Array | Uint8Array | ArrayBuffer,
-    dimension: number,
-    limit: number,
-    threshold: number,
-    selfPath: string,
-    report?: SearchReport,
-    exact?: boolean,
-  ): Exclude<SearchOutcome, typeof NEEDS_FULL_PARSE>;
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
   unlockFile(handle: number): void;
@@ -180,9 +184,9 @@ export const {
   dropScope,
   hasScope,
   stats,
-  searchJson,
+  search,
+  filterSpan,
   ignoredFields,
-  searchVector,
   tryLockFile,
   unlockFile,
 } = native;
@@ -234,6 +238,6 @@ export async function maintain(
  * Searches as planned and exactly, on a thread of the lowest priority, and compares the hits. Null
  * when the scope is not loaded or the body is not simple.
  */
-export async function measureRecall(...query: RecallQuery): Promise<RecallSample | null> {
-  return await jobs.beginRecall(...query);
+export async function measureRecall(query: SearchQuery): Promise<RecallSample | null> {
+  return await jobs.beginRecall(query);
 }

@@ -1,9 +1,6 @@
 /** Retrieval of chunks by vector and text, in one call. */
 import { addon } from "./addon.ts";
-
-/** What `retrieve` returns instead of a response when the scope is not loaded, or chunks have to be read. */
-export const RETRIEVAL_NOT_LOADED = 2;
-export const RETRIEVAL_UNREAD = 3;
+import type { FoundPage, Page, QueryWords, Tokenizer } from "./text.ts";
 
 /** Rendered chunks, each followed by its vector, which is null if it has none of the query's dimension. */
 type GivenChunks = ReadonlyArray<string | Float32Array | null>;
@@ -24,43 +21,25 @@ export interface Given {
   } | null;
 }
 
-/** All hits as far as is known, and 1 if another page follows. The caller passes the array. */
-type RetrievalReport = Float64Array<ArrayBuffer>;
-export const RETRIEVAL_REPORT_LENGTH = 2;
-
 interface Retrieval {
   /**
-   * Retrieves one page and renders the whole response body. Words and tokenizer are those of `lookUpText`.
-   * @param query null without one
-   * @param project null without an index of vectors
-   * @param mode 0 by vector, 1 by text, 2 by both
-   * @param progress "", or `retrievalProgress` of the page before
-   * @param next the cursor of the next page in case there is one
+   * Retrieves one page. Null when the scope is not loaded; `unread` names the file versions that the page shows and
+   * that have to be given.
    */
   retrieve(
-    view: number,
-    query: string | null,
-    words: string,
-    numbers: Uint32Array,
-    project: string | null,
-    scope: string,
-    mode: number,
-    vector: Float32Array | null,
-    limit: number,
-    threshold: number,
-    progress: string,
-    selfPath: string,
-    next: string,
-    given: Given | null,
-    kinds: Uint8Array,
-    folded: Uint16Array,
-    tokensOf: (text: string) => Array<number | string>,
-    report: RetrievalReport,
-  ): Uint8Array<ArrayBuffer> | typeof RETRIEVAL_NOT_LOADED | typeof RETRIEVAL_UNREAD;
-  /** What the page after the last `retrieve` of this thread has to know; "" when there is none. */
-  retrievalProgress(): string;
-  /** The file versions that the last `retrieve` of this thread shows and that have to be given to it. */
-  unreadVersions(): string[];
+    request: QueryWords &
+      Page & {
+        /** Null without an index of vectors. */
+        readonly project: string | null;
+        readonly scope: string;
+        /** 0 by vector, 1 by text, 2 by both. */
+        readonly mode: number;
+        readonly vector: Float32Array | null;
+        readonly threshold: number;
+        readonly given: Given | null;
+      },
+    tokenizer: Tokenizer,
+  ): FoundPage | { readonly unread: string[] } | null;
 }
 
-export const { retrieve, retrievalProgress, unreadVersions } = addon as Retrieval;
+export const { retrieve } = addon as Retrieval;

@@ -64,12 +64,12 @@ type SearchArguments = [
 type Operands = [left: Uint8Array, right: Uint8Array];
 
 interface Testing {
-  /** Parses a search body as `searchJson` does; null where that returns NEEDS_FULL_PARSE. */
-  parseSearchBody(body: Uint8Array | ArrayBuffer): SearchBody | null;
+  /** Parses a search body as `search` does; null where that returns NEEDS_FULL_PARSE. */
+  parseSearchBody(body: Uint8Array | ArrayBuffer, filterAt?: number): SearchBody | null;
   /** Compares every member in full precision. Throws when the scope is not loaded. */
   exactSearch(...query: SearchArguments): NumberedPlan<RawAnswer>;
   /**
-   * What `searchVector` finds, not rendered, by the cheapest plan or by the given one. Throws when the
+   * What `search` finds, not rendered, by the cheapest plan or by the given one. Throws when the
    * scope is not loaded.
    */
   searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): NumberedPlan<RawAnswer>;

@@ -6,12 +6,52 @@
  */
 import { addon } from "./addon.ts";
 
-/**
- * What a lookup found: all matches in the shard, all documents in it, and 1 if another page follows. The
- * caller passes the array.
- */
-type LookupReport = Float64Array<ArrayBuffer>;
-export const LOOKUP_REPORT_LENGTH = 3;
+/** The words of a query, as `analyseQuery` finds them. */
+export interface QueryWords {
+  /** As the response repeats it; null lists all documents by path, or searches by vector alone. */
+  readonly query: string | null;
+  /** The distinct words of the query as tokens, one after another. */
+  readonly words: string;
+  /**
+   * Per word its length, how often it is in the query, and the sum of 1 if longer words match as well, 2 if it may
+   * be misspelt, 4 for a function word, 8 for an identifier in mixed case.
+   */
+  readonly numbers: Uint32Array;
+}
+
+/** Which page of an open view is asked for. */
+export interface Page {
+  readonly view: number;
+  readonly limit: number;
+  /** "", or that of the page before. */
+  readonly progress: string;
+  readonly selfPath: string;
+  /** The cursor of the next page in case there is one. */
+  readonly next: string;
+}
+
+export interface Tokenizer {
+  /**
+   * How each UTF-16 code unit that has occurred becomes part of a token, and in `folded` what it is folded to; see
+   * `UnitKind` in native/src/text/segment/tokenizer.hpp.
+   */
+  readonly kinds: Uint8Array;
+  readonly folded: Uint16Array;
+  /** The tokens of a text that has other code units: start, end and token of each. */
+  readonly tokensOf: (text: string) => Array<number | string>;
+}
+
+/** A page as it was found. */
+export interface FoundPage {
+  /** The whole response body. */
+  readonly json: Uint8Array<ArrayBuffer>;
+  /** All matches as far as is known. */
+  readonly total: number;
+  /** True when another page follows. */
+  readonly more: boolean;
+  /** What the next page has to know; "" when there is none. */
+  readonly progress: string;
+}
 
 /** The functions of the addon for texts. */
 interface Text {
@@ -26,36 +66,11 @@ interface Text {
     documents: readonly (Uint32Array | null)[],
   ): void;
   closeTextView(view: number): void;
-  /**
-   * Looks up one page of an open view and renders the whole response body.
-   * @param query as the response repeats it; null lists all documents by path
-   * @param words the distinct words of the query as tokens, one after another
-   * @param numbers per word its length, how often it is in the query, and the sum of 1 if longer words
-   *   match as well, 2 if it may be misspelt, 4 for a function word, 8 for an identifier in mixed case
-   * @param progress "", or `lookupProgress` of the page before
-   * @param next the cursor of the next page in case there is one
-   * @param kinds how each UTF-16 code unit that has occurred becomes part of a token, and in `folded`
-   *   what it is folded to; see `UnitKind` in native/src/text/segment/tokenizer.hpp
-   * @param tokensOf the tokens of a text that has other code units: start, end and token of each
-   */
+  /** Looks up one page of a shard of a view. `shardItems` is the number of documents in the shard. */
   lookUpText(
-    view: number,
-    query: string | null,
-    words: string,
-    numbers: Uint32Array,
-    limit: number,
-    shardIndex: number,
-    shardCount: number,
-    progress: string,
-    selfPath: string,
-    next: string,
-    kinds: Uint8Array,
-    folded: Uint16Array,
-    tokensOf: (text: string) => Array<number | string>,
-    report: LookupReport,
-  ): Uint8Array<ArrayBuffer>;
-  /** What the page after the last `lookUpText` of this thread has to know; "" when there is none. */
-  lookupProgress(): string;
+    request: QueryWords & Page & { readonly shardIndex: number; readonly shardCount: number },
+    tokenizer: Tokenizer,
+  ): FoundPage & { readonly shardItems: number };
   /** The stem of an English word (Snowball); other words are their own stems. */
   stem(word: string): string;
   /**
@@ -65,5 +80,4 @@ interface Text {
   stemGroups(termStart: Uint32Array, termChars: Uint16Array): Uint32Array<ArrayBuffer>;
 }
 
-export const { openTextView, closeTextView, lookUpText, lookupProgress, stem, stemGroups } =
-  addon as Text;
+export const { openTextView, closeTextView, lookUpText, stem, stemGroups } = addon as Text;

@@ -114,7 +114,8 @@ function recallIn({ queries, dimension }: Data, scope: string) {
 /** CPU microseconds of a search whose body is JSON and whose answer is rendered. */
 const jsonCost = ({ bodies }: Data, scope: string) =>
   cpuMicroseconds(bodies.length, (query) => {
-    native.searchJson(PROJECT, scope, bodies[query] as Uint8Array, SELF);
+    const body = bodies[query] as Uint8Array;
+    native.search({ project: PROJECT, scope, body, selfPath: SELF });
   });
 
 function measureScope(data: Data, share: number) {
@@ -192,7 +193,7 @@ function printScopes(out: Output, options: Options, scopes: readonly Scope[]): v
   const window = native.stats(PROJECT)?.dimensions[0]?.window;
   const { vectors, dimension, data } = options;
   out.line(`\n${vectors} x ${dimension}, ${data}, 10 results, window ${window}`);
-  out.head("scope", "plan", "recall@10", "search us", "searchJson us");
+  out.head("scope", "plan", "recall@10", "search us", "search of JSON us");
   for (const { share, plan, recall, search, json } of scopes) {
     out.row(`${share * 100}%`, plan, recall.toFixed(4), search.toFixed(1), json.toFixed(1));
   }
@@ -207,7 +208,7 @@ function printBaseline(
     `\nusearch bf16: recall@10 ${recall.toFixed(4)}, ${search.toFixed(1)} us, built in ${built.toFixed(1)} s`,
   );
   const [raw, json] = [whole.search / search, whole.json / search];
-  out.line(`ratios to it: search ${raw.toFixed(2)}, searchJson ${json.toFixed(2)}`);
+  out.line(`ratios to it: search ${raw.toFixed(2)}, search of JSON ${json.toFixed(2)}`);
 }
 
 export async function run(options: Options, { out }: BenchContext) {
@@ -228,7 +229,7 @@ export async function run(options: Options, { out }: BenchContext) {
   const snapshot = measureSnapshot(data);
   const { written, restored } = snapshot;
   out.line(`snapshot ${written.toFixed(2)} s, restore ${restored.toFixed(2)} s`);
-  out.line(`searchJson after restore: ${snapshot.json.toFixed(1)} us`);
+  out.line(`search of JSON after restore: ${snapshot.json.toFixed(1)} us`);
   const baseline = options.baseline ? await measureBaseline(data) : undefined;
   if (baseline !== undefined) printBaseline(out, scopes[0] as Scope, baseline);
   native.dropProject(PROJECT);

@@ -42,6 +42,18 @@ static void checkBody(const std::string& text) {
   CHECK(again.threshold == body.threshold && again.ignored == body.ignored);
 }
 
+/// A filter is found within the body, and a body that is accepted with it has it there.
+static void checkFilter(const std::string& text) {
+  const std::vector<uint8_t> bytes(text.begin(), text.end());
+  const auto span = tessera::findFilter(bytes.data(), bytes.size());
+  if (!span) return;
+  CHECK(span->start < span->end && span->end < bytes.size() + 1);
+  CHECK(bytes[span->start] == '{' && bytes[span->end - 1] == '}');
+  SearchBody body;
+  CHECK(!tessera::parseSearchBody(bytes.data(), bytes.size(), body, span->start + 1));
+  tessera::parseSearchBody(bytes.data(), bytes.size(), body, span->start);
+}
+
 /// What skips a value skips exactly this value.
 static void checkSkip(const std::string& text) {
   const std::vector<char> bytes(text.begin(), text.end());
@@ -56,7 +68,7 @@ static void checkSkip(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 5) {
     case 0:
       checkBody(text);
       break;
@@ -65,6 +77,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 2:
       checkBody(frame("0.5", "," + text));
+      break;
+    case 3:
+      checkFilter(frame("0.5", "," + text));
+      checkFilter(text);
       break;
     default:
       checkSkip(text);

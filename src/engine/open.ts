@@ -126,11 +126,8 @@ function recallReports({ log, metrics }: Parts, keeper: RecallKeeper) {
 function openRecallMonitor(parts: Parts): RecallMonitor {
   return new RecallMonitor({
     ...recallReports(parts, parts.indexer),
-    measure({ project, scope, body, vector }) {
-      if (vector === undefined) return measureRecall(project as string, scope.id, body);
-      const { dimension, limit, threshold } = vector;
-      return measureRecall(project as string, scope.id, body, dimension, limit, threshold);
-    },
+    measure: ({ project, scope, body, filterAt, vector }) =>
+      measureRecall({ project: project as string, scope: scope.id, body, filterAt, ...vector }),
     isIdle: () => parts.scheduler.idle,
   });
 }

@@ -233,18 +233,19 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     return copy;
   };
   const NUMBER = 4_000_000_000;
-  const page = [10, 0, 1, "", "/", ""] as const;
+  const page = { limit: 10, shardIndex: 0, shardCount: 1, progress: "", selfPath: "/", next: "" };
   const kinds = new Uint8Array(65_536);
   const folded = new Uint16Array(65_536);
   const none = new Uint32Array(0);
-  const report = new Float64Array(3);
-  const good: readonly unknown[] = [NUMBER, "", "", none, ...page, kinds, folded, () => [], report];
+  const good = { view: NUMBER, query: "", words: "", numbers: none, ...page };
+  const tokenizer = { kinds, folded, tokensOf: (): string[] => [] };
   const open = openTextView as (...args: unknown[]) => void;
-  const lookUp = lookUpText as (...args: unknown[]) => Uint8Array;
+  const lookUp = (change: object = {}) =>
+    lookUpText({ ...good, ...change }, { ...tokenizer, ...change });
 
   test("the arguments of which the others are variants are accepted", () => {
     open(NUMBER, [bytes], [null]);
-    expect(JSON.parse(new TextDecoder().decode(lookUp(...good)))).toMatchObject({ data: [] });
+    expect(JSON.parse(new TextDecoder().decode(lookUp().json))).toMatchObject({ data: [] });
   });
 
   test.each<[string, unknown[]]>([
@@ -265,39 +266,43 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     expect(() => open(...args)).toThrow(TypeError);
   });
 
-  test.each<[string, number, unknown]>([
-    ["a query of another type", 1, 7],
-    ["words of another type", 2, null],
-    ["numbers of another type", 3, [1, 1, 0]],
-    ["numbers beyond the words", 3, Uint32Array.of(5, 1, 0)],
-    ["a limit of 0", 4, 0],
-    ["a shard beyond the last", 5, 1],
-    ["no shards", 6, 0],
-    ["progress of another type", 7, null],
-    ["too few kinds", 10, new Uint8Array(10)],
-    ["a tokenizer that is no function", 12, null],
-    ["a short report", 13, new Float64Array(2)],
-  ])("a lookup with %s", (_, at, value) => {
+  test.each<[string, object]>([
+    ["a query of another type", { query: 7 }],
+    ["words of another type", { words: null }],
+    ["numbers of another type", { numbers: [1, 1, 0] }],
+    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0) }],
+    ["a limit of 0", { limit: 0 }],
+    ["a shard beyond the last", { shardIndex: 1 }],
+    ["no shards", { shardCount: 0 }],
+    ["progress of another type", { progress: null }],
+    ["too few kinds", { kinds: new Uint8Array(10) }],
+    ["a tokenizer that is no function", { tokensOf: null }],
+  ])("a lookup with %s", (_, change) => {
     open(NUMBER, [bytes], [null]);
-    expect(() => lookUp(...good.with(at, value))).toThrow(TypeError);
+    expect(() => lookUp(change)).toThrow(TypeError);
+  });
+
+  test("a lookup without a request or without a tokenizer throws", () => {
+    open(NUMBER, [bytes], [null]);
+    const call = lookUpText as (...args: unknown[]) => unknown;
+    for (const args of [[], [good], [undefined, tokenizer], [7, tokenizer]]) {
+      expect(() => call(...args)).toThrow(TypeError);
+    }
   });
 
   test("a lookup in a view that is not open throws", () => {
     closeTextView(NUMBER);
-    expect(() => lookUp(...good)).toThrow("the view is not open");
+    expect(() => lookUp()).toThrow("the view is not open");
   });
 
   test("the error of a tokenizer reaches the caller of a lookup", () => {
     const text = new Uint8Array(buildSegment([documentOf("a.md", { content: "lantern größe" })]));
     open(NUMBER, [text], [null]);
-    const fail = () => {
+    const tokensOf = () => {
       throw new RangeError("broken");
     };
-    const call = good
-      .with(2, "lantern")
-      .with(3, Uint32Array.of(7, 1, 0))
-      .with(12, fail);
-    expect(() => lookUp(...call)).toThrow("broken");
+    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0) };
+    expect(() => lookUp({ ...query, tokensOf })).toThrow("broken");
     closeTextView(NUMBER);
   });
 });

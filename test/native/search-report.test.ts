@@ -3,6 +3,7 @@ import * as native from "../../native/index.ts";
 import { run } from "../../src/engine/requests/run.ts";
 import { searchRequest } from "../../support/requests.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { searchJson, searchVector } from "./searches.ts";
 import { appendAll, freshProject, idsOf, setScope, trueHits, upTo } from "./support.ts";
 
 const DIMENSION = 768;
@@ -27,7 +28,7 @@ const hitsOf = (outcome: native.SearchOutcome): Hits =>
 
 function planOf(scope: string, exact?: boolean): string {
   const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
-  native.searchJson(project, scope, json, "/", report, exact);
+  searchJson(project, scope, json, "/", report, exact);
   for (const milliseconds of report.subarray(0, 3)) {
     expect(milliseconds).toBeGreaterThanOrEqual(0);
     expect(milliseconds).toBeLessThan(10_000);
@@ -57,7 +58,7 @@ describe("the report of a search", () => {
 
   test("is the same for a vector", () => {
     const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
-    native.searchVector(project, "all", query, DIMENSION, 20, 0, "/", report, true);
+    searchVector(project, "all", query, DIMENSION, 20, 0, "/", report, true);
     expect(native.PLANS[report[3] as number]).toBe("exact");
     for (const milliseconds of report) expect(milliseconds).toBeGreaterThanOrEqual(0);
   });
@@ -65,7 +66,7 @@ describe("the report of a search", () => {
   test("counts the vectors of the scope and those that were compared, by codes and in full", () => {
     const workOf = (scope: string, exact?: boolean) => {
       const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
-      native.searchJson(project, scope, json, "/", report, exact);
+      searchJson(project, scope, json, "/", report, exact);
       const [, searchMs, , , , rescoreMs, members, estimates, comparisons] =
         report as never as number[];
       expect(rescoreMs).toBeGreaterThanOrEqual(0);
@@ -85,9 +86,9 @@ describe("the report of a search", () => {
 
   test("stays untouched when nothing is searched", () => {
     const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
-    expect(native.searchJson(project, "gone", json, "/", report)).toBe(native.NOT_LOADED);
+    expect(searchJson(project, "gone", json, "/", report)).toBe(native.NOT_LOADED);
     const torn = json.subarray(1);
-    expect(native.searchJson(project, "all", torn, "/", report)).toBe(native.NEEDS_FULL_PARSE);
+    expect(searchJson(project, "all", torn, "/", report)).toBe(native.NEEDS_FULL_PARSE);
     expect(new Set(report)).toEqual(new Set([-1]));
   });
 
@@ -95,18 +96,18 @@ describe("the report of a search", () => {
     const short = new Float64Array(3);
     const floats = new Float32Array(4) as unknown as Float64Array<ArrayBuffer>;
     for (const report of [short, floats]) {
-      expect(() => native.searchJson(project, "all", json, "/", report)).toThrow(TypeError);
+      expect(() => searchJson(project, "all", json, "/", report)).toThrow(TypeError);
     }
     const exact = "yes" as unknown as boolean;
-    expect(() => native.searchJson(project, "all", json, "/", undefined, exact)).toThrow(TypeError);
+    expect(() => searchJson(project, "all", json, "/", undefined, exact)).toThrow(TypeError);
   });
 });
 
 test("an exact search finds what brute force finds", () => {
   const truth = trueHits(vectors, idsOf(0, CHUNKS), upTo(CHUNKS), query, 20, 0);
-  const byJson = hitsOf(native.searchJson(project, "all", json, "/", undefined, true));
+  const byJson = hitsOf(searchJson(project, "all", json, "/", undefined, true));
   const byVector = hitsOf(
-    native.searchVector(project, "all", query, DIMENSION, 20, 0, "/", undefined, true),
+    searchVector(project, "all", query, DIMENSION, 20, 0, "/", undefined, true),
   );
   expect(byJson.map((hit) => hit.chunk.id)).toEqual(truth.map((hit) => hit.ordinal));
   expect(byVector).toEqual(byJson);
@@ -115,19 +116,28 @@ test("an exact search finds what brute force finds", () => {
 describe("measuring the recall of a search", () => {
   test("compares the hits as planned with the exact ones, for both forms of a query", async () => {
     const expected = { dimension: DIMENSION, wanted: 20, found: 20 };
-    expect(await native.measureRecall(project, "all", json)).toEqual(expected);
-    const byVector = native.measureRecall(project, "all", query.buffer, DIMENSION, 20, 0);
+    expect(await native.measureRecall({ project, scope: "all", body: json })).toEqual(expected);
+    const byVector = native.measureRecall({
+      project,
+      scope: "all",
+      body: query.buffer,
+      dimension: DIMENSION,
+      limit: 20,
+      threshold: 0,
+    });
     expect(await byVector).toEqual(expected);
   });
 
   test("wants nothing where nothing matches", async () => {
     const nothing = { dimension: DIMENSION, wanted: 0, found: 0 };
-    expect(await native.measureRecall(project, "none", json)).toEqual(nothing);
+    expect(await native.measureRecall({ project, scope: "none", body: json })).toEqual(nothing);
   });
 
   test("is not possible without the scope or with a body that needs a full parse", async () => {
-    expect(await native.measureRecall(project, "gone", json)).toBeNull();
-    expect(await native.measureRecall(project, "all", json.subarray(1))).toBeNull();
+    expect(await native.measureRecall({ project, scope: "gone", body: json })).toBeNull();
+    expect(
+      await native.measureRecall({ project, scope: "all", body: json.subarray(1) }),
+    ).toBeNull();
   });
 
   test("ends well when the project is dropped meanwhile", async () => {
@@ -135,7 +145,7 @@ describe("measuring the recall of a search", () => {
     native.openProject(other);
     appendAll(other, DIMENSION, vectors);
     setScope(other, "all", DIMENSION, upTo(CHUNKS));
-    const running = native.measureRecall(other, "all", json);
+    const running = native.measureRecall({ project: other, scope: "all", body: json });
     native.dropProject(other);
     expect(await running).toEqual({ dimension: DIMENSION, wanted: 20, found: 20 });
   });

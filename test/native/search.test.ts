@@ -4,6 +4,7 @@ import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { searchJson, searchVector } from "./searches.ts";
 import {
   appendAll,
   buildGraph,
@@ -94,7 +95,7 @@ describe("small indexes", () => {
     const body = new TextEncoder().encode(
       JSON.stringify({ vector: Array.from(query), dimension, limit: 3, threshold: 0 }),
     );
-    const outcome = native.searchJson(project, "all", body, path) as Uint8Array;
+    const outcome = searchJson(project, "all", body, path) as Uint8Array;
     const response = JSON.parse(decoder.decode(outcome));
     expect(Object.keys(response)).toEqual(["data", "page_info", "search_time_ms", "total_matches"]);
     expect(response.page_info).toEqual({ self: path, first: null, next: null, prev: null });
@@ -106,11 +107,11 @@ describe("small indexes", () => {
     expect(response.data.map((hit: { score: number }) => hit.score)).toEqual(
       Array.from(truth.scores),
     );
-    const same = native.searchVector(project, "all", query, dimension, 3, 0, path) as Uint8Array;
+    const same = searchVector(project, "all", query, dimension, 3, 0, path) as Uint8Array;
     expect(JSON.parse(decoder.decode(same)).data).toEqual(response.data);
     const bytes = new Uint8Array(query.length * 4 + 1);
     bytes.set(new Uint8Array(query.buffer), 1);
-    const unaligned = native.searchVector(project, "all", bytes.subarray(1), dimension, 3, 0, path);
+    const unaligned = searchVector(project, "all", bytes.subarray(1), dimension, 3, 0, path);
     expect(JSON.parse(decoder.decode(unaligned as Uint8Array)).data).toEqual(response.data);
   });
 
@@ -118,7 +119,7 @@ describe("small indexes", () => {
     const project = opened();
     native.setScope(project, "none", []);
     const query = makeVectors("uniform", 1, 768, 5);
-    const outcome = native.searchVector(project, "none", query, 768, 10, 0, "/") as Uint8Array;
+    const outcome = searchVector(project, "none", query, 768, 10, 0, "/") as Uint8Array;
     expect(JSON.parse(decoder.decode(outcome))).toMatchObject({ data: [], total_matches: 0 });
   });
 
@@ -129,9 +130,9 @@ describe("small indexes", () => {
     const body = new TextEncoder().encode(
       JSON.stringify({ vector: Array.from(query), dimension: 768 }),
     );
-    expect(native.searchJson("nowhere", "here", body, "/")).toBe(native.NOT_LOADED);
-    expect(native.searchJson(project, "gone", body, "/")).toBe(native.NOT_LOADED);
-    expect(native.searchJson(project, "here", body.subarray(1), "/")).toBe(native.NEEDS_FULL_PARSE);
+    expect(searchJson("nowhere", "here", body, "/")).toBe(native.NOT_LOADED);
+    expect(searchJson(project, "gone", body, "/")).toBe(native.NOT_LOADED);
+    expect(searchJson(project, "here", body.subarray(1), "/")).toBe(native.NEEDS_FULL_PARSE);
     expect(native.hasScope(project, "here")).toBe(true);
     native.dropScope(project, "here");
     expect(native.hasScope(project, "here")).toBe(false);
@@ -174,12 +175,11 @@ describe("small indexes", () => {
     expect(native.append(project, dimension, good)).toEqual(Uint32Array.of(0, 1));
     expect(() => setScope(project, "far", dimension, [2])).toThrow(RangeError);
     expect(native.hasScope(project, "far")).toBe(false);
-    expect(() => native.searchVector(project, "far", vectors, dimension, 1, 0, "/")).toThrow(
-      TypeError,
-    );
+    setScope(project, "near", dimension, [0, 1]);
+    expect(() => searchVector(project, "near", vectors, dimension, 1, 0, "/")).toThrow(TypeError);
     const query = at(vectors, dimension, 0);
     for (const limit of [0, 101, 1.5, Number.NaN]) {
-      expect(() => native.searchVector(project, "far", query, dimension, limit, 0, "/")).toThrow(
+      expect(() => searchVector(project, "near", query, dimension, limit, 0, "/")).toThrow(
         TypeError,
       );
     }
@@ -374,8 +374,7 @@ describe("memory", () => {
       const project = opened();
       appendAll(project, dimension, vectors);
       setScope(project, "all", dimension, upTo(1500));
-      for (let i = 0; i < 300; i++)
-        native.searchVector(project, "all", query, dimension, 10, 0, "/");
+      for (let i = 0; i < 300; i++) searchVector(project, "all", query, dimension, 10, 0, "/");
       native.dropProject(project);
       Bun.gc(true);
     };

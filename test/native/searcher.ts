@@ -5,6 +5,7 @@
 
 import * as native from "../../native/index.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { searchVector } from "./searches.ts";
 
 declare const self: Worker;
 
@@ -29,7 +30,7 @@ self.onmessage = async ({ data }: MessageEvent<Assignment>) => {
   let largest = 0;
 
   const ordinalsOf = (scope: string, query: Float32Array<ArrayBuffer>): number[] | null => {
-    const outcome = native.searchVector(project, scope, query, dimension, 10, 0, "/");
+    const outcome = searchVector(project, scope, query, dimension, 10, 0, "/");
     if (outcome === native.NOT_LOADED) return null;
     const { data: hits, total_matches: total } = JSON.parse(decoder.decode(outcome));
     if (hits.length > total) faults.push(`${hits.length} hits, ${total} matches`);

@@ -19,7 +19,7 @@ async function repeat(job: string): Promise<never> {
     await snapshot(project, `${folder}/${job}`, new Uint8Array(1));
     await restore(`${project}#${job}`, `${folder}/${job}`);
     dropProject(`${project}#${job}`);
-    await measureRecall(project, scope, vector, dimension, 1, 0);
+    await measureRecall({ project, scope, body: vector, dimension, limit: 1, threshold: 0 });
     // It is refused while another thread does it.
     await maintain(project, dimension, null, 1).catch(() => {});
   }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { searchVector } from "./searches.ts";
 import { appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
@@ -33,7 +34,7 @@ function count(
 ): Counted {
   const report = new Float64Array(native.SEARCH_REPORT_LENGTH);
   const ask = [DIMENSION, LIMIT, threshold, "/", report, exact] as const;
-  const outcome = native.searchVector(project, "some", query, ...ask) as Uint8Array;
+  const outcome = searchVector(project, "some", query, ...ask) as Uint8Array;
   const { data, total_matches: total } = JSON.parse(decoder.decode(outcome));
   const plan = native.PLANS[report[3] as number] as string;
   return { results: data.length, total, isExact: report[9] === 1, plan };

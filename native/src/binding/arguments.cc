@@ -11,22 +11,39 @@ void throwTypeError(Napi::Env env, const std::string& message) {
   throw Napi::TypeError::New(env, message);
 }
 
-std::string stringArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
-                           size_t maxBytes) {
-  const Napi::Value value = info[position];
-  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
-  std::string text = value.As<Napi::String>().Utf8Value();
+Fields::Fields(const Napi::CallbackInfo& info, size_t position)
+    : object_(info[position].IsObject() ? info[position].As<Napi::Object>() : Napi::Object()) {
+  if (object_.IsEmpty()) throwTypeError(info.Env(), "the request must be an object");
+}
+
+std::string textOf(const Named& given) {
+  if (!given.value.IsString()) throwTypeError(given.env, std::string(given.name) + " must be a string");
+  return given.value.As<Napi::String>().Utf8Value();
+}
+
+std::u16string text16Of(const Named& given) {
+  if (!given.value.IsString()) throwTypeError(given.env, std::string(given.name) + " must be a string");
+  return given.value.As<Napi::String>().Utf16Value();
+}
+
+std::string stringOf(const Named& given, size_t maxBytes) {
+  std::string text = textOf(given);
   if (text.empty() || text.size() > maxBytes) {
-    throwTypeError(info.Env(), std::string(name) + " is empty or too long");
+    throwTypeError(given.env, std::string(given.name) + " is empty or too long");
   }
   return text;
 }
 
-std::string nameArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
-  return stringArgument(info, position, name, MAX_NAME_BYTES);
+std::string nameOf(const Named& given) { return stringOf(given, MAX_NAME_BYTES); }
+
+bool flagOf(const Named& given, bool fallback) {
+  if (given.value.IsUndefined()) return fallback;
+  if (!given.value.IsBoolean()) throwTypeError(given.env, std::string(given.name) + " must be a boolean");
+  return given.value.As<Napi::Boolean>().Value();
 }
 
-Bytes bytesOf(Napi::Env env, const Napi::Value& value, const char* name) {
+Bytes bytesOf(const Named& given) {
+  const auto& [env, value, name] = given;
   if (value.IsTypedArray()) {
     const auto array = value.As<Napi::TypedArray>();
     if (array.TypedArrayType() == napi_uint8_array) {
@@ -40,17 +57,12 @@ Bytes bytesOf(Napi::Env env, const Napi::Value& value, const char* name) {
   throwTypeError(env, std::string(name) + " must be a Uint8Array or an ArrayBuffer");
 }
 
-Bytes bytesArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
-  return bytesOf(info.Env(), info[position], name);
-}
-
-uint32_t integerArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
-                         uint32_t min, uint32_t max) {
-  const Napi::Value value = info[position];
+uint32_t integerOf(const Named& given, uint32_t min, uint32_t max) {
+  const auto& [env, value, name] = given;
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
   if (!(number >= min && number <= max) || number != std::floor(number)) {
-    throwTypeError(info.Env(), std::string(name) + " must be a whole number from " +
-                           std::to_string(min) + " to " + std::to_string(max));
+    throwTypeError(env, std::string(name) + " must be a whole number from " + std::to_string(min) +
+                            " to " + std::to_string(max));
   }
   return static_cast<uint32_t>(number);
 }
@@ -65,37 +77,30 @@ uint32_t dimensionOf(Napi::Env env, const Napi::Value& value) {
   return dimension;
 }
 
-uint32_t dimensionArgument(const Napi::CallbackInfo& info, size_t position) {
-  return dimensionOf(info.Env(), info[position]);
-}
-
-double thresholdArgument(const Napi::CallbackInfo& info, size_t position) {
-  const Napi::Value value = info[position];
+double thresholdOf(const Named& given) {
+  const auto& [env, value, name] = given;
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
-  if (!(number >= -1 && number <= 1)) {
-    throwTypeError(info.Env(), "threshold must be a number from -1 to 1");
-  }
+  if (!(number >= -1 && number <= 1)) throwTypeError(env, "threshold must be a number from -1 to 1");
   return number;
 }
 
-void vectorArgument(const Napi::CallbackInfo& info, size_t position, uint32_t dimension,
-                    std::vector<float>& out) {
-  const Napi::Value value = info[position];
+void vectorOf(const Named& given, uint32_t dimension, std::vector<float>& out) {
+  const auto& [env, value, name] = given;
   Bytes bytes{};
   if (value.IsTypedArray() &&
       value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
     const auto floats = value.As<Napi::Float32Array>();
     bytes = {reinterpret_cast<const uint8_t*>(floats.Data()), floats.ByteLength()};
   } else {
-    bytes = bytesOf(info.Env(), value, "vector");
+    bytes = bytesOf(given);
   }
   if (bytes.length != dimension * sizeof(float)) {
-    throwTypeError(info.Env(), "vector must have `dimension` elements");
+    throwTypeError(env, "vector must have `dimension` elements");
   }
   out.resize(dimension);
   std::memcpy(out.data(), bytes.data, bytes.length);
   if (!isUsableVector(out.data(), dimension)) {
-    throwTypeError(info.Env(), "vector must be finite and not all zero");
+    throwTypeError(env, "vector must be finite and not all zero");
   }
 }
 
@@ -106,17 +111,18 @@ std::shared_ptr<Project> projectArgument(const Napi::CallbackInfo& info) {
   return project;
 }
 
-std::shared_ptr<const Scope> scopeArguments(const Napi::CallbackInfo& info) {
-  const auto project = Registry::instance().find(nameArgument(info, 0, "projectId"));
-  const std::string scopeId = nameArgument(info, 1, "scopeId");
-  return project ? project->scope(scopeId) : nullptr;
+std::shared_ptr<const Scope> scopeOf(const Named& project, const Named& scope) {
+  const auto found = Registry::instance().find(nameOf(project));
+  const std::string scopeId = nameOf(scope);
+  return found ? found->scope(scopeId) : nullptr;
 }
 
-void queryArguments(const Napi::CallbackInfo& info, SearchBody& body) {
-  body.dimension = dimensionArgument(info, 3);
-  vectorArgument(info, 2, body.dimension, body.vector);
-  body.limit = integerArgument(info, 4, "limit", 1, MAX_LIMIT);
-  body.threshold = thresholdArgument(info, 5);
+void readQuery(const Named& vector, const Named& dimension, const Named& limit,
+               const Named& threshold, SearchBody& body) {
+  body.dimension = dimensionOf(dimension.env, dimension.value);
+  vectorOf(vector, body.dimension, body.vector);
+  body.limit = integerOf(limit, 1, MAX_LIMIT);
+  body.threshold = thresholdOf(threshold);
 }
 
 }  // namespace tessera

@@ -18,27 +18,63 @@ struct Bytes {
   size_t length;
 };
 
+/// A value from JavaScript, and the name that errors call it by.
+struct Named {
+  Napi::Env env;
+  Napi::Value value;
+  const char* name;
+};
+
+/// The members of an object that is an argument, by their names.
+class Fields {
+ public:
+  Fields(const Napi::CallbackInfo& info, size_t position);
+
+  Named operator[](const char* name) const { return {object_.Env(), object_.Get(name), name}; }
+
+ private:
+  Napi::Object object_;
+};
+
 [[noreturn]] void throwTypeError(Napi::Env env, const std::string& message);
 
 /// A non-empty string of at most `maxBytes` UTF-8 bytes.
-std::string stringArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
-                           size_t maxBytes);
-std::string nameArgument(const Napi::CallbackInfo& info, size_t position, const char* name);
+std::string stringOf(const Named& given, size_t maxBytes);
+std::string nameOf(const Named& given);
+/// Any string, as UTF-8 or UTF-16.
+std::string textOf(const Named& given);
+std::u16string text16Of(const Named& given);
 /// A Uint8Array or an ArrayBuffer.
-Bytes bytesArgument(const Napi::CallbackInfo& info, size_t position, const char* name);
-Bytes bytesOf(Napi::Env env, const Napi::Value& value, const char* name);
+Bytes bytesOf(const Named& given);
+/// True or false; `fallback` if it is undefined.
+bool flagOf(const Named& given, bool fallback);
 /// One of the dimensions that an index may have.
-uint32_t dimensionArgument(const Napi::CallbackInfo& info, size_t position);
 uint32_t dimensionOf(Napi::Env env, const Napi::Value& value);
 /// A whole number in [min, max].
-uint32_t integerArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
-                         uint32_t min, uint32_t max);
+uint32_t integerOf(const Named& given, uint32_t min, uint32_t max);
 /// A number in [-1, 1].
-double thresholdArgument(const Napi::CallbackInfo& info, size_t position);
+double thresholdOf(const Named& given);
 /// A usable query vector of `dimension` elements: a Float32Array, or its little-endian bytes at any
 /// alignment. Copied into `out`.
-void vectorArgument(const Napi::CallbackInfo& info, size_t position, uint32_t dimension,
-                    std::vector<float>& out);
+void vectorOf(const Named& given, uint32_t dimension, std::vector<float>& out);
+
+inline std::string nameArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  return nameOf({info.Env(), info[position], name});
+}
+inline std::string stringArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
+                                  size_t maxBytes) {
+  return stringOf({info.Env(), info[position], name}, maxBytes);
+}
+inline Bytes bytesArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  return bytesOf({info.Env(), info[position], name});
+}
+inline uint32_t dimensionArgument(const Napi::CallbackInfo& info, size_t position) {
+  return dimensionOf(info.Env(), info[position]);
+}
+inline uint32_t integerArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
+                                uint32_t min, uint32_t max) {
+  return integerOf({info.Env(), info[position], name}, min, max);
+}
 /// `{ ids, vectors, rendered, renderedEnds }`; the memory belongs to the caller.
 Batch batchArgument(const Napi::CallbackInfo& info, size_t position, uint32_t dimension);
 /// A Uint32Array of (first, count) pairs.
@@ -49,9 +85,10 @@ std::vector<ScopeRanges> rangesArgument(const Napi::CallbackInfo& info, size_t p
 
 /// The open project that argument 0 names. Throws an Error when it is not open.
 std::shared_ptr<Project> projectArgument(const Napi::CallbackInfo& info);
-/// The scope that arguments 0 and 1 name; null when it is not loaded.
-std::shared_ptr<const Scope> scopeArguments(const Napi::CallbackInfo& info);
-/// Reads vector, dimension, limit and threshold from argument 2 on.
-void queryArguments(const Napi::CallbackInfo& info, SearchBody& body);
+/// The scope of these names; null when it is not loaded.
+std::shared_ptr<const Scope> scopeOf(const Named& project, const Named& scope);
+/// Reads the vector with its dimension, limit and threshold.
+void readQuery(const Named& vector, const Named& dimension, const Named& limit,
+               const Named& threshold, SearchBody& body);
 
 }  // namespace tessera

@@ -26,8 +26,8 @@ Batch batchArgument(const Napi::CallbackInfo& info, size_t position, uint32_t di
   const Napi::Env env = info.Env();
   if (!info[position].IsObject()) throwTypeError(env, "batch must be an object");
   const auto object = info[position].As<Napi::Object>();
-  const Bytes ids = bytesOf(env, object.Get("ids"), "batch.ids");
-  const Bytes rendered = bytesOf(env, object.Get("rendered"), "batch.rendered");
+  const Bytes ids = bytesOf({env, object.Get("ids"), "batch.ids"});
+  const Bytes rendered = bytesOf({env, object.Get("rendered"), "batch.rendered"});
   const Napi::Value vectors = object.Get("vectors");
   const Napi::Value ends = object.Get("renderedEnds");
   if (!isTypedArray(vectors, napi_float32_array)) {

@@ -17,18 +17,15 @@ Napi::Value dropScope(const Napi::CallbackInfo& info);
 Napi::Value hasScope(const Napi::CallbackInfo& info);
 Napi::Value stats(const Napi::CallbackInfo& info);
 
-Napi::Value searchJson(const Napi::CallbackInfo& info);
+Napi::Value searchCall(const Napi::CallbackInfo& info);
+Napi::Value filterSpan(const Napi::CallbackInfo& info);
 Napi::Value ignoredFields(const Napi::CallbackInfo& info);
-Napi::Value searchVector(const Napi::CallbackInfo& info);
 Napi::Value beginRecall(const Napi::CallbackInfo& info);
 
 Napi::Value openTextView(const Napi::CallbackInfo& info);
 Napi::Value closeTextView(const Napi::CallbackInfo& info);
 Napi::Value lookUpText(const Napi::CallbackInfo& info);
-Napi::Value lookupProgress(const Napi::CallbackInfo& info);
 Napi::Value retrieve(const Napi::CallbackInfo& info);
-Napi::Value retrievalProgress(const Napi::CallbackInfo& info);
-Napi::Value unreadVersions(const Napi::CallbackInfo& info);
 Napi::Value stem(const Napi::CallbackInfo& info);
 Napi::Value stemGroups(const Napi::CallbackInfo& info);
 

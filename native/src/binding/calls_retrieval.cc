@@ -10,10 +10,6 @@
 
 namespace tessera {
 
-/// native/retrieval.ts states the same numbers.
-static constexpr int RETRIEVAL_NOT_LOADED = 2;
-static constexpr int RETRIEVAL_UNREAD = 3;
-static constexpr size_t RETRIEVAL_REPORT_LENGTH = 2;
 static constexpr uint32_t MAX_RETRIEVAL_LIMIT = 1'000'000;
 
 namespace {
@@ -46,7 +42,7 @@ class GivenReader {
     if (hits.IsNull()) return;
     const auto found = object(hits);
     const auto cosines =
-        arrayOf<double>(env_, found.Get("cosines"), napi_float64_array, "cosines");
+        arrayOf<double>({env_, found.Get("cosines"), "cosines"}, napi_float64_array);
     const auto own = chunks(found.Get("chunks"));
     if (own.size() != cosines.size()) throwTypeError(env_, "every hit must have a cosine");
     request.hits.emplace();
@@ -80,7 +76,7 @@ class GivenReader {
       if (!readChunkText(chunk.text, chunk.parts)) throwTypeError(env_, "a chunk is not rendered");
       const Napi::Value vector = pairs.Get(i + 1);
       if (vector.IsNull() || dimension_ == 0) continue;
-      const auto elements = arrayOf<float>(env_, vector, napi_float32_array, "a vector");
+      const auto elements = arrayOf<float>({env_, vector, "a vector"}, napi_float32_array);
       if (elements.size() != dimension_) continue;
       const double squared = kernels().dot(elements.data(), elements.data(), dimension_);
       chunk.vector = elements.data();
@@ -95,66 +91,60 @@ class GivenReader {
   std::deque<std::string> texts_;
 };
 
-void readVector(const Napi::CallbackInfo& info, size_t position, RetrievalRequest& request) {
-  if (info[position].IsNull()) return;
-  const auto vector = arrayOf<float>(info.Env(), info[position], napi_float32_array, "vector");
+void readVector(const Named& given, RetrievalRequest& request) {
+  if (given.value.IsNull()) return;
+  const auto vector = arrayOf<float>(given, napi_float32_array);
   const auto dimension = static_cast<uint32_t>(vector.size());
-  if (dimensionSlot(dimension) < 0) throwTypeError(info.Env(), "vector has no known dimension");
-  vectorArgument(info, position, dimension, request.vector);
+  if (dimensionSlot(dimension) < 0) throwTypeError(given.env, "vector has no known dimension");
+  vectorOf(given, dimension, request.vector);
 }
 
-/// The scope that arguments 4 and 5 name. False when it is not loaded.
-bool readScope(const Napi::CallbackInfo& info, std::shared_ptr<const Scope>& scope) {
-  if (info[4].IsNull()) return true;
-  const auto project = Registry::instance().find(nameArgument(info, 4, "project"));
-  scope = project ? project->scope(nameArgument(info, 5, "scope")) : nullptr;
-  return scope != nullptr;
+/// The file versions that are shown and have to be given.
+Napi::Array unreadOf(Napi::Env env, const std::vector<std::string>& unread) {
+  auto list = Napi::Array::New(env, unread.size());
+  for (uint32_t i = 0; i < unread.size(); i++) list.Set(i, Napi::String::New(env, unread[i]));
+  return list;
+}
+
+void readRequest(const Fields& asked, RetrievalRequest& request) {
+  request.hasQuery = !asked["query"].value.IsNull();
+  readWords(asked, request.words);
+  request.mode = static_cast<RetrievalMode>(integerOf(asked["mode"], 0, 2));
+  readVector(asked["vector"], request);
+  request.limit = integerOf(asked["limit"], 1, MAX_RETRIEVAL_LIMIT);
+  request.threshold = thresholdOf(asked["threshold"]);
+  request.progress = textOf(asked["progress"]);
+  request.selfPath = textOf(asked["selfPath"]);
+  request.next = textOf(asked["next"]);
 }
 
 }  // namespace
 
 Napi::Value retrieve(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  TextView& view = openViewArgument(info);
+  const Fields asked(info, 0);
+  TextView& view = openViewOf(asked["view"]);
   RetrievalRequest request;
-  request.hasQuery = !info[1].IsNull();
-  readWords(info, request.words);
-  std::shared_ptr<const Scope> scope;
-  if (!readScope(info, scope)) return Napi::Number::New(env, RETRIEVAL_NOT_LOADED);
-  request.mode = static_cast<RetrievalMode>(integerArgument(info, 6, "mode", 0, 2));
-  readVector(info, 7, request);
+  readRequest(asked, request);
   const bool lacksVector = request.mode != RetrievalMode::KEYWORD && request.vector.empty();
   if (lacksVector) throwTypeError(env, "the mode needs a vector");
-  request.limit = integerArgument(info, 8, "limit", 1, MAX_RETRIEVAL_LIMIT);
-  request.threshold = thresholdArgument(info, 9);
-  request.progress = textArgument(info, 10, "progress");
-  request.selfPath = textArgument(info, 11, "selfPath");
-  request.next = textArgument(info, 12, "next");
+  const Named project = asked["project"];
+  std::shared_ptr<const Scope> scope;
+  if (!project.value.IsNull()) {
+    scope = scopeOf(project, asked["scope"]);
+    if (scope == nullptr) return env.Null();
+  }
   GivenReader given(env, static_cast<uint32_t>(request.vector.size()));
-  given.read(info[13], request);
-  const ThreadTokenizer tokenizer(info, 14);
-  const auto report = arrayOf<double>(env, info[17], napi_float64_array, "report");
-  if (report.size() < RETRIEVAL_REPORT_LENGTH) throwTypeError(env, "report must have 2 elements");
+  given.read(asked["given"].value, request);
+  const ThreadTokenizer tokenizer(info, 1);
   auto& [found, answer] = retrievalThread();
   retrieve(view, scope.get(), request, tokenizer, textThread().scratch, found, answer);
-  if (!answer.unread.empty()) return Napi::Number::New(env, RETRIEVAL_UNREAD);
-  double* out = info[17].As<Napi::Float64Array>().Data();
-  out[0] = static_cast<double>(answer.total);
-  out[1] = answer.more ? 1 : 0;
-  auto bytes = Napi::Uint8Array::New(env, answer.json.size());
-  std::memcpy(bytes.Data(), answer.json.data(), answer.json.size());
-  return bytes;
-}
-
-Napi::Value retrievalProgress(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), retrievalThread().answer.progress);
-}
-
-Napi::Value unreadVersions(const Napi::CallbackInfo& info) {
-  const auto& unread = retrievalThread().answer.unread;
-  auto list = Napi::Array::New(info.Env(), unread.size());
-  for (uint32_t i = 0; i < unread.size(); i++) list.Set(i, Napi::String::New(info.Env(), unread[i]));
-  return list;
+  if (!answer.unread.empty()) {
+    const auto result = Napi::Object::New(env);
+    result.Set("unread", unreadOf(env, answer.unread));
+    return result;
+  }
+  return pageOf(env, answer.json, answer.total, answer.more, answer.progress);
 }
 
 }  // namespace tessera

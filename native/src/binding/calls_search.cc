@@ -29,11 +29,14 @@ static CallScratch& threadScratch() {
   return scratch;
 }
 
-/// Numbers of a report: milliseconds of parsing, searching and rendering, the plan, the number of
-/// ignored members of the body that `ignoredFields` names, the milliseconds of the search that went
-/// into rescoring, the distinct vectors of the scope, and how many estimates and full vectors were
-/// compared, and 1 if the number of matches is that of all, else 0.
-static constexpr size_t REPORT_LENGTH = 10;
+/// The numbers of a report, in the order of SEARCH_REPORT in native/index.ts: milliseconds of parsing, searching
+/// and rendering, the plan, the number of ignored members of the body that `ignoredFields` names, the
+/// milliseconds of the search that went into rescoring, the distinct vectors of the scope, how many
+/// estimates and full vectors were compared, and 1 if the number of matches is that of all, else 0.
+enum ReportPlace {
+  PARSE_MS, SEARCH_MS, RENDER_MS, PLAN, IGNORED, RESCORE_MS, SCOPE_VECTORS, ESTIMATES, COMPARISONS,
+  COUNTS_ALL, REPORT_LENGTH
+};
 
 /// A thread keeps the memory of an answer for the next one up to this size.
 static constexpr size_t TEXT_KEPT_BYTES = 1 << 20;
@@ -50,16 +53,9 @@ static double* reportArgument(const Napi::CallbackInfo& info, size_t position) {
   if (value.IsUndefined()) return nullptr;
   if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float64_array) {
     auto numbers = value.As<Napi::Float64Array>();
-    if (numbers.ElementLength() >= REPORT_LENGTH) return numbers.Data();
+    if (numbers.ElementLength() >= size_t{REPORT_LENGTH}) return numbers.Data();
   }
   throwTypeError(info.Env(), "report must be a Float64Array of 10 elements");
-}
-
-static Method methodArgument(const Napi::CallbackInfo& info, size_t position) {
-  const Napi::Value value = info[position];
-  if (value.IsUndefined()) return Method::PLANNED;
-  if (!value.IsBoolean()) throwTypeError(info.Env(), "exact must be a boolean");
-  return value.As<Napi::Boolean>().Value() ? Method::EXACT : Method::PLANNED;
 }
 
 static Query queryOf(const SearchBody& body) {
@@ -76,72 +72,69 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
   std::memcpy(bytes.Data(), scratch.text.data(), scratch.text.size());
   if (scratch.text.capacity() > TEXT_KEPT_BYTES) std::string().swap(scratch.text);
   if (report != nullptr) {
-    report[1] = scratch.answer.milliseconds;
-    report[2] = millisecondsSince(start);
-    report[3] = static_cast<double>(scratch.answer.plan);
+    report[SEARCH_MS] = scratch.answer.milliseconds;
+    report[RENDER_MS] = millisecondsSince(start);
+    report[PLAN] = static_cast<double>(scratch.answer.plan);
     const SearchWork& work = scratch.answer.work;
-    report[5] = std::min(work.rescoreMilliseconds, scratch.answer.milliseconds);
-    report[6] = static_cast<double>(work.members);
-    report[7] = static_cast<double>(work.estimates);
-    report[8] = static_cast<double>(work.vectors);
-    report[9] = work.countsAll ? 1 : 0;
+    report[RESCORE_MS] = std::min(work.rescoreMilliseconds, scratch.answer.milliseconds);
+    report[SCOPE_VECTORS] = static_cast<double>(work.members);
+    report[ESTIMATES] = static_cast<double>(work.estimates);
+    report[COMPARISONS] = static_cast<double>(work.vectors);
+    report[COUNTS_ALL] = work.countsAll ? 1 : 0;
   }
   return bytes;
 }
 
-Napi::Value searchJson(const Napi::CallbackInfo& info) {
-  const auto start = Clock::now();
-  const auto scope = scopeArguments(info);
-  const Bytes bytes = bytesArgument(info, 2, "body");
-  const std::string selfPath = stringArgument(info, 3, "selfPath", MAX_PATH_BYTES);
-  double* report = reportArgument(info, 4);
-  const Method method = methodArgument(info, 5);
-  if (!scope) return Napi::Number::New(info.Env(), NOT_LOADED);
-  CallScratch& scratch = threadScratch();
-  if (!parseSearchBody(bytes.data, bytes.length, scratch.body)) {
-    return Napi::Number::New(info.Env(), NEEDS_FULL_PARSE);
+/// Reads what is searched for: a vector with its options, or a JSON body. False if the body is not simple.
+static bool readBody(const Fields& request, SearchBody& body) {
+  const Named dimension = request["dimension"];
+  if (!dimension.value.IsUndefined()) {
+    body.ignoredCount = 0;
+    readQuery(request["body"], dimension, request["limit"], request["threshold"], body);
+    return true;
   }
+  const Bytes bytes = bytesOf(request["body"]);
+  const Named filterAt = request["filterAt"];
+  const size_t at = filterAt.value.IsUndefined() ? 0 : integerOf(filterAt, 0, UINT32_MAX);
+  return parseSearchBody(bytes.data, bytes.length, body, at);
+}
+
+Napi::Value searchCall(const Napi::CallbackInfo& info) {
+  const auto start = Clock::now();
+  const Fields request(info, 0);
+  const auto scope = scopeOf(request["project"], request["scope"]);
+  const std::string selfPath = stringOf(request["selfPath"], MAX_PATH_BYTES);
+  const Method method = flagOf(request["exact"], false) ? Method::EXACT : Method::PLANNED;
+  double* report = reportArgument(info, 1);
+  CallScratch& scratch = threadScratch();
+  if (!scope) return Napi::Number::New(info.Env(), NOT_LOADED);
+  if (!readBody(request, scratch.body)) return Napi::Number::New(info.Env(), NEEDS_FULL_PARSE);
   if (report != nullptr) {
-    report[0] = millisecondsSince(start);
-    report[4] = scratch.body.ignoredCount;
+    report[PARSE_MS] = millisecondsSince(start);
+    report[IGNORED] = scratch.body.ignoredCount;
   }
   return respond(info.Env(), *scope, scratch, selfPath, method, report);
+}
+
+Napi::Value filterSpan(const Napi::CallbackInfo& info) {
+  const Bytes bytes = bytesArgument(info, 0, "body");
+  const auto span = findFilter(bytes.data, bytes.length);
+  if (!span) return info.Env().Null();
+  const auto result = Napi::Object::New(info.Env());
+  result.Set("start", Napi::Number::New(info.Env(), static_cast<double>(span->start)));
+  result.Set("end", Napi::Number::New(info.Env(), static_cast<double>(span->end)));
+  return result;
 }
 
 Napi::Value ignoredFields(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), threadScratch().body.ignored);
 }
 
-Napi::Value searchVector(const Napi::CallbackInfo& info) {
-  const auto start = Clock::now();
-  const auto scope = scopeArguments(info);
-  CallScratch& scratch = threadScratch();
-  queryArguments(info, scratch.body);
-  const std::string selfPath = stringArgument(info, 6, "selfPath", MAX_PATH_BYTES);
-  double* report = reportArgument(info, 7);
-  const Method method = methodArgument(info, 8);
-  if (!scope) return Napi::Number::New(info.Env(), NOT_LOADED);
-  if (report != nullptr) {
-    report[0] = millisecondsSince(start);
-    report[4] = 0;
-  }
-  return respond(info.Env(), *scope, scratch, selfPath, method, report);
-}
-
-/// Reads the query of a recall measurement: a JSON body, or a vector with its options.
-static bool readSample(const Napi::CallbackInfo& info, SearchBody& body) {
-  if (!info[3].IsUndefined()) {
-    queryArguments(info, body);
-    return true;
-  }
-  const Bytes bytes = bytesArgument(info, 2, "body");
-  return parseSearchBody(bytes.data, bytes.length, body);
-}
-
 Napi::Value beginRecall(const Napi::CallbackInfo& info) {
-  const auto scope = scopeArguments(info);
+  const Fields query(info, 0);
+  const auto scope = scopeOf(query["project"], query["scope"]);
   auto body = std::make_shared<SearchBody>();
-  if (!readSample(info, *body) || !scope) return info.Env().Null();
+  if (!readBody(query, *body) || !scope) return info.Env().Null();
   const auto work = [scope, body]() -> JobResult {
     const RecallSample sample = measureRecall(*scope, queryOf(*body));
     return [sample, dimension = body->dimension](Napi::Env env) -> Napi::Value {

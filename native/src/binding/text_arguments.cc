@@ -1,6 +1,7 @@
 #include "binding/text_arguments.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/limits.hpp"
 
@@ -18,26 +19,24 @@ TextThread& textThread() {
   return thread;
 }
 
-std::u16string text16Argument(const Napi::CallbackInfo& info, size_t position, const char* name) {
-  const Napi::Value value = info[position];
-  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
-  return value.As<Napi::String>().Utf16Value();
-}
+uint32_t viewOf(const Named& given) { return integerOf(given, 0, UINT32_MAX); }
 
-std::string textArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
-  const Napi::Value value = info[position];
-  if (!value.IsString()) throwTypeError(info.Env(), std::string(name) + " must be a string");
-  return value.As<Napi::String>().Utf8Value();
-}
-
-uint32_t viewArgument(const Napi::CallbackInfo& info) {
-  return integerArgument(info, 0, "view", 0, UINT32_MAX);
-}
-
-TextView& openViewArgument(const Napi::CallbackInfo& info) {
-  const auto view = textThread().views.find(viewArgument(info));
-  if (view == textThread().views.end()) throw Napi::Error::New(info.Env(), "the view is not open");
+TextView& openViewOf(const Named& given) {
+  const auto view = textThread().views.find(viewOf(given));
+  if (view == textThread().views.end()) throw Napi::Error::New(given.env, "the view is not open");
   return view->second;
+}
+
+Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,
+                    const std::string& progress) {
+  auto bytes = Napi::Uint8Array::New(env, json.size());
+  std::memcpy(bytes.Data(), json.data(), json.size());
+  const auto page = Napi::Object::New(env);
+  page.Set("json", bytes);
+  page.Set("total", Napi::Number::New(env, static_cast<double>(total)));
+  page.Set("more", Napi::Boolean::New(env, more));
+  page.Set("progress", Napi::String::New(env, more ? progress : std::string()));
+  return page;
 }
 
 static size_t spanPosition(Napi::Env env, const Napi::Value& value, size_t most) {
@@ -47,12 +46,13 @@ static size_t spanPosition(Napi::Env env, const Napi::Value& value, size_t most)
 
 ThreadTokenizer::ThreadTokenizer(const Napi::CallbackInfo& info, size_t position)
     : env_(info.Env()) {
-  kinds = arrayOf<uint8_t>(env_, info[position], napi_uint8_array, "kinds");
-  folded = arrayOf<uint16_t>(env_, info[position + 1], napi_uint16_array, "folded");
+  const Fields tokenizer(info, position);
+  kinds = arrayOf<uint8_t>(tokenizer["kinds"], napi_uint8_array);
+  folded = arrayOf<uint16_t>(tokenizer["folded"], napi_uint16_array);
   if (kinds.size() != UNITS || folded.size() != UNITS) {
     throwTypeError(env_, "kinds and folded must have 65,536 elements");
   }
-  const Napi::Value tokens = info[position + 2];
+  const Napi::Value tokens = tokenizer["tokensOf"].value;
   if (!tokens.IsFunction()) throwTypeError(env_, "tokensOf must be a function");
   tokensOf_ = tokens.As<Napi::Function>();
 }
@@ -73,16 +73,17 @@ std::vector<TokenSpan> ThreadTokenizer::tokensOf(std::u16string_view text) const
   return spans;
 }
 
-void readWords(const Napi::CallbackInfo& info, std::vector<AnalysedWord>& words) {
-  const std::u16string texts = text16Argument(info, 2, "words");
-  const auto numbers = arrayOf<uint32_t>(info.Env(), info[3], napi_uint32_array, "numbers");
+void readWords(const Fields& query, std::vector<AnalysedWord>& words) {
+  const Named given = query["words"];
+  const std::u16string texts = text16Of(given);
+  const auto numbers = arrayOf<uint32_t>(query["numbers"], napi_uint32_array);
   words.clear();
   size_t start = 0;
   for (size_t i = 0; i + WORD_NUMBERS <= numbers.size(); i += WORD_NUMBERS) {
     const size_t length = numbers[i];
     const uint32_t count = numbers[i + 1], flags = numbers[i + 2];
     if (length == 0 || length > MAX_WORD_CHARS || length > texts.size() - start) {
-      throwTypeError(info.Env(), "the lengths of the words do not fit their text");
+      throwTypeError(given.env, "the lengths of the words do not fit their text");
     }
     words.push_back({texts.substr(start, length), count, (flags & PREFIX) != 0,
                      (flags & MAY_BE_MISSPELT) != 0, (flags & FUNCTIONAL) != 0,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,8 +25,8 @@ struct TextThread {
 TextThread& textThread();
 
 template <typename Element>
-std::span<const Element> arrayOf(Napi::Env env, const Napi::Value& value, napi_typedarray_type type,
-                                 const char* name) {
+std::span<const Element> arrayOf(const Named& given, napi_typedarray_type type) {
+  const auto& [env, value, name] = given;
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
     throwTypeError(env, std::string(name) + " must be a typed array of the documented type");
   }
@@ -33,18 +34,20 @@ std::span<const Element> arrayOf(Napi::Env env, const Napi::Value& value, napi_t
   return {array.Data(), array.ElementLength()};
 }
 
-std::u16string text16Argument(const Napi::CallbackInfo& info, size_t position, const char* name);
-std::string textArgument(const Napi::CallbackInfo& info, size_t position, const char* name);
-uint32_t viewArgument(const Napi::CallbackInfo& info);
-/// The open view that argument 0 names. Throws an Error when it is not open.
-TextView& openViewArgument(const Napi::CallbackInfo& info);
-/// The words of a query, which arguments 2 and 3 describe.
-void readWords(const Napi::CallbackInfo& info, std::vector<AnalysedWord>& words);
+uint32_t viewOf(const Named& given);
+/// The open view of this number. Throws an Error when it is not open.
+TextView& openViewOf(const Named& given);
+/// The words of a query, which its members `words` and `numbers` describe.
+void readWords(const Fields& query, std::vector<AnalysedWord>& words);
+
+/// What a page answers: `json`, `total`, `more`, and `progress`, which is "" when no page follows.
+Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,
+                    const std::string& progress);
 
 /// The tokenizer of the thread, which native code asks only for what it has not seen.
 class ThreadTokenizer final : public Tokenizer {
  public:
-  /// @param position that of the arguments kinds, folded and tokensOf
+  /// @param position that of the argument with kinds, folded and tokensOf
   ThreadTokenizer(const Napi::CallbackInfo& info, size_t position);
 
   std::vector<TokenSpan> tokensOf(std::u16string_view text) const override;

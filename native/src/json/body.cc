@@ -17,7 +17,8 @@ namespace {
 
 class BodyParser {
  public:
-  BodyParser(const char* at, const char* end, SearchBody& out) : at_(at), end_(end), out_(out) {}
+  BodyParser(const char* at, const char* end, SearchBody& out, size_t filterAt)
+      : start_(at), at_(at), end_(end), filterAt_(filterAt), out_(out) {}
 
   bool parse() {
     out_ = SearchBody{std::move(out_.vector)};
@@ -53,8 +54,11 @@ class BodyParser {
     if (key == "dimension") return once(hasDimension_) && dimensionValue();
     if (key == "limit") return once(hasLimit_) && limitValue();
     if (key == "threshold") return once(hasThreshold_) && thresholdValue();
-    // Filters are left to the full parser.
-    if (key == "filter" || !ignore(key)) return false;
+    if (key == "filter") {
+      if (!once(hasFilter_) || static_cast<size_t>(at_ - start_) != filterAt_) return false;
+    } else if (!ignore(key)) {
+      return false;
+    }
     at_ = skipJsonValue(at_, end_);
     return at_ != nullptr;
   }
@@ -174,17 +178,53 @@ class BodyParser {
     return number(out_.threshold) && out_.threshold >= 0 && out_.threshold <= 1;
   }
 
+  const char* start_;
   const char* at_;
   const char* end_;
+  const size_t filterAt_;
   SearchBody& out_;
   bool hasVector_ = false, hasDimension_ = false, hasLimit_ = false, hasThreshold_ = false;
+  bool hasFilter_ = false;
 };
 
 }  // namespace
 
-bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out) {
+bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out, size_t filterAt) {
   const char* text = reinterpret_cast<const char*>(data);
-  return BodyParser(text, text + length, out).parse();
+  return BodyParser(text, text + length, out, filterAt).parse();
+}
+
+/// An array of numbers has no bracket within it, and needs no look at each of them.
+static const char* skipMember(const char* at, const char* end) {
+  if (at == end || *at != '[') return skipJsonValue(at, end);
+  const void* bracket = std::memchr(at, ']', end - at);
+  return bracket == nullptr ? nullptr : static_cast<const char*>(bracket) + 1;
+}
+
+std::optional<Span> findFilter(const uint8_t* data, size_t length) {
+  const char* const start = reinterpret_cast<const char*>(data);
+  const char* const end = start + length;
+  const auto next = [&](const char* at, char wanted) -> const char* {
+    if (at == nullptr) return nullptr;
+    at = skipJsonSpace(at, end);
+    return at < end && *at == wanted ? at + 1 : nullptr;
+  };
+  for (const char* at = next(start, '{'); at != nullptr; at = next(at, ',')) {
+    const char* const name = skipJsonSpace(at, end);
+    if (name == end || *name != '"') return std::nullopt;
+    const char* const nameEnd = skipJsonValue(name, end);
+    at = next(nameEnd, ':');
+    if (at == nullptr) return std::nullopt;
+    at = skipJsonSpace(at, end);
+    if (std::string_view(name, nameEnd - name) != "\"filter\"") {
+      at = skipMember(at, end);
+      continue;
+    }
+    const char* const after = at < end && *at == '{' ? skipJsonValue(at, end) : nullptr;
+    if (after == nullptr) return std::nullopt;
+    return Span{static_cast<size_t>(at - start), static_cast<size_t>(after - start)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace tessera

@@ -11,7 +11,8 @@ namespace tessera {
 Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info) {
   const Bytes bytes = bytesArgument(info, 0, "body");
   SearchBody body;
-  if (!parseSearchBody(bytes.data, bytes.length, body)) return info.Env().Null();
+  const size_t filterAt = info[1].IsUndefined() ? 0 : integerArgument(info, 1, "filterAt", 0, UINT32_MAX);
+  if (!parseSearchBody(bytes.data, bytes.length, body, filterAt)) return info.Env().Null();
   auto vector = Napi::Float32Array::New(info.Env(), body.vector.size());
   std::copy(body.vector.begin(), body.vector.end(), vector.Data());
   const auto result = Napi::Object::New(info.Env());
@@ -52,11 +53,19 @@ static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
   return result;
 }
 
+/// Reads project and scope from arguments 0 and 1, and the query from those that follow.
+static std::shared_ptr<const Scope> readSearch(const Napi::CallbackInfo& info, SearchBody& body) {
+  const auto at = [&](size_t position, const char* name) {
+    return Named{info.Env(), info[position], name};
+  };
+  readQuery(at(2, "vector"), at(3, "dimension"), at(4, "limit"), at(5, "threshold"), body);
+  return scopeOf(at(0, "projectId"), at(1, "scopeId"));
+}
+
 static Napi::Value searchBy(Method method, const Napi::CallbackInfo& info) {
   static thread_local SearchBody body;
   static thread_local Answer answer;
-  const auto scope = scopeArguments(info);
-  queryArguments(info, body);
+  const auto scope = readSearch(info, body);
   if (!scope) throw Napi::Error::New(info.Env(), "the scope is not loaded");
   const Query query{body.vector.data(), body.dimension, body.limit, body.threshold};
   search(*scope, query, answer, method);

@@ -28,7 +28,7 @@ import {
   setSearchHeaders,
 } from "./answer.ts";
 import { parseOctets, parseSearch } from "./body.ts";
-import { cutFilter } from "./filter-member.ts";
+import { filterMember } from "./filter-member.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -71,15 +71,12 @@ async function answer(
     // It is parsed now, because this turn of the event loop is the one that is left to it.
     unparsed = request.body;
   } else if (type !== OCTETS_TYPE) {
-    const member = cutFilter(request.body);
-    const scope = narrowed(request.scope, member?.filter ?? null);
-    const quick = engine.search({ ...request, scope });
+    const { filter = null, filterAt } = filterMember(request.body) ?? {};
+    const scope = narrowed(request.scope, filter);
+    const quick = engine.search({ ...request, scope, filterAt });
     const reply = quick instanceof Promise ? await quick : quick;
     if (reply.status === "answered") return reply;
-    if (reply.status === "needs-full-parse") {
-      unparsed = reply.body;
-      member?.restore(unparsed);
-    }
+    if (reply.status === "needs-full-parse") unparsed = reply.body;
   }
   const startedAt = performance.now();
   const { vector, options, filter, ignored } =

@@ -24,7 +24,7 @@ export const ReleaseSearchParams = Type.Object({
   version: Type.String({ description: "The release's name or its id.", examples: ["v1.4.0"] }),
 });
 
-export const Dimension = Type.Union(
+const Dimension = Type.Union(
   DIMENSIONS.map((dimension) => Type.Literal(dimension)),
   { description: "The number of elements of the vector." },
 );
@@ -63,7 +63,7 @@ export const VectorBase64 = Type.String({
   description: "The same vector as base64 of little-endian float32 bytes.",
 });
 
-export const Vector = Type.Union([VectorArray, VectorBase64], {
+const Vector = Type.Union([VectorArray, VectorBase64], {
   description: "The query embedding.",
 });
 

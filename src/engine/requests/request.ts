@@ -25,6 +25,8 @@ export interface SearchRequest {
    * it: an answered search has left it empty, and otherwise it comes back for another attempt.
    */
   body: Uint8Array<ArrayBuffer>;
+  /** Where in a JSON body the filter begins that the scope stands for. */
+  readonly filterAt?: number | undefined;
   readonly vector?: VectorOptions;
   /** True to compare every chunk of the scope in full precision. */
   readonly exact: boolean;

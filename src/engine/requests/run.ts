@@ -1,19 +1,6 @@
 import * as native from "../../../native/index.ts";
-import {
-  RETRIEVAL_NOT_LOADED,
-  RETRIEVAL_REPORT_LENGTH,
-  RETRIEVAL_UNREAD,
-  retrievalProgress,
-  retrieve as retrieveNatively,
-  unreadVersions,
-} from "../../../native/retrieval.ts";
-import {
-  closeTextView,
-  LOOKUP_REPORT_LENGTH,
-  lookUpText,
-  lookupProgress,
-  openTextView,
-} from "../../../native/text.ts";
+import { retrieve as retrieveNatively } from "../../../native/retrieval.ts";
+import { closeTextView, lookUpText, openTextView } from "../../../native/text.ts";
 import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../../text/index.ts";
 import {
   type EngineRequest,
@@ -32,28 +19,14 @@ const LOOKUP_VIEW_IDLE_MS = 30_000;
 /** Each search of this thread fills it, and it is read before the next one. */
 const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
 
-/** Where native code puts what, in `searchReport`. Reading places costs nothing, unlike taking a list apart. */
-const PLACES = {
-  ...{ parseMs: 0, searchMs: 1, renderMs: 2, plan: 3, ignored: 4, rescoreMs: 5 },
-  ...{ scopeVectors: 6, estimates: 7, comparisons: 8, countsAll: 9 },
-} as const;
-
-const reported = (name: keyof typeof PLACES) => searchReport[PLACES[name]] as number;
-
-function searchNatively(request: SearchRequest): native.SearchOutcome {
-  const { scope, body, selfPath, vector, exact } = request;
-  const project = request.project as string;
-  if (vector === undefined) {
-    return native.searchJson(project, scope.id, body, selfPath, searchReport, exact);
-  }
-  const { dimension, limit, threshold } = vector;
-  const options = [dimension, limit, threshold] as const;
-  return native.searchVector(project, scope.id, body, ...options, selfPath, searchReport, exact);
-}
+const reported = (name: keyof typeof native.SEARCH_REPORT) =>
+  searchReport[native.SEARCH_REPORT[name]] as number;
 
 function search(request: SearchRequest, startedAt: number): Reply<"search"> {
-  const json = searchNatively(request);
-  const { body } = request;
+  const { scope, body, selfPath, filterAt, vector, exact } = request;
+  const project = request.project as string;
+  const query = { project, scope: scope.id, body, selfPath, filterAt, ...vector, exact };
+  const json = native.search(query, searchReport);
   if (json === native.NEEDS_FULL_PARSE) return { status: "needs-full-parse", body };
   if (json === native.NOT_LOADED) return { status: "not-loaded", body };
   // Frees the memory now, for the next body: a collection would free it when it has left the caches.
@@ -106,51 +79,42 @@ function open(view: SharedView, usedAt: number): void {
   closeIdle(usedAt);
 }
 
-/** Each lookup of this thread fills it, and it is read before the next one. */
-const lookupReport = new Float64Array(LOOKUP_REPORT_LENGTH);
-
 const NO_BODY = new Uint8Array(0);
 
 const NOTHING = { words: "", numbers: new Uint32Array(0) };
 
-function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
-  const { query, limit, shardIndex, shardCount, progress, selfPath, next } = request;
+const TOKENIZER = { ...unitTables, tokensOf: tokenSpans };
+
+/** What native code reads of a request by text: its page in the view that is open now, and its words. */
+function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {
+  const { query, limit, progress, selfPath, next } = request;
   const view = request.view as SharedView;
   open(view, startedAt);
   const { words, numbers } = query === null ? NOTHING : analyseQuery(query);
-  const page = [limit, shardIndex, shardCount, progress, selfPath, next] as const;
-  const { kinds, folded } = unitTables;
-  const tokenizer = [kinds, folded, tokenSpans] as const;
-  const json = lookUpText(view.number, query, words, numbers, ...page, ...tokenizer, lookupReport);
-  const [total, shardItems, hasMore] = lookupReport as unknown as [number, number, number];
-  const more = hasMore !== 0;
-  const work = {
-    waitMs: 0,
-    tookMs: performance.now() - startedAt,
-    ...{ total, shardItems, more, progress: more ? lookupProgress() : "" },
-  };
-  return { status: "answered", json, work };
+  return { view: view.number, query, words, numbers, limit, progress, selfPath, next };
 }
 
-const retrievalReport = new Float64Array(RETRIEVAL_REPORT_LENGTH);
+function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
+  const { shardIndex, shardCount } = request;
+  const page = { ...asked(request, startedAt), shardIndex, shardCount };
+  const { json, ...found } = lookUpText(page, TOKENIZER);
+  const tookMs = performance.now() - startedAt;
+  return { status: "answered", json, work: { waitMs: 0, tookMs, ...found } };
+}
 
 function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"> {
-  const { query, vector, limit, threshold, progress, selfPath, next, scope } = request;
-  const view = request.view as SharedView;
-  open(view, startedAt);
-  const { words, numbers } = query === null ? NOTHING : analyseQuery(query);
-  const place = [request.project ?? null, scope.id, RETRIEVAL_MODES.indexOf(request.mode)] as const;
-  const page = [limit, threshold, progress, selfPath, next, request.given ?? null] as const;
-  const tokenizer = [unitTables.kinds, unitTables.folded, tokenSpans] as const;
-  const asked = [query, words, numbers, ...place, vector, ...page, ...tokenizer] as const;
-  const json = retrieveNatively(view.number, ...asked, retrievalReport);
-  if (json === RETRIEVAL_NOT_LOADED) return { status: "not-loaded", body: NO_BODY };
-  if (json === RETRIEVAL_UNREAD) return { status: "unread", versionIds: unreadVersions() };
-  const [total, hasMore] = retrievalReport as unknown as [number, number];
-  const more = hasMore !== 0;
+  const { project = null, scope, vector, threshold, given = null } = request;
+  const mode = RETRIEVAL_MODES.indexOf(request.mode);
+  const page = asked(request, startedAt);
+  const found = retrieveNatively(
+    { ...page, project, scope: scope.id, mode, vector, threshold, given },
+    TOKENIZER,
+  );
+  if (found === null) return { status: "not-loaded", body: NO_BODY };
+  if ("unread" in found) return { status: "unread", versionIds: found.unread };
+  const { json, ...others } = found;
   const tookMs = performance.now() - startedAt;
-  const work = { waitMs: 0, tookMs, total, more, progress: more ? retrievalProgress() : "" };
-  return { status: "answered", json, work };
+  return { status: "answered", json, work: { waitMs: 0, tookMs, ...others } };
 }
 
 const RUN = { search, lookup, retrieve } as const;
