@@ -13,8 +13,8 @@ export interface QueryWords {
   /** The distinct words of the query as tokens, one after another. */
   readonly words: string;
   /**
-   * Per word its length, how often it is in the query, and the sum of 1 if longer words match as well, 2 if it may
-   * be misspelt, 4 for a function word, 8 for an identifier in mixed case.
+   * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
+   * misspelt, 4 for an identifier in mixed case, and the languages of which it is a function word, as bits.
    */
   readonly numbers: Uint32Array;
 }

@@ -2,9 +2,13 @@ import { buildSegment, type KnowledgeDocument, openSegment } from "../../src/tex
 import { pathsOf, searchText } from "../text-search.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";
 
-/** The text core as the system under measurement: all documents in one segment and one shard. */
-export function tessera(documents: readonly KnowledgeDocument[]): SearchSystem {
+/**
+ * The text core as the system under measurement: all documents in one segment and one shard.
+ *
+ * @param limit of the results of a query
+ */
+export function tessera(documents: readonly KnowledgeDocument[], limit = RANKS): SearchSystem {
   const segment = openSegment(buildSegment(documents));
   const view = { segments: [segment], documentSets: [null] };
-  return (query) => pathsOf(searchText(view, query, { limit: RANKS }).hits);
+  return (query) => pathsOf(searchText(view, query, { limit }).hits);
 }

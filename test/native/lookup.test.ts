@@ -8,6 +8,7 @@ import {
 } from "../../src/text/index.ts";
 import { Random } from "../../support/random.ts";
 import { readCorpus } from "../../support/relevance/corpus.ts";
+import { FRAMES, framed } from "../../support/relevance/frames.ts";
 import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { pathsOf, searchText, type TextHit, type TextView } from "../../support/text-search.ts";
 import { dealtView, documentOf, viewOf } from "../unit/text/documents.ts";
@@ -119,6 +120,21 @@ describe("a lookup", () => {
     }
   });
 
+  test("questions of 4 to 40 words over the sentences of the handbook have the results of an exhaustive ranking", () => {
+    const sentences = readCorpus(`${import.meta.dir}/../../fixtures/docs`).flatMap(sentencesOf);
+    expect(sentences.length).toBeGreaterThan(500);
+    const vocabulary = new Vocabulary(
+      dealtView(
+        sentences,
+        (i) => i % 2,
+        () => true,
+      ),
+    );
+    for (let length = 4; length <= 40; length += 3) {
+      expectReference(vocabulary, questionOf(sentences, length), pick([PAGE, sentences.length]));
+    }
+  });
+
   test("a page has the first hits of the whole result, with the same scores and total", () => {
     const large = randomView(MANY_DOCUMENTS, 1);
     for (let i = 0; i < QUERIES; i++) {
@@ -131,6 +147,25 @@ describe("a lookup", () => {
     }
   });
 });
+
+/** The sentences of a file as files of their own. */
+function sentencesOf({ path, title, content }: KnowledgeDocument): KnowledgeDocument[] {
+  const sentences = content.split(/\n|(?<=[.:]) /).filter((sentence) => /\w/.test(sentence));
+  return sentences.map((sentence, i) =>
+    documentOf(`${path}-${i}.md`, { title: i === 0 ? title : "", content: sentence }),
+  );
+}
+
+const wordsOf = (text: string) => text.split(/\s+/);
+
+/** So many words, in the frame of a question if it fits: those of successive sentences. */
+function questionOf(sentences: readonly KnowledgeDocument[], length: number): string {
+  const frames = ["{}", ...(FRAMES.en as string[])];
+  const frame = pick(frames.filter((each) => wordsOf(each).length <= length));
+  const start = random.below(sentences.length - length);
+  const following = sentences.slice(start).flatMap(({ content }) => wordsOf(content));
+  return framed(frame, following.slice(0, length - wordsOf(frame).length + 1).join(" "));
+}
 
 /** All that a lookup finds by pages. */
 function allPages(view: TextView, query: string, limit: number) {
@@ -269,8 +304,8 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   test.each<[string, object]>([
     ["a query of another type", { query: 7 }],
     ["words of another type", { words: null }],
-    ["numbers of another type", { numbers: [1, 1, 0] }],
-    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0) }],
+    ["numbers of another type", { numbers: [1, 1, 0, 0] }],
+    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0, 0) }],
     ["a limit of 0", { limit: 0 }],
     ["a shard beyond the last", { shardIndex: 1 }],
     ["no shards", { shardCount: 0 }],
@@ -301,7 +336,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     const tokensOf = () => {
       throw new RangeError("broken");
     };
-    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0) };
+    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0, 0) };
     expect(() => lookUp({ ...query, tokensOf })).toThrow("broken");
     closeTextView(NUMBER);
   });

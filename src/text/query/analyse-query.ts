@@ -1,4 +1,4 @@
-import { functionWords } from "../analysis/function-words.ts";
+import { languagesOf } from "../analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
 import { parseQuery } from "./parse.ts";
 
@@ -9,25 +9,23 @@ const FUZZY_MIN_CHARS = 4;
 interface AnalysedQuery {
   /** The texts of the words, one after another. */
   readonly words: string;
-  /** Per word its length, how often it is in the query, and what is true of it. */
+  /** Per word its length, how often it is in the query, what is true of it, and where it is a function word. */
   readonly numbers: Uint32Array;
 }
 
-const FLAG = { prefix: 1, mayBeMisspelt: 2, functional: 4, identifier: 8 } as const;
+const FLAG = { prefix: 1, mayBeMisspelt: 2, identifier: 4 } as const;
 
 /** Finds out what is known of the words of a query without looking at any document. */
 export function analyseQuery(query: string): AnalysedQuery {
   const words = parseQuery(query);
-  const functional = functionWords(words.map((word) => word.text));
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
-  const numbers = new Uint32Array(words.length * 3);
+  const numbers = new Uint32Array(words.length * 4);
   words.forEach(({ text, count, isPrefix }, i) => {
     const flags =
       (isPrefix ? FLAG.prefix : 0) |
       (countLetters(text) >= FUZZY_MIN_CHARS ? FLAG.mayBeMisspelt : 0) |
-      (functional.has(text) ? FLAG.functional : 0) |
       (identifiers.has(text) ? FLAG.identifier : 0);
-    numbers.set([text.length, count, flags], i * 3);
+    numbers.set([text.length, count, flags, languagesOf(text)], i * 4);
   });
   return { words: words.map((word) => word.text).join(""), numbers };
 }

@@ -1,4 +1,3 @@
-import { RERANK_MAX_WORDS } from "../../shared/limits.ts";
 import { BREAK, FIELD, MARK } from "./format.ts";
 import { Interner } from "./interner.ts";
 import { plainText } from "./plain-text.ts";
@@ -54,10 +53,7 @@ function addContent(content: string, tokens: TokenWriter): TextBlock[] {
   const blocks: TextBlock[] = [];
   // Pieces have the same tokens as the whole, and tell where the text of a token is.
   for (const piece of piecesOf(content)) {
-    const firstToken = tokens.length - start;
-    if (firstToken < RERANK_MAX_WORDS) {
-      blocks.push({ firstToken, bytes: compressText(plainText(piece)) });
-    }
+    blocks.push({ firstToken: tokens.length - start, bytes: compressText(plainText(piece)) });
     tokens.addText(piece);
   }
   tokens.addSubwords();

@@ -1,6 +1,6 @@
 /** Plans a query as native code does, without haste: every word of the query is compared with every term. */
 import { distance } from "fastest-levenshtein";
-import { functionWords } from "../../../src/text/analysis/function-words.ts";
+import { languagesOf } from "../../../src/text/analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
 import { hasDocument } from "../../../src/text/index.ts";
 import { parseQuery } from "../../../src/text/query/parse.ts";
@@ -24,11 +24,14 @@ export interface QueryWord {
   readonly formWeight: number;
   readonly exactWeight: number;
   readonly otherWeight: number;
-  selective: boolean;
-  readonly isFunctional: boolean;
+  readonly selective: boolean;
   /** By segment: forms of the word, and longer or misspelt ones. */
   readonly forms: readonly (readonly TermMatch[])[];
   readonly others: readonly (readonly TermMatch[])[];
+}
+
+/** A word whatever the rest of the query is: it weighs `idf`, and coverages are shares of it. */
+interface PlannedWord extends Omit<QueryWord, "weight" | "selective"> {
   /** Of all terms, added up. */
   readonly frequency: number;
 }
@@ -122,12 +125,7 @@ function meantMatches(word: string, vocabulary: Vocabulary): Match[] {
 }
 
 /** By segment, the best of the ways in which each term matches; terms that are `apart` are left out. */
-function bestByTerm(
-  matches: readonly Match[],
-  also: readonly Match[],
-  segments: number,
-  weight: number,
-) {
+function bestByTerm(matches: readonly Match[], also: readonly Match[], segments: number) {
   const best = (term: Match, values: (match: Match) => number) =>
     Math.max(...also.filter((match) => isSame(match, term)).map(values));
   return Array.from({ length: segments }, (_, s) => {
@@ -136,7 +134,7 @@ function bestByTerm(
     return distinct.map((match) => ({
       term: match.term,
       similarity: best(match, ({ similarity }) => similarity),
-      coverage: best(match, ({ coverage }) => coverage) * weight,
+      coverage: best(match, ({ coverage }) => coverage),
     }));
   });
 }
@@ -149,15 +147,11 @@ function idfOf(documents: number, matches: readonly Match[]): number | null {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-function planWord(
-  { text, isPrefix }: ParsedWord,
-  vocabulary: Vocabulary,
-  factor: Factor,
-  isFunctional: boolean,
-): QueryWord {
+function planWord({ text, isPrefix }: ParsedWord, vocabulary: Vocabulary): PlannedWord {
   const { terms, documents, view } = vocabulary;
+  const stem = stemByReference(text);
   const forms = terms
-    .filter((term) => term.stem === stemByReference(text))
+    .filter((term) => term.stem === stem)
     .map((term) =>
       term.text === text
         ? { ...term, similarity: 1, coverage: 1 }
@@ -180,56 +174,69 @@ function planWord(
   const exactWeight =
     weights.EXACT_FORM_SHARE * ((idfOf(documents, exact) ?? formWeight) - formWeight);
   const frequency = sum(all.map((match) => match.frequency));
-  const scale = factor(frequency);
   const idf = formWeight + exactWeight;
   const others = all.filter((match) => !forms.some((form) => isSame(form, match)));
   return {
-    idf,
-    weight: idf * scale,
-    formWeight: formWeight * scale,
-    exactWeight: exactWeight * scale,
-    otherWeight: otherWeight * scale,
-    selective: true,
-    isFunctional,
-    forms: bestByTerm(forms, all, view.segments.length, idf * scale),
-    others: bestByTerm(others, all, view.segments.length, idf * scale),
-    frequency,
+    ...{ idf, formWeight, exactWeight, otherWeight, frequency },
+    forms: bestByTerm(forms, all, view.segments.length),
+    others: bestByTerm(others, all, view.segments.length),
   };
 }
 
-/** What a word counts whose terms occur in so many documents. */
-type Factor = (frequency: number) => number;
+/** The function words of the language that has most of them; of several the one that has most in the text. */
+function functionWordsOf(words: readonly KnownWord[], documents: number): ReadonlySet<KnownWord> {
+  const languages = Array.from({ length: 32 }, (_, language) =>
+    words.filter(({ text }) => (languagesOf(text) >>> language) & 1),
+  );
+  const held = (own: readonly KnownWord[]) => sum(own.map(({ planned }) => planned.frequency));
+  const [best = []] = languages.toSorted((a, b) => b.length - a.length || held(b) - held(a));
+  const isCertain = words.length > weights.LONG_QUERY_WORDS || best.length > 1;
+  const least = isCertain ? 0 : weights.FUNCTION_WORD_MIN_SHARE * documents;
+  return new Set(best.filter(({ planned }) => planned.frequency >= least));
+}
 
-function factorsOf(query: string, documents: number): (word: ParsedWord) => Factor {
-  const words = parseQuery(query);
-  if (words.length <= weights.LONG_QUERY_WORDS)
-    return ({ count }) =>
-      () =>
-        count;
-  const functional = functionWords(words.map((word) => word.text));
-  const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
-  const rare = Math.max(1, documents * weights.IDENTIFIER_MAX_SHARE);
-  return ({ text, count }) =>
-    (frequency) => {
-      if (identifiers.has(text) && frequency <= rare) return count * weights.IDENTIFIER_SHARE;
-      return count * (functional.has(text) ? weights.FUNCTION_WORD_SHARE : 1);
-    };
+interface KnownWord extends ParsedWord {
+  readonly planned: PlannedWord;
+}
+
+function scaled(planned: PlannedWord, factor: number, selective: boolean): QueryWord {
+  const covers = (matches: readonly TermMatch[]) =>
+    matches.map((match) => ({ ...match, coverage: match.coverage * (planned.idf * factor) }));
+  return {
+    ...{ idf: planned.idf, weight: planned.idf * factor, selective },
+    formWeight: planned.formWeight * factor,
+    exactWeight: planned.exactWeight * factor,
+    otherWeight: planned.otherWeight * factor,
+    forms: planned.forms.map(covers),
+    others: planned.others.map(covers),
+  };
 }
 
 export function planByReference(vocabulary: Vocabulary, query: string): QueryPlan {
   const { documents, averageLength } = vocabulary;
-  const factorOf = factorsOf(query, documents);
-  const parsed = parseQuery(query);
-  const functional = functionWords(parsed.map((word) => word.text));
-  const found = parsed
-    .map((word) => planWord(word, vocabulary, factorOf(word), functional.has(word.text)))
-    .filter((word) => word.frequency > 0);
+  const parsed = parseQuery(query).map((word) => ({
+    ...word,
+    planned: planWord(word, vocabulary),
+  }));
+  const functional = functionWordsOf(parsed, documents);
+  const known = parsed.filter(({ planned }) => planned.frequency > 0);
+  const hasContent = known.some((word) => !functional.has(word));
+  const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
+  const rare = Math.max(1, documents * weights.IDENTIFIER_MAX_SHARE);
+  const isLong = parsed.length > weights.LONG_QUERY_WORDS;
+  const found = known.map((word) => {
+    const selective = !hasContent || !functional.has(word);
+    const isRare = isLong && identifiers.has(word.text) && word.planned.frequency <= rare;
+    const share = selective ? 1 : weights.FUNCTION_WORD_SHARE;
+    return scaled(
+      word.planned,
+      word.count * (isRare ? weights.IDENTIFIER_SHARE : share),
+      selective,
+    );
+  });
   const least = found.map((word) => word.weight).sort((a, b) => b - a)[weights.QUERY_MAX_WORDS - 1];
   const words = found
     .filter((word) => word.weight >= (least ?? 0))
     .slice(0, weights.QUERY_MAX_WORDS);
-  if (words.length > weights.LONG_QUERY_WORDS && !words.every((word) => word.isFunctional)) {
-    for (const word of words) word.selective = !word.isFunctional;
-  }
   return { words, maxScore: sum(words.map((word) => word.weight)), averageLength };
 }

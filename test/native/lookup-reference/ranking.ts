@@ -173,14 +173,24 @@ function bonus(passages: readonly Passage[], plan: QueryPlan): number {
     words.every((_, w) => tokens.some((token) => token.word === w && token.position === w))
       ? coverageOf(tokens) / maxScore
       : 0;
+  const selective = words.flatMap((word, w) => (word.selective ? [w] : []));
+  const named = ({ tokens, length }: Passage) => {
+    const places = tokens.map(({ word }) => selective.indexOf(word)).filter((place) => place >= 0);
+    const inOrder = places.every((place, i) => i === 0 || place === (places[i - 1] as number) + 1);
+    const share = inOrder && tokens.length === length ? coverageOf(tokens) / maxScore : 0;
+    return share ** weights.NAMED_POWER;
+  };
   const isTitle = (field: number) => field === FIELD.title;
+  const isHeading = (field: number) => field === FIELD.headings;
   return (
     maxScore *
     (weights.PROXIMITY_BONUS * share(near.reduce(add, 0)) +
       weights.PHRASE_BONUS * share(phrase) +
       weights.TITLE_START_BONUS * best(isTitle, starts) +
       weights.TITLE_BONUS * best(isTitle, fit) +
-      weights.HEADING_BONUS * best((field) => field === FIELD.headings, fit) +
+      weights.TITLE_NAMED_BONUS * best(isTitle, named) +
+      weights.HEADING_BONUS * best(isHeading, fit) +
+      weights.HEADING_NAMED_BONUS * best(isHeading, named) +
       weights.FRONTMATTER_BONUS * best((field) => field >= FIELD.firstKey, fit))
   );
 }

@@ -1,6 +1,6 @@
 /** Cuts snippets as native code does, on strings. */
 
-import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { kindOf, NOT_SIMPLE } from "../../../src/text/analysis/simple-runs.ts";
 import { type SegmentReader, tokenSpans } from "../../../src/text/index.ts";
 import { FIELD, MARK } from "../../../src/text/segment/format.ts";
@@ -44,7 +44,7 @@ export function snippetByReference(
   if (blocks[0] === undefined) return null;
   const words = wordsOfTerms(s, plan);
   const tokens = [...tokensOf(segment, document)];
-  const content = tokens.slice(tokens.indexOf(MARK + FIELD.content) + 1).slice(0, RERANK_MAX_WORDS);
+  const content = tokens.slice(tokens.indexOf(MARK + FIELD.content) + 1);
   const end = content.findIndex((token) => token >= MARK);
   const found = content.slice(0, end < 0 ? undefined : end).flatMap((token, position) => {
     const match = words.get(token);

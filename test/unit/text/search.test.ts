@@ -205,19 +205,49 @@ describe("ranking", () => {
     expect(find(plain, "same")).toEqual([...paths].sort(byteOrder));
   });
 
-  test("in a long query, function words do not make a document a match, and all other words do, however common", () => {
-    const documents = Array.from({ length: 20 }, (_, i) =>
-      documentOf(`${i}.md`, {
-        content: `how do you ${i % 2 === 0 ? "use" : "see"} this thing ${i === 7 ? "quartz" : ""}`,
-      }),
-    );
-    const found = find(viewOf(documents), "how do you use quartz");
-    expect(found[0]).toBe("7.md");
-    const holders = documents
-      .map(({ path }) => path)
-      .filter((path) => Number.parseInt(path, 10) % 2 === 0);
-    expect(found.slice(1).sort()).toEqual(holders.sort());
-  });
+  test.each(["how do you use quartz", "use of quartz", "what is the use of quartz"])(
+    "in %p, function words do not make a document a match, and all other words do, however common",
+    (query) => {
+      const documents = Array.from({ length: 20 }, (_, i) =>
+        documentOf(`${i}.md`, {
+          content: `what is the way of how you do this ${i % 2 === 0 ? "use" : "see"} ${i === 7 ? "quartz" : ""}`,
+        }),
+      );
+      const found = find(viewOf(documents), query);
+      expect(found[0]).toBe("7.md");
+      const holders = documents
+        .map(({ path }) => path)
+        .filter((path) => Number.parseInt(path, 10) % 2 === 0);
+      expect(found.slice(1).sort()).toEqual(holders.sort());
+    },
+  );
+
+  test.each(["to be or not to be", "the who", "it"])(
+    "%p, which is function words alone, finds what it says",
+    (query) => {
+      const others = Array.from({ length: 20 }, (_, i) =>
+        documentOf(`${i}.md`, { content: "so that is the way of it, to be sure, and who is not" }),
+      );
+      const wanted = documentOf("z.md", { content: `Then it was said: ${query}. The end.` });
+      const { total, hits } = searchText(viewOf([...others, wanted]), query);
+      expect(total).toBe(21);
+      expect(query === "it" ? "z.md" : hits[0]?.path).toBe("z.md");
+    },
+  );
+
+  test.each<[string, string, number]>([
+    ["a word like others in English text", "that you can see", 5],
+    ["a function word in Danish text", "som man kan se", 2],
+  ])(
+    "the only function word of a short query, of another language than English, is %s",
+    (_, text, total) => {
+      const contentOf = (i: number) => (i < 2 ? "quartz" : i < 5 ? "a man of clay" : text);
+      const documents = Array.from({ length: 20 }, (_, i) =>
+        documentOf(`${i}.md`, { content: contentOf(i) }),
+      );
+      expect(searchText(viewOf(documents), "man quartz").total).toBe(total);
+    },
+  );
 
   test("a rare function word of a question does not decide which documents are found", () => {
     const others = Array.from({ length: 20 }, (_, i) =>

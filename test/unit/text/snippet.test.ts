@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { stem, tokenize } from "../../../src/text/index.ts";
 import { searchText, type TextView } from "../../../support/text-search.ts";
 import { documentOf, someDocuments, viewOf, words } from "./documents.ts";
@@ -79,6 +79,17 @@ describe("snippets", () => {
       const content = `${FILLER.repeat(7).slice(0, before)} lantern ${FILLER}`;
       expect([before, snippetOf(content, "lantern").marked]).toEqual([before, ["lantern"]]);
     }
+  });
+
+  test("a match beyond the words that the second pass of a ranking reads is found, and the best of several parts", () => {
+    const long = FILLER.repeat(40);
+    expect(tokenize(long).length).toBeGreaterThan(2 * RERANK_MAX_WORDS);
+    expect(snippetOf(`${long} A lantern at last.`, "lantern").marked).toEqual(["lantern"]);
+    const { marked } = snippetOf(
+      `One lantern. ${long} A lantern at the pier. ${FILLER}`,
+      "lantern pier",
+    );
+    expect(marked).toEqual(["lantern", "pier"]);
   });
 
   test("matches are inside the text, in order, and are words of the query", () => {

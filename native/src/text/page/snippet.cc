@@ -129,23 +129,35 @@ bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
 }
 
 bool Snippeter::bestWindow(uint32_t document, uint32_t& token) {
-  const int32_t* tokens = segment_.tokens.data();
-  const uint8_t* wordOf = marks_.wordOf();
-  const uint32_t end = segment_.tokenStart[document + 1];
-  uint32_t start = segment_.tokenStart[document];
-  while (start < end && tokens[start] != static_cast<int32_t>(MARK | CONTENT_FIELD)) start++;
-  start++;
-  found_.clear();
-  const uint64_t last = std::min<uint64_t>(end, uint64_t{start} + MAX_RERANK_TOKENS);
-  for (uint32_t i = start; i < last && tokens[i] >= 0; i++) {
-    if (wordOf[tokens[i]] != 0) {
-      found_.push_back({static_cast<double>(i - start), wordOf[tokens[i]] - size_t{1}});
-    }
+  const auto content = contentOf(document);
+  double covered = 0;
+  // A part at a time, because a long document may hold the words of the query very often. A window that goes on
+  // in the next part starts there, too.
+  for (size_t from = 0; from < content.size(); from += MAX_RERANK_TOKENS) {
+    const size_t overlap = from + MAX_RERANK_TOKENS + static_cast<size_t>(WINDOW_TOKENS);
+    findWords(content, from, std::min(content.size(), overlap));
+    const auto [first, own] = densestWindow(found_, query_, WINDOW_TOKENS, counts_);
+    if (own <= covered + ROUNDING) continue;
+    covered = own;
+    token = static_cast<uint32_t>(first->position);
   }
-  const FoundWord* best = densestWindow(found_, query_, WINDOW_TOKENS, counts_).first;
-  if (best == nullptr) return false;
-  token = static_cast<uint32_t>(best->position);
-  return true;
+  return covered > 0;
+}
+
+std::span<const int32_t> Snippeter::contentOf(uint32_t document) const {
+  const auto tokens = segment_.tokensOf(document);
+  const auto mark = std::ranges::find(tokens, static_cast<int32_t>(MARK | CONTENT_FIELD));
+  const auto first = mark == tokens.end() ? mark : mark + 1;
+  return {first, std::find_if(first, tokens.end(), [](int32_t token) { return token < 0; })};
+}
+
+void Snippeter::findWords(std::span<const int32_t> content, size_t from, size_t to) {
+  const uint8_t* wordOf = marks_.wordOf();
+  found_.clear();
+  for (size_t i = from; i < to; i++) {
+    const uint8_t word = wordOf[content[i]];
+    if (word != 0) found_.push_back({static_cast<double>(i), word - size_t{1}});
+  }
 }
 
 void Snippeter::readAround(uint32_t document, Range blocks, uint32_t token) {

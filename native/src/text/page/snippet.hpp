@@ -59,6 +59,9 @@ class Snippeter {
  private:
   /// Finds the first token of the window of the content that holds most of the query.
   bool bestWindow(uint32_t document, uint32_t& token);
+  std::span<const int32_t> contentOf(uint32_t document) const;
+  /// Puts the words of the query in a part of the content into `found_`.
+  void findWords(std::span<const int32_t> content, size_t from, size_t to);
   /// Puts the text around a token into `text_`, and its words into `spans_`.
   void readAround(uint32_t document, Range blocks, uint32_t token);
   const TextSegment& segment_;

@@ -2,23 +2,75 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 
 #include "text/segment/weights.hpp"
 
 namespace tessera {
 
-/// What a word counts. In a long query, function words hardly count, and a rare identifier counts more
-/// than the words around it: who writes `getStaticProps` means exactly that.
-static double shareOf(const AnalysedWord& word, const PlannedWord& planned, bool isLong,
-                      size_t documents) {
-  if (!isLong) return 1;
-  const double rare = std::max(1.0, static_cast<double>(documents) * IDENTIFIER_MAX_SHARE);
-  if (word.isIdentifier && static_cast<double>(planned.frequency) <= rare) return IDENTIFIER_SHARE;
-  return word.isFunctional ? FUNCTION_WORD_SHARE : 1;
+namespace {
+
+/// A word of the query that documents in scope hold.
+struct KnownWord {
+  const AnalysedWord* word;
+  std::shared_ptr<const PlannedWord> planned;
+};
+
+/// The language of the query, as a bit: the one that has most of the words among its function words, because a
+/// function word of one language can be a subject in another (English `die`, German `die`). If several have,
+/// the text decides: the one whose function words more documents hold. 0 if there are no function words.
+uint32_t languageOf(std::span<const AnalysedWord> words, std::span<const KnownWord> found) {
+  uint32_t best = 0;
+  size_t most = 0, mostHeld = 0;
+  uint32_t all = 0;
+  for (const AnalysedWord& word : words) all |= word.functionalIn;
+  for (uint32_t language = 1; language != 0 && language <= all; language <<= 1) {
+    size_t count = 0, held = 0;
+    for (const AnalysedWord& word : words) count += (word.functionalIn & language) != 0;
+    if (count < std::max<size_t>(most, 1)) continue;
+    for (const KnownWord& each : found) {
+      if ((each.word->functionalIn & language) != 0) held += each.planned->frequency;
+    }
+    if (count == most && held <= mostHeld) continue;
+    best = language;
+    most = count;
+    mostHeld = held;
+  }
+  return best;
 }
 
-/// Limits a long query to its weightiest words, in the order of the query.
-static void keepWeightiest(std::vector<QueryWord>& words) {
+/// Whether a word says how a question is put, not what it is about. A short query tells its language by two
+/// function words, or by one that is common in the text: `die` of `die casting` is none in English text.
+class FunctionWords {
+ public:
+  FunctionWords(std::span<const AnalysedWord> words, std::span<const KnownWord> found, size_t documents)
+      : language_(languageOf(words, found)) {
+    const auto isOne = [&](const AnalysedWord& word) { return (word.functionalIn & language_) != 0; };
+    const bool isCertain = words.size() > LONG_QUERY_WORDS || std::ranges::count_if(words, isOne) > 1;
+    if (!isCertain) leastFrequency_ = FUNCTION_WORD_MIN_SHARE * static_cast<double>(documents);
+  }
+
+  bool has(const KnownWord& found) const {
+    return (found.word->functionalIn & language_) != 0 &&
+           static_cast<double>(found.planned->frequency) >= leastFrequency_;
+  }
+
+ private:
+  const uint32_t language_;
+  double leastFrequency_ = 0;
+};
+
+/// What a word counts. Function words hardly count. In a long query, a rare identifier counts more than the
+/// words around it: a person who writes `getStaticProps` means exactly that.
+double shareOf(const KnownWord& found, bool isFunctional, bool isLong, size_t documents) {
+  const double rare = std::max(1.0, static_cast<double>(documents) * IDENTIFIER_MAX_SHARE);
+  const bool isRare = static_cast<double>(found.planned->frequency) <= rare;
+  if (isLong && found.word->isIdentifier && isRare) return IDENTIFIER_SHARE;
+  return isFunctional ? FUNCTION_WORD_SHARE : 1;
+}
+
+/// Limits a query to its weightiest words, in the order of the query.
+void keepWeightiest(std::vector<QueryWord>& words) {
   if (words.size() <= QUERY_MAX_WORDS) return;
   std::vector<double> weights;
   for (const QueryWord& word : words) weights.push_back(word.weight);
@@ -28,33 +80,35 @@ static void keepWeightiest(std::vector<QueryWord>& words) {
   words.resize(QUERY_MAX_WORDS);
 }
 
-/// In a long query, function words do not make a document a match, unless all words are function words.
-static void markSelective(std::vector<QueryWord>& words) {
-  if (words.size() <= LONG_QUERY_WORDS) return;
-  if (std::ranges::all_of(words, &QueryWord::isFunctional)) return;
-  for (QueryWord& word : words) word.selective = !word.isFunctional;
+std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord> words) {
+  std::vector<KnownWord> found;
+  for (const AnalysedWord& word : words) {
+    auto planned = view.planned(word);
+    if (planned->frequency > 0) found.push_back({&word, std::move(planned)});
+  }
+  return found;
 }
+
+}  // namespace
 
 TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard) {
   TextQuery query{{}, 0, view.averageLength(), shard, 0};
-  const bool isLong = words.size() > LONG_QUERY_WORDS;
-  for (const AnalysedWord& word : words) {
-    auto planned = view.planned(word);
-    if (planned->frequency == 0) continue;
-    const double factor = shareOf(word, *planned, isLong, view.documents()) * word.count;
-    QueryWord weighed{};
-    weighed.selective = true;
-    weighed.isFunctional = word.isFunctional;
-    weighed.idf = planned->weight;
-    weighed.weight = planned->weight * factor;
-    weighed.formWeight = planned->formWeight * factor;
-    weighed.exactWeight = planned->exactWeight * factor;
-    weighed.otherWeight = planned->otherWeight * factor;
-    weighed.planned = std::move(planned);
-    query.words.push_back(std::move(weighed));
+  std::vector<KnownWord> found = knownWordsOf(view, words);
+  const FunctionWords functionWords(words, found, view.documents());
+  const auto isFunctional = [&](const KnownWord& each) { return functionWords.has(each); };
+  // A query of function words alone finds what it says.
+  const bool hasContent = !std::ranges::all_of(found, isFunctional);
+  for (KnownWord& each : found) {
+    const bool ignored = hasContent && isFunctional(each);
+    const double factor =
+        each.word->count *
+        shareOf(each, ignored, words.size() > LONG_QUERY_WORDS, view.documents());
+    const PlannedWord& planned = *each.planned;
+    query.words.push_back({std::move(each.planned), !ignored, planned.weight, planned.weight * factor,
+                           planned.formWeight * factor, planned.exactWeight * factor,
+                           planned.otherWeight * factor});
   }
   keepWeightiest(query.words);
-  markSelective(query.words);
   for (const QueryWord& word : query.words) query.maxScore += word.weight;
   return query;
 }

@@ -1,6 +1,7 @@
 #include "text/query/rerank.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "common/limits.hpp"
@@ -16,10 +17,11 @@ Reranker::Reranker(const TextSegment& segment, const TermMarks& marks, const Tex
   const auto count = static_cast<double>(query.words.size());
   runPower_ = std::max(RUN_POWER, RUN_POWER_PER_WORD * count);
   words_.reserve(query.words.size());
+  size_t selective = 0;
   for (size_t w = 0; w < query.words.size(); w++) {
     const QueryWord& word = query.words[w];
     const double pairWeight = w == 0 ? 0 : std::min(word.idf, query.words[w - 1].idf);
-    words_.push_back({word.weight, pairWeight, 0, 0, 0, 0});
+    words_.push_back({word.weight, word.selective ? ++selective : 0, pairWeight, 0, 0, 0, 0});
     totalPairWeight_ += pairWeight;
   }
 }
@@ -34,7 +36,8 @@ double Reranker::bonus(uint32_t document) {
   const double share = PROXIMITY_BONUS * std::pow(proximity(), runPower_) +
                        PHRASE_BONUS * std::pow(phrase(), runPower_) +
                        TITLE_START_BONUS * fits.start + TITLE_BONUS * fits.title +
-                       HEADING_BONUS * fits.heading +
+                       TITLE_NAMED_BONUS * fits.titleNamed + HEADING_BONUS * fits.heading +
+                       HEADING_NAMED_BONUS * fits.headingNamed +
                        FRONTMATTER_BONUS * fits.frontmatter;
   return share * query_.maxScore;
 }
@@ -53,9 +56,11 @@ Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
     const double own = fit(i - first);
     if (field == TITLE_FIELD) {
       fits.title = std::max(fits.title, own);
+      fits.titleNamed = std::max(fits.titleNamed, named(i - first));
       fits.start = std::max(fits.start, startsWithQuery());
     } else if (field == HEADINGS_FIELD) {
       fits.heading = std::max(fits.heading, own);
+      fits.headingNamed = std::max(fits.headingNamed, named(i - first));
     } else if (field >= FIRST_KEY_FIELD) {
       fits.frontmatter = std::max(fits.frontmatter, own);
     }
@@ -69,6 +74,8 @@ size_t Reranker::readPassage(size_t from, size_t end) {
   matches_ = 0;
   passageStart_ = from;
   leading_ = 0;
+  lastPlace_ = 0;
+  inOrder_ = true;
   const int32_t* tokens = segment_.tokens.data();
   const uint8_t* wordOf = marks_.wordOf();
   for (size_t i = from; i < end;) {
@@ -109,12 +116,20 @@ void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
   }
   word.lastPosition = position;
   if (at == leading_ && position == passageStart_ + at) leading_++;
+  if (word.place != 0) {
+    inOrder_ = inOrder_ && (lastPlace_ == 0 || word.place == lastPlace_ + 1);
+    lastPlace_ = word.place;
+  }
 
-  // A run of exact words is worth more than one of other forms.
-  const double near = at == 0 ? 0 : coverage / word.weight * proximityTo(at - 1, position);
-  word.phraseWeight = near == 0 ? 0 : words_[at - 1].phraseWeight + near * word.pairWeight;
-  bestPhrase_ = std::max(bestPhrase_, word.phraseWeight);
-  word.pairProximity = std::max(word.pairProximity, near);
+  const double near = at == 0 ? 0 : proximityTo(at - 1, position);
+  word.phraseWeight = 0;
+  if (near > 0) {
+    // A run of exact words is worth more than one of other forms.
+    const double exactness = near * coverage / word.weight;
+    word.phraseWeight = words_[at - 1].phraseWeight + exactness * word.pairWeight;
+    bestPhrase_ = std::max(bestPhrase_, word.phraseWeight);
+    word.pairProximity = std::max(word.pairProximity, exactness);
+  }
 
   if (at + 1 == words_.size()) return;
   const double reversed = REVERSED_ORDER_SHARE * proximityTo(at + 1, position);
@@ -132,13 +147,25 @@ double Reranker::startsWithQuery() const {
   return leading_ == words_.size() ? coverage_ / query_.maxScore : 0;
 }
 
+/// What a passage earns that the query names, with all of its words in their order and only function words between
+/// them: the share of the query in it, to a power. Else 0.
+double Reranker::named(size_t length) const {
+  return inOrder_ && matches_ == length ? std::pow(coverage_ / query_.maxScore, NAMED_POWER) : 0;
+}
+
+/// By the distance.
+static const std::array<double, PROXIMITY_MAX_DISTANCE + 1> PROXIMITIES = [] {
+  std::array<double, PROXIMITY_MAX_DISTANCE + 1> proximities{};
+  for (size_t d = 1; d < proximities.size(); d++) proximities[d] = 1 / std::sqrt(static_cast<double>(d));
+  return proximities;
+}();
+
 /// 1 if a query word is directly before this position, less if further before, else 0.
 double Reranker::proximityTo(size_t at, size_t position) const {
   const Word& word = words_[at];
   if (word.lastPassage != passage_) return 0;
-  const auto distance = static_cast<double>(position - word.lastPosition);
-  if (distance < 1 || distance > PROXIMITY_MAX_DISTANCE) return 0;
-  return 1 / std::sqrt(distance);
+  const size_t distance = position - word.lastPosition;
+  return distance < PROXIMITIES.size() ? PROXIMITIES[distance] : 0;
 }
 
 /// 1 if all words follow each other in one run, 0 if no two do.

@@ -10,7 +10,8 @@
 namespace tessera {
 
 /// Adds bonuses, as shares of the query's maximum score: for words that are as close to each other as
-/// in the query, for phrases, and for a title, heading or frontmatter value that fits the query.
+/// in the query, for phrases, for a title, heading or frontmatter value that fits the query, and for a title or
+/// heading that the query names among other words.
 ///
 /// A passage is a title, a heading, a frontmatter value or the content.
 class Reranker {
@@ -24,6 +25,8 @@ class Reranker {
   /// A word of the query while a document is read.
   struct Word {
     double weight;
+    /// How many words before it make a document a match; 0 if it is none of them.
+    size_t place;
     /// Weight of the pair of this word and the one before it.
     double pairWeight;
     /// Best proximity of that pair so far.
@@ -39,7 +42,9 @@ class Reranker {
   struct Fits {
     double start = 0;
     double title = 0;
+    double titleNamed = 0;
     double heading = 0;
+    double headingNamed = 0;
     double frontmatter = 0;
   };
 
@@ -50,6 +55,7 @@ class Reranker {
   void addMatch(size_t word, uint32_t term, size_t position);
   double fit(size_t length) const;
   double startsWithQuery() const;
+  double named(size_t length) const;
   double proximityTo(size_t word, size_t position) const;
   double phrase() const;
   double proximity() const;
@@ -68,6 +74,9 @@ class Reranker {
   /// Of the current passage: where it starts, and how many of its first tokens start the query.
   size_t passageStart_ = 0;
   size_t leading_ = 0;
+  /// Of the current passage: the place of its last selective word, and whether all follow each other in the query.
+  size_t lastPlace_ = 0;
+  bool inOrder_ = true;
 };
 
 }  // namespace tessera

@@ -19,10 +19,10 @@ struct AnalysedWord {
   bool isPrefix;
   /// Whether it has enough letters that a typo can be told from another word.
   bool mayBeMisspelt;
-  /// Whether it says how a question is put, not what it is about.
-  bool isFunctional;
   /// Whether it is an identifier in mixed case.
   bool isIdentifier;
+  /// The languages of which it is a function word, as bits.
+  uint32_t functionalIn;
 };
 
 /// A term of a segment that matches a word of the query.
@@ -65,8 +65,6 @@ struct QueryWord {
   std::shared_ptr<const PlannedWord> planned;
   /// Whether the word makes a document a match. Other words only add to the scores of matches.
   bool selective;
-  /// Whether it says how a question is put, not what it is about.
-  bool isFunctional;
   /// Inverse document frequency.
   double idf;
   /// As in `PlannedWord`.

@@ -30,11 +30,12 @@ inline constexpr double STEM_COVERAGE = 0.75;
 inline constexpr double PREFIX_COVERAGE = 0.9;
 inline constexpr double FUZZY_COVERAGE = 0.9;
 
-/// Queries of more words than this are questions or sentences. Their function words hardly count, and
-/// do not make a document a match.
+/// Queries of more words than this are questions or sentences.
 inline constexpr size_t LONG_QUERY_WORDS = 4;
-/// What a function word counts in a long query, as a share of its inverse document frequency.
+/// What a function word counts beside other words, as a share of its inverse document frequency.
 inline constexpr double FUNCTION_WORD_SHARE = 0.05;
+/// A single function word in a short query is one if at least this share of the documents holds it.
+inline constexpr double FUNCTION_WORD_MIN_SHARE = 0.2;
 /// What an identifier in mixed case counts in a long query, if at most this share of the documents
 /// holds it. Names that many hold, such as GitHub, are words like others.
 inline constexpr double IDENTIFIER_SHARE = 5;
@@ -52,18 +53,23 @@ inline constexpr double TITLE_START_BONUS = 0.5;
 inline constexpr double TITLE_BONUS = 0.9;
 inline constexpr double HEADING_BONUS = 0.7;
 inline constexpr double FRONTMATTER_BONUS = 0.7;
+/// For a title or heading that a question names: all of its words, in their order. The share of the query in it is
+/// taken to a power, because a question may name a short one by chance.
+inline constexpr double TITLE_NAMED_BONUS = 2;
+inline constexpr double HEADING_NAMED_BONUS = 1.6;
+inline constexpr double NAMED_POWER = 2;
 /// How well a field fits is a share too, taken to this power.
 inline constexpr double FIT_POWER = 1.5;
 /// Words that are further apart have no proximity.
-inline constexpr double PROXIMITY_MAX_DISTANCE = 8;
+inline constexpr size_t PROXIMITY_MAX_DISTANCE = 8;
 /// What the proximity of two words in the wrong order counts.
 inline constexpr double REVERSED_ORDER_SHARE = 0.5;
 
 /// The best matches of the first pass that the second pass ranks again.
 inline constexpr size_t RERANK_DOCUMENTS = 64;
 
-/// The weightiest distinct words of a query are searched for.
-inline constexpr size_t QUERY_MAX_WORDS = 64;
+/// The weightiest distinct words of a query are searched for: as many as a byte of `TermMarks` can number.
+inline constexpr size_t QUERY_MAX_WORDS = 255;
 /// The words at one typo's distance that a misspelt word may mean: those of the most documents.
 inline constexpr size_t FUZZY_MAX_WORDS = 64;
 
