@@ -4,6 +4,7 @@ import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
 import * as first from "../../bench/knowledge/first.ts";
+import * as questions from "../../bench/knowledge/questions.ts";
 import * as relevance from "../../bench/knowledge/relevance.ts";
 import * as retrieval from "../../bench/knowledge/retrieval.ts";
 import * as scale from "../../bench/knowledge/scale.ts";
@@ -44,6 +45,7 @@ const BENCHMARKS = {
   "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
   "knowledge/first": first,
+  "knowledge/questions": questions,
   "knowledge/relevance": relevance,
   "knowledge/retrieval": retrieval,
   "knowledge/scale": scale,
@@ -147,6 +149,18 @@ describe("lookups", () => {
     const [[, ndcg] = ["", 0], ...others] = judged[0]?.systems ?? [];
     expect(ndcg).toBe(1);
     expect(others).toHaveLength(5);
+  });
+
+  test("questions of every language find the page that they are about, and nearly always in first place", async () => {
+    const { rows, costs } = await measure(questions, { queries: 3, documents: 100, repeats: 1 });
+    expect(new Set(rows.map(({ language }) => language)).size).toBe(25);
+    expect(rows).toHaveLength(3 * 25);
+    for (const row of rows) {
+      expect([row, row.atAll]).toEqual([row, 1]);
+      expect(row.firstPage).toBeGreaterThanOrEqual(row.first);
+    }
+    expectRecall(sum(rows.map(({ first }) => first)) / rows.length, 0.9);
+    expect(costs.map(({ kind }) => kind)).toEqual(["titles", "questions", "pasted text"]);
   });
 
   test("retrieval is measured by text, by vector and by both, with known items and judged queries", async () => {

@@ -1,0 +1,184 @@
+/**
+ * Questions compared with the bare words that they are about: how many find the page that they are about in
+ * first place, on the first page, and at all.
+ *
+ *   bun bench/knowledge/questions.ts [--folder FOLDER] [--seed 1] [--queries 60] [--languages de,ja]
+ *                                    [--documents 20000] [--repeats 5]
+ *
+ * `--folder` holds Markdown files in any language, `--queries` is the number of titles, of headings and of
+ * descriptions, each of which is asked for in every frame of every language; none of `--languages` means all.
+ * Then titles, questions and pasted text are looked up among `--documents` that are assembled from those of the
+ * folder. The time of a query is that of the fastest of `--repeats` rounds, so what else the machine does matters
+ * little.
+ */
+
+import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import type { Output } from "../../support/bench/table.ts";
+import { readCorpus } from "../../support/relevance/corpus.ts";
+import { FRAMES, framed } from "../../support/relevance/frames.ts";
+import { RANKS, type SearchSystem } from "../../support/relevance/measure.ts";
+import {
+  type Kind,
+  type KnownItemQuery,
+  knownItemQueries,
+} from "../../support/relevance/queries.ts";
+import { synthesise } from "../../support/relevance/synthesise.ts";
+import { tessera } from "../../support/relevance/tessera.ts";
+import { median, quantile } from "../../support/statistics.ts";
+
+export const OPTIONS = {
+  folder: `${import.meta.dir}/../../fixtures/docs`,
+  seed: 1,
+  queries: 60,
+  languages: "",
+  documents: 20_000,
+  repeats: 5,
+};
+type Options = typeof OPTIONS;
+
+/** What questions are about. */
+const SUBJECTS: readonly Kind[] = ["title", "heading", "description"];
+/** The name of the rows without a frame. */
+const BARE = "bare";
+
+/** Shares of the queries, 0 to 1. */
+interface Found {
+  readonly language: string;
+  readonly subject: Kind;
+  readonly queries: number;
+  readonly first: number;
+  readonly firstPage: number;
+  readonly atAll: number;
+}
+
+/** Answers with at least the first page, and with all results if asked to. */
+interface Systems {
+  readonly page: SearchSystem;
+  readonly all: SearchSystem;
+}
+
+function ask(
+  { page, all }: Systems,
+  language: string,
+  subject: Kind,
+  frames: readonly string[],
+  items: readonly KnownItemQuery[],
+): Found {
+  const queries = frames.flatMap((frame) =>
+    items.map(({ text, path }) => ({ path, text: framed(frame, text) })),
+  );
+  const ranks = queries.map(({ text, path }) => {
+    const rank = page(text).indexOf(path);
+    return rank >= 0 ? rank : all(text).indexOf(path);
+  });
+  const share = (isFound: (rank: number) => boolean) => ranks.filter(isFound).length / ranks.length;
+  return {
+    ...{ language, subject, queries: queries.length },
+    first: share((rank) => rank === 0),
+    firstPage: share((rank) => rank >= 0 && rank < RANKS),
+    atAll: share((rank) => rank >= 0),
+  };
+}
+
+/** Pasted text is as long as a query may be. */
+const PASTED_CHARS = 500;
+
+/** Milliseconds per lookup of a page, in this process. */
+interface Cost {
+  readonly kind: string;
+  readonly queries: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** Passages from all over the documents. */
+function pastedFrom(documents: readonly KnowledgeDocument[], count: number): string[] {
+  const text = documents.map(({ content }) => content.replace(/\s+/g, " ")).join(" ");
+  const step = Math.floor((text.length - PASTED_CHARS) / count);
+  return Array.from({ length: count }, (_, i) => text.slice(i * step, i * step + PASTED_CHARS));
+}
+
+function costsOf(
+  { seed, documents, repeats }: Options,
+  corpus: readonly KnowledgeDocument[],
+  titles: readonly string[],
+): Cost[] {
+  const page = tessera(synthesise(corpus, documents, seed));
+  const [frame = "{}"] = FRAMES.en ?? [];
+  const kinds: Array<[string, readonly string[]]> = [
+    ["titles", titles],
+    ["questions", titles.map((title) => framed(frame, title))],
+    ["pasted text", pastedFrom(corpus, titles.length)],
+  ];
+  const fastest = kinds.map(([, queries]) => queries.map(() => Number.POSITIVE_INFINITY));
+  for (let round = 0; round < repeats; round++) {
+    kinds.forEach(([, queries], kind) => {
+      const own = fastest[kind] as number[];
+      queries.forEach((query, i) => {
+        const start = performance.now();
+        page(query);
+        own[i] = Math.min(own[i] as number, performance.now() - start);
+      });
+    });
+  }
+  return kinds.map(([kind], i) => {
+    const own = fastest[i] as number[];
+    return { kind, queries: own.length, p50: median(own), p95: quantile(own, 0.95) };
+  });
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+
+export async function run(options: Options, { out }: BenchContext) {
+  const { folder, seed, queries, languages } = options;
+  const documents = readCorpus(folder);
+  const items = knownItemQueries(documents, seed, queries);
+  const systems = { page: tessera(documents), all: tessera(documents, documents.length) };
+  const named = languages === "" ? Object.keys(FRAMES) : languages.split(",");
+  const rows: Found[] = [];
+  for (const subject of SUBJECTS) {
+    const own = items.filter(({ kind }) => kind === subject);
+    if (own.length === 0) continue;
+    rows.push(ask(systems, BARE, subject, ["{}"], own));
+    for (const language of named) {
+      const frames = FRAMES[language];
+      if (frames === undefined) throw new Error(`there are no frames in ${language}`);
+      rows.push(ask(systems, language, subject, frames, own));
+    }
+  }
+  printFound(out, rows, `${documents.length} documents, seed ${seed}`);
+  const titles = items.filter(({ kind }) => kind === "title").map(({ text }) => text);
+  const costs = costsOf(options, documents, titles);
+  printCosts(out, costs, options.documents);
+  return { documents: documents.length, rows, costs };
+}
+
+function printFound(out: Output, rows: readonly Found[], head: string): void {
+  out.line(head);
+  out.frames(
+    rows.map((row) => {
+      const bare = rows.find((each) => each.language === BARE && each.subject === row.subject);
+      return {
+        ...{ subject: row.subject, language: row.language, queries: row.queries },
+        first: percent(row.first),
+        "over bare": `${(row.first / (bare?.first ?? 0)).toFixed(2)}x`,
+        "first page": percent(row.firstPage),
+        "not found": percent(1 - row.atAll),
+      };
+    }),
+  );
+}
+
+function printCosts(out: Output, costs: readonly Cost[], documents: number): void {
+  out.line(`${documents} documents`);
+  const [titles] = costs;
+  out.frames(
+    costs.map(({ kind, queries, p50, p95 }) => ({
+      ...{ kind, queries, "p50 ms": p50.toFixed(2), "p95 ms": p95.toFixed(2) },
+      "over titles": `${(p50 / (titles?.p50 ?? 0)).toFixed(2)}x`,
+    })),
+  );
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);
