@@ -144,7 +144,7 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
     call: Call<Static<P>, Static<Q>> & {
       readonly principal: Principal | undefined;
       /**
-       * Reads the body, then admits the request. Throws `overloaded` and problems of the body.
+       * Reads the body, then takes a place on the database. Throws `overloaded` and problems of the body.
        * @param tenant who pays for both; the principal's user by default
        */
       readBody(tenant?: string): Promise<Uint8Array<ArrayBuffer>>;

@@ -92,13 +92,13 @@ export const SEARCH_THRESHOLD_DEFAULT = 0.7;
 /** Unknown fields of a search body that the answer names, and the longest of these names. */
 export const IGNORED_FIELDS_MAX = 10;
 export const IGNORED_FIELD_MAX_CHARS = 64;
-/** Those that may start in one turn of the event loop; one tenant alone has half of them. */
-export const ADMISSION_STARTS_MAX = 16;
+/** Requests that may start in one turn of the event loop; one tenant alone has half of them. */
+export const TURN_STARTS_MAX = 16;
 /** Connections of the server for requests. */
 export const DB_POOL_CONNECTIONS = 16;
 export const DATABASE_PLACES_MAX = 14;
-/** Requests of each kind that may wait for a place. */
-export const ADMISSION_WAITING_MAX = 1_024;
+/** Requests that may wait at a gate. */
+export const GATE_WAITING_MAX = 1_024;
 /** A worker gets so many searches at a time, and no more than take so long: nothing overtakes them any more. */
 export const SEARCH_BATCH_MAX = 64;
 export const SEARCH_BATCH_MIN_MS = 1;

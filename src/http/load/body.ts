@@ -13,8 +13,6 @@ import {
 import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 
-/** How often it is checked whether bodies still arrive. */
-const BODY_SWEEP_MS = 250;
 /** A tenant waits so many times as long as its last large body has taken, which leaves four fifths of the time to others. */
 const LARGE_BODY_PAUSE_FACTOR = 4;
 
@@ -87,15 +85,16 @@ export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
 /** A body that is being read. */
 interface Reading {
   readonly tenant: string;
-  readonly startedAt: number;
-  /** True while a large body waits for its turn. */
-  hasArrived: boolean;
-  bytes: number;
   readonly refuse: (problem: Problem) => void;
+  /** What it counts with. */
+  bytes: number;
+  isOver: boolean;
 }
 
 /** The rest of the body is not read, so the connection cannot be used again. */
 const CLOSE = { connection: "close" };
+
+const refusal = (slug: "overloaded" | "request-timeout") => new Problem(slug, { headers: CLOSE });
 
 const tooLarge = (maxBytes: number) =>
   new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
@@ -119,18 +118,12 @@ export class BodyIntake {
   readonly #large = new TenantGate({
     ...{ places: Number.POSITIVE_INFINITY, tenantPlaces: 1, maxWaiting: Number.POSITIVE_INFINITY },
   });
-  /** All readings, the oldest first. */
-  readonly #readings = new Set<Reading>();
-  #sweeper: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     maxBytes = BODIES_MAX_BYTES,
     private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
-    private readonly sweepMs = BODY_SWEEP_MS,
   ) {
-    this.#shares = new TenantLedger(maxBytes, (_, oldest) =>
-      this.#refuse(oldest, new Problem("overloaded", { headers: CLOSE })),
-    );
+    this.#shares = new TenantLedger(maxBytes, (_, oldest) => oldest.refuse(refusal("overloaded")));
   }
 
   /** Bytes that the bodies being read may take. */
@@ -144,43 +137,40 @@ export class BodyIntake {
    * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
    * takes the body up at once.
    */
-  read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
+  async read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
     const declared = request.headers.get("content-length");
-    if (declared === null && request.body === null) return Promise.resolve(new Uint8Array(0));
+    if (declared === null && request.body === null) return new Uint8Array(0);
     const length = declared === null ? 0 : Number(declared);
-    if (length > maxBytes) return Promise.reject(tooLarge(maxBytes));
-    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
-    const startedAt = performance.now();
-    const reading: Reading = { tenant, startedAt, hasArrived: false, bytes: 0, refuse: reject };
-    if (!this.#reserve(reading, Math.max(length, BODY_MIN_BYTES))) {
-      return Promise.reject(new Problem("overloaded", { headers: CLOSE }));
-    }
-    const body =
-      declared === null
-        ? this.#readChunked(request.body as ReadableStream<Uint8Array>, maxBytes, reading)
-        : request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
-    const finish = (bytes: Uint8Array<ArrayBuffer>) => {
-      this.#release(reading);
-      resolve(bytes);
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    const { promise: refused, reject } = Promise.withResolvers<never>();
+    const end = () => {
+      reading.isOver = true;
+      this.#shares.release(tenant, reading);
     };
-    body.then(
-      (bytes) => {
-        if (bytes.byteLength < LARGE_BODY_BYTES) return finish(bytes);
-        reading.hasArrived = true;
-        void this.#takeUp(tenant, () => finish(bytes));
-      },
-      (error) => {
-        this.#release(reading);
-        reject(error instanceof Problem ? error : unreadable(error));
-      },
-    );
-    return promise;
+    const refuse = (problem: Problem) => {
+      end();
+      reject(problem);
+    };
+    const reading: Reading = { tenant, refuse, bytes: 0, isOver: false };
+    this.#reserve(reading, Math.max(length, BODY_MIN_BYTES));
+    let late: "overloaded" | "request-timeout" = "request-timeout";
+    const timer = setTimeout(() => refuse(refusal(late)), this.timeoutMs);
+    try {
+      const bytes = await Promise.race([refused, this.#receive(request, maxBytes, reading)]);
+      late = "overloaded";
+      if (bytes.byteLength >= LARGE_BODY_BYTES) await Promise.race([refused, this.#turn(tenant)]);
+      return bytes;
+    } catch (error) {
+      throw error instanceof Problem ? error : unreadable(error);
+    } finally {
+      clearTimeout(timer);
+      end();
+    }
   }
 
-  /** Calls `finish` when a large body of the tenant may be taken up, in the turn of the event loop that follows. */
-  async #takeUp(tenant: string, finish: () => void): Promise<void> {
+  /** Resolves when a large body of the tenant may be taken up, in the turn of the event loop that follows. */
+  async #turn(tenant: string): Promise<void> {
     await this.#large.enter(tenant);
-    finish();
     const begun = performance.now();
     setImmediate(() => {
       const pauseMs = LARGE_BODY_PAUSE_FACTOR * (performance.now() - begun);
@@ -188,55 +178,29 @@ export class BodyIntake {
     });
   }
 
-  async #readChunked(
-    body: ReadableStream<Uint8Array>,
+  /** The whole body. One without a declared length counts with what has arrived of it. */
+  async #receive(
+    request: Request,
     maxBytes: number,
     reading: Reading,
   ): Promise<Uint8Array<ArrayBuffer>> {
+    if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer());
     const parts: Uint8Array[] = [];
     let length = 0;
-    for await (const part of body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
       length += part.byteLength;
       if (length > maxBytes) throw tooLarge(maxBytes);
       // A reading that was refused meanwhile is no longer counted, and nobody waits for it.
-      if (!this.#readings.has(reading)) throw new Problem("overloaded", { headers: CLOSE });
-      const missing = length - reading.bytes;
-      if (missing > 0 && !this.#reserve(reading, missing)) {
-        throw new Problem("overloaded", { headers: CLOSE });
-      }
+      if (reading.isOver) throw refusal("overloaded");
+      if (length > reading.bytes) this.#reserve(reading, length - reading.bytes);
       parts.push(part);
     }
     return Buffer.concat(parts, length);
   }
 
-  /** Counts more bytes for a reading. False when its tenant already has the largest share. */
-  #reserve(reading: Reading, bytes: number): boolean {
-    if (!this.#shares.claim(reading.tenant, reading, bytes)) return false;
-    this.#readings.add(reading);
+  /** Counts more bytes for a reading. Throws `overloaded` when its tenant already has the largest share. */
+  #reserve(reading: Reading, bytes: number): void {
+    if (!this.#shares.claim(reading.tenant, reading, bytes)) throw refusal("overloaded");
     reading.bytes += bytes;
-    this.#sweeper ??= setInterval(() => this.#sweep(), this.sweepMs);
-    return true;
-  }
-
-  #release(reading: Reading): void {
-    if (this.#readings.delete(reading)) this.#shares.release(reading.tenant, reading);
-  }
-
-  #refuse(reading: Reading, problem: Problem): void {
-    this.#release(reading);
-    reading.refuse(problem);
-  }
-
-  /** One timer for all readings, because most of them take less than a turn of the event loop. */
-  #sweep(): void {
-    const oldest = performance.now() - this.timeoutMs;
-    for (const reading of this.#readings) {
-      if (reading.startedAt > oldest) return;
-      const slug = reading.hasArrived ? "overloaded" : "request-timeout";
-      this.#refuse(reading, new Problem(slug, { headers: CLOSE }));
-    }
-    if (this.#readings.size > 0) return;
-    clearInterval(this.#sweeper);
-    this.#sweeper = undefined;
   }
 }

@@ -1,9 +1,5 @@
 import { availableParallelism } from "node:os";
-import {
-  ADMISSION_STARTS_MAX,
-  ADMISSION_WAITING_MAX,
-  DATABASE_PLACES_MAX,
-} from "../../shared/limits.ts";
+import { DATABASE_PLACES_MAX, GATE_WAITING_MAX, TURN_STARTS_MAX } from "../../shared/limits.ts";
 import { TenantGate } from "../../tenants/tenant-gate.ts";
 
 /**
@@ -27,9 +23,9 @@ export interface Gates {
 }
 
 export function openGates(engine: Gates["engine"], databasePlaces = DATABASE_PLACES): Gates {
-  const maxWaiting = ADMISSION_WAITING_MAX;
+  const maxWaiting = GATE_WAITING_MAX;
   return {
-    starts: new TenantGate({ places: ADMISSION_STARTS_MAX, maxWaiting, freeAfterMs: 0 }),
+    starts: new TenantGate({ places: TURN_STARTS_MAX, maxWaiting, freeAfterMs: 0 }),
     database: new TenantGate({ places: databasePlaces, maxWaiting }),
     engine,
   };

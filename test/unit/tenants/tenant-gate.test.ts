@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { openGates } from "../../../src/http/load/gates.ts";
 import { OVERLOADED } from "../../../src/problem/problem.ts";
 import {
-  ADMISSION_STARTS_MAX,
-  ADMISSION_WAITING_MAX,
   DATABASE_PLACES_MAX,
+  GATE_WAITING_MAX,
+  TURN_STARTS_MAX,
 } from "../../../src/shared/limits.ts";
 import { TenantGate } from "../../../src/tenants/tenant-gate.ts";
 
@@ -58,7 +58,7 @@ describe("the gate of the database", () => {
     };
     const places = DATABASE_PLACES_MAX / 2;
     const enter = async (tenant: string) => database.enter(tenant);
-    for (let i = 0; i < places + ADMISSION_WAITING_MAX + 10; i++) {
+    for (let i = 0; i < places + GATE_WAITING_MAX + 10; i++) {
       enter(GREEDY).catch(note);
     }
     await turn();
@@ -85,7 +85,7 @@ test("a turn of the event loop starts a bounded number of one tenant's requests,
   const all = Array.from({ length: 200 }, () => start(GREEDY));
   all.push(start("polite"));
   await Promise.resolve();
-  expect(started.length).toBe(ADMISSION_STARTS_MAX / 2 + 1);
+  expect(started.length).toBe(TURN_STARTS_MAX / 2 + 1);
   expect(started).toContain("polite");
   await Promise.all(all);
 });

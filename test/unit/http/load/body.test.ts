@@ -72,7 +72,7 @@ test("bodies with a length, in chunks and without content are read whole", async
 });
 
 test("a body that does not arrive in time is answered with 408, and its connection is closed", async () => {
-  const intake = new BodyIntake(MAX_BODY, 100, 10);
+  const intake = new BodyIntake(MAX_BODY, 100);
   const port = serverWith(intake);
   for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     const { answer, socket } = await send(port, "a", header, "1\r\n");
@@ -83,7 +83,7 @@ test("a body that does not arrive in time is answered with 408, and its connecti
 });
 
 test("the caller that holds most of the budget loses its oldest body when another needs the space", async () => {
-  const intake = new BodyIntake(4 * 100_000, 60_000, 10);
+  const intake = new BodyIntake(4 * 100_000, 60_000);
   const port = serverWith(intake);
   const held: Sender[] = [];
   for (let i = 1; i <= 4; i++) {
