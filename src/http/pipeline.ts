@@ -126,11 +126,7 @@ async function enter(call: Incoming, tenant: string): Promise<void> {
   call.holder = tenant;
 }
 
-/**
- * The caller, once all that comes before reading the request has let it pass. A request to the engine whose
- * tenant has filled the queue is refused unread, because one that is refused after its body was read costs two to
- * three times as much, and under overload most of the work is refusing.
- */
+/** The caller, once all that comes before reading the request has let it pass. */
 async function admit(call: Incoming): Promise<Principal | undefined> {
   const { operation, context, request } = call;
   const { authenticator, gates, rateLimits } = context;
@@ -146,9 +142,17 @@ async function admit(call: Incoming): Promise<Principal | undefined> {
 }
 
 /**
- * Processes a request in the order of this list: authenticate (401), pass the engine's queue (503), start in a turn of
- * the event loop (503), quota (429), permission (403), parameters (400), read (408, 413, 503), wait for the change
- * that it names, take a place on the database (503), validate (400, 415), handle, send (`answer`).
+ * Processes a request in the order of this list, of which `admit` does the part before the parameters:
+ *
+ * 1. authenticate (401), which tells who pays for all that follows;
+ * 2. gate (503): room in the engine's queue, and a start in a turn of the event loop;
+ * 3. quota (429), after the gate so that a flood beyond the quota takes no more of a turn than any other;
+ * 4. permission (403) and parameters (400);
+ * 5. read (408, 413, 503), within a time and a share of the memory;
+ * 6. wait for the change that the request names, then for a place on the database (503);
+ * 7. validate (400, 415);
+ * 8. handle;
+ * 9. send, in `answer`: large answers within a share of the memory (503).
  */
 async function perform(call: Incoming): Promise<Response> {
   const { operation, validators, context, request, requestId, basePath, pathParams } = call;

@@ -12,13 +12,25 @@ const DATABASE_PLACES = Math.min(
   DATABASE_PLACES_MAX,
 );
 
-/** The gates that requests pass, so that no tenant keeps others from being answered. */
+/**
+ * The gates that requests pass, so that no tenant keeps others from being answered. `test/api/overload.test.ts`
+ * fails without each of the first two.
+ */
 export interface Gates {
-  /** For what starts in a turn of the event loop: one tenant cannot take all of a turn. */
+  /**
+   * For what starts in a turn of the event loop: one tenant cannot take all of a turn. Without it, others wait for
+   * all connections of a flood of documents, unknown paths or refused credentials.
+   */
   readonly starts: TenantGate;
-  /** For an operation on the database until it is answered: one tenant cannot have all connections. */
+  /**
+   * For an operation on the database until it is answered: one tenant cannot have all connections. Without it, others
+   * wait for all connections of a flood of lists, and a flood of writes has them refused.
+   */
   readonly database: TenantGate;
-  /** The engine has a queue of its own, and tells whose further requests it would refuse. */
+  /**
+   * The engine has a queue of its own, and tells whose further requests it would refuse. Without it nobody waits
+   * longer, but refusing costs two to three times as much (bench/overload).
+   */
   readonly engine: { refuses(tenant: string): boolean };
 }
 
