@@ -15,7 +15,8 @@ import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import type { Log } from "../observability/log.ts";
 import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
-import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
+import { type Demo, PROJECT, QUERY } from "./content.ts";
+import { RECORDS } from "./records.ts";
 
 /** The first key expires after this time. */
 const FIRST_KEY_DAYS = 30;
@@ -43,17 +44,7 @@ export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<D
       environments: ["production", "staging"],
       owner: FIRST_OWNER,
       strict: true,
-      furtherRecords: [
-        {
-          record: "release",
-          project: PROJECT,
-          name: RELEASE,
-          environment: "production",
-          export_status: "success",
-          build_status: "success",
-          deploy_status: "success",
-        },
-      ],
+      furtherRecords: RECORDS,
     },
     {
       onFile: () => {},

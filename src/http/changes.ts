@@ -34,7 +34,6 @@ const MinChange = Type.String({
     `waited for, ${CHANGE_WAIT_MAX_MS / 1_000} seconds at most, then the answer is 503 \`index-behind\`. Reads of vectors also ` +
     "wait for those that the project's embedder makes of the change. Lists and files come from the database, " +
     "which has the change already.",
-  examples: ["q0tXyYfH0m3yq0Qe3nF2bqvN7uS1cJdQ4l8eT5oWg9AxMg"],
   "x-tessera-extension": true,
 });
 

@@ -19,7 +19,6 @@ export const PageQuery = Type.Object({
     Type.String({
       description:
         "Continues a listing. Taken from a link in `page_info`; valid only with the same page size.",
-      examples: ["4mUv0Zx7q1rPd9tYkLwB3nGh"],
     }),
   ),
 });

@@ -8,7 +8,7 @@ import { createApiKey, deleteApiKey, getApiKey, listApiKeys } from "./service.ts
 
 const CREATED_EXAMPLE: CreatedApiKey = {
   id: "e4c2a6b8-d1f0-4e2c-8a6b-9d7f2d4b6f8a",
-  project_id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
+  project_id: "ef10a346-3a8f-59f6-bafe-66a103e868f8",
   user_id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
   name: "Handbook search",
   key: "tsr_<prefix>_<secret>",
@@ -58,7 +58,6 @@ function createOperation(sql: Sql): Operation {
       name: CREATED_EXAMPLE.name,
       project_id: CREATED_EXAMPLE.project_id,
       scopes: CREATED_EXAMPLE.scopes,
-      expires_at: CREATED_EXAMPLE.expires_at,
     },
     status: 201,
     response: CreatedApiKey,

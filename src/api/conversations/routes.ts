@@ -5,7 +5,7 @@ import { getConversation, getMessage, getTree } from "./service.ts";
 
 const CONVERSATION_EXAMPLE: Conversation = {
   id: "6f1c2f64-3b0e-4b3e-9f0a-2d9c0c3f7a11",
-  project_id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
+  project_id: "ef10a346-3a8f-59f6-bafe-66a103e868f8",
   type: "chat",
   status: "active",
   title: "Which release is live?",

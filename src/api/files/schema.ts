@@ -33,8 +33,8 @@ export const FileParams = Type.Object({
   ...ProjectParams.properties,
   file_reference: Type.String({
     description:
-      "The file's id, or its path as one percent-encoded segment, such as `docs%2Finstall.md`.",
-    examples: ["docs%2Finstall.md"],
+      "The file's id, or its path as one percent-encoded segment, such as `getting-started%2Fquickstart.md`.",
+    examples: ["getting-started%2Fquickstart.md"],
   }),
 });
 
@@ -52,8 +52,9 @@ export const WorkingSetQuery = Type.Object({
 export const WrittenFileParams = Type.Object({
   ...ProjectParams.properties,
   file_reference: Type.String({
-    description: "The path as one percent-encoded segment, such as `docs%2Finstall.md`.",
-    examples: ["docs%2Finstall.md"],
+    description:
+      "The path as one percent-encoded segment, such as `getting-started%2Fquickstart.md`.",
+    examples: ["getting-started%2Fquickstart.md"],
   }),
 });
 
@@ -62,7 +63,6 @@ export const ChangeHeaders = Type.Object({
     Type.String({
       description:
         "The ETag of the version that is to be changed; `*` for any. Otherwise the answer is 412.",
-      examples: ['"c6b8a5d0-e9f8-4d7c-a5ab-7c3a9de1f204"'],
     }),
   ),
 });
@@ -74,7 +74,6 @@ export const WriteHeaders = Type.Object({
       description:
         "`*` to write a file that does not exist yet; ETags of versions that are not to be replaced. " +
         "Otherwise the answer is 412.",
-      examples: ["*"],
     }),
   ),
 });

@@ -16,7 +16,6 @@ export const ImportHeaders = Type.Object({
     Type.String({
       enum: ["identity", "gzip", "zstd"],
       description: "How the body is compressed. Default: identity.",
-      examples: ["gzip"],
     }),
   ),
 });

@@ -167,7 +167,7 @@ export function releaseOperations({ sql }: { readonly sql: Sql }): Operation[] {
       params: EnvironmentParams,
       body: EnvironmentChange,
       changesAccess: true,
-      bodyExample: { active_release: "v1.4.0" },
+      bodyExample: { active_release: "v1.0.0" },
       response: EnvironmentSummary,
       responseExample: ENVIRONMENT_EXAMPLE,
       problems: [...PROBLEMS, "release-not-found"],

@@ -16,7 +16,7 @@ import { createProject, getProject, listProjects, type ProjectServices } from ".
 import { slowRequestsOperation } from "./slow-requests.ts";
 
 const EXAMPLE: Project = {
-  id: "0d9a7c3e-52a4-4a53-8c55-1f2f5f6f7a22",
+  id: "ef10a346-3a8f-59f6-bafe-66a103e868f8",
   slug: "handbook",
   name: "Handbook",
   description: "The company handbook.",

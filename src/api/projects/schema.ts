@@ -62,7 +62,7 @@ export type ProjectChange = Static<typeof ProjectChange>;
 export const DeletionQuery = Type.Object({
   confirm: Type.String({
     description: "The slug of the project, so that no other one is deleted by mistake.",
-    examples: ["handbook"],
+    examples: ["demo"],
   }),
 });
 

@@ -18,7 +18,6 @@ export const ScopeQuery = Type.Object({
     Type.String({
       ...storable,
       description: "The release, by name or id, instead of an environment.",
-      examples: ["v1.4.0"],
     }),
   ),
 });

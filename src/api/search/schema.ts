@@ -21,7 +21,7 @@ export const EnvironmentSearchParams = Type.Object({
 
 export const ReleaseSearchParams = Type.Object({
   project_reference,
-  version: Type.String({ description: "The release's name or its id.", examples: ["v1.4.0"] }),
+  version: Type.String({ description: "The release's name or its id.", examples: ["v1.0.0"] }),
 });
 
 const Dimension = Type.Union(

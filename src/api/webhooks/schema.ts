@@ -17,7 +17,6 @@ export const WebhookQuery = Type.Object({
     Type.String({
       description:
         "The webhook's secret, for senders that cannot set the header `X-Service-Webhook-Secret`.",
-      examples: ["a-long-random-secret"],
     }),
   ),
 });
@@ -34,9 +33,7 @@ const keyHeader = (description: string) =>
 
 /** The idempotency key is the first present of all headers but the secret. */
 export const WebhookHeaders = Type.Object({
-  "X-Service-Webhook-Secret": Type.Optional(
-    Type.String({ description: "The webhook's secret.", examples: ["a-long-random-secret"] }),
-  ),
+  "X-Service-Webhook-Secret": Type.Optional(Type.String({ description: "The webhook's secret." })),
   "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
   "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
   "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id."),
