@@ -15,7 +15,7 @@ onCleanup(async () => rmSync(folder, { recursive: true }));
 const demo = await createDemo(folder, api.sql, createLog("fatal"));
 /** A key cannot have the permission to pay. */
 const buyer = await payer();
-const owner = { headers: { "x-api-key": demo?.key ?? "" } };
+const owner = { userId: "", headers: { "x-api-key": demo?.key ?? "" } };
 
 interface Example {
   readonly name: string;
