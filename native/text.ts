@@ -14,7 +14,8 @@ export interface QueryWords {
   readonly words: string;
   /**
    * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
-   * misspelt, 4 for an identifier in mixed case, and the languages of which it is a function word, as bits.
+   * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance, 16 if
+   * that joins two words of a phrase; and the languages of which it is a function word, as bits.
    */
   readonly numbers: Uint32Array;
 }

@@ -9,7 +9,7 @@ namespace tessera {
 
 /// native/text.ts states the same numbers.
 static constexpr size_t WORD_NUMBERS = 4;
-enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4 };
+enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16 };
 
 /// So many code units there are.
 static constexpr size_t UNITS = 65'536;
@@ -86,7 +86,8 @@ void readWords(const Fields& query, std::vector<AnalysedWord>& words) {
       throwTypeError(given.env, "the lengths of the words do not fit their text");
     }
     words.push_back({texts.substr(start, length), count, (flags & PREFIX) != 0,
-                     (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, numbers[i + 3]});
+                     (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, (flags & CHANCE) != 0,
+                     (flags & JOINT) != 0, numbers[i + 3]});
     start += length;
   }
 }

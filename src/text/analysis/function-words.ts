@@ -252,6 +252,14 @@ const LISTS: ReadonlyArray<readonly [words: string, library?: readonly string[]]
   ],
 ];
 
+/** The last lists are of languages that write no spaces between words, or none before particles. */
+const UNSPACED_LISTS = 3;
+
+/** The function words of Japanese, Korean and Chinese as they are written. */
+export function unspacedFunctionWords(): string[] {
+  return LISTS.slice(-UNSPACED_LISTS).flatMap(([words]) => words.split(/\s+/));
+}
+
 /** Words of the library's lists that questions are about: page, news, article, number, class, house, case, problem. */
 const SUBJECTS = `strana zprávy článku články článků tipy jména číslo घर वर्ग נגר नया kata kasus masalah jumlah waktu tempat
   bagian soal tahun hari bulan umum dag dagar dagarna dagen beslut nummer sådan`;

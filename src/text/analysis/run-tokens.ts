@@ -1,7 +1,7 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
-import { charactersOf, foldedCharacter } from "./characters.ts";
+import { foldedCharacter } from "./characters.ts";
 import { type FoldedCharacter, KIND, pictographsIn } from "./folding.ts";
-import { eachSimpleRun } from "./simple-runs.ts";
+import { charactersIn, eachSimpleRun } from "./simple-runs.ts";
 
 /**
  * Receives a token as code units, which are overwritten later, and where it is in the text. That is whole
@@ -21,31 +21,53 @@ export function eachToken(text: string, onToken: OnToken): void {
       onToken(units, i, end, i, end);
     }
   });
-  if (!isSimple) new CharacterRuns(onToken).read(text);
+  if (isSimple) return;
+  for (const { token, start, end } of foldedTokens(text)) {
+    for (let i = 0; i < token.length; i++) tokenUnits[i] = token.charCodeAt(i);
+    onToken(tokenUnits, 0, token.length, start, end);
+  }
 }
 
-/** Makes tokens of a text that has to be folded character by character. */
+const tokenUnits = new Uint16Array(WORD_MAX_CHARS);
+
+interface FoldedToken {
+  readonly token: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Words of a language with marks, which texts repeat. */
+const KNOWN_MAX = 16_384;
+const known = new Map<string, readonly FoldedToken[]>();
+
+/** The tokens of a text that has to be folded character by character. Those of a word are kept. */
+function foldedTokens(text: string): readonly FoldedToken[] {
+  let tokens = known.get(text);
+  if (tokens !== undefined) return tokens;
+  tokens = new CharacterRuns().read(text);
+  if (text.length > WORD_MAX_CHARS) return tokens;
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(text, tokens);
+  return tokens;
+}
+
 class CharacterRuns {
-  readonly #onToken: OnToken;
-  readonly #units = new Uint16Array(WORD_MAX_CHARS);
+  readonly #tokens: FoldedToken[] = [];
   /** Of the run that is being read. */
   #kind: number = KIND.separator;
   #text = "";
   #start = 0;
   #end = 0;
 
-  constructor(onToken: OnToken) {
-    this.#onToken = onToken;
-  }
-
-  read(text: string): void {
+  read(text: string): readonly FoldedToken[] {
     let at = 0;
-    for (const character of charactersOf(text)) {
+    for (const character of charactersIn(text)) {
       const end = at + character.length;
       this.#add(character, foldedCharacter(character), at, end);
       at = end;
     }
     this.#endRun();
+    return this.#tokens;
   }
 
   #add(character: string, { kind, text }: FoldedCharacter, start: number, end: number): void {
@@ -73,9 +95,7 @@ class CharacterRuns {
   }
 
   #push(text: string, start: number, end: number): void {
-    const token = truncate(text);
-    for (let i = 0; i < token.length; i++) this.#units[i] = token.charCodeAt(i);
-    this.#onToken(this.#units, 0, token.length, start, end);
+    this.#tokens.push({ token: truncate(text), start, end });
   }
 }
 

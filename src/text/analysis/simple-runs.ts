@@ -1,4 +1,4 @@
-import { countCharacters } from "./characters.ts";
+import { charactersOf, countCharacters } from "./characters.ts";
 import { fold, KIND } from "./folding.ts";
 
 type RunKind = typeof KIND.spaced | typeof KIND.unspaced;
@@ -9,6 +9,8 @@ export const NOT_SIMPLE = 4;
 /** The kind of each UTF-16 code unit and what it is folded to, once it has occurred; else 0. */
 const kinds = new Uint8Array(65_536);
 const foldedUnits = new Uint16Array(65_536);
+/** Whether each unit that has occurred is a character of its own, whatever is next to it: 1 if it is. */
+const alone = new Uint8Array(65_536);
 
 /** The same tables, for native code. */
 export const unitTables = { kinds, folded: foldedUnits } as const;
@@ -16,7 +18,8 @@ export const unitTables = { kinds, folded: foldedUnits } as const;
 function classify(unit: number): number {
   const character = String.fromCharCode(unit);
   const { kind, text } = fold(character);
-  const isSimple = isSimpleKind(kind) && text.length <= 1 && !joinsNeighbours(character);
+  alone[unit] = joinsNeighbours(character) ? 0 : 1;
+  const isSimple = isSimpleKind(kind) && text.length <= 1 && alone[unit] === 1;
   const folded = text === "" ? unit : text.charCodeAt(0);
   foldedUnits[unit] = folded;
   kinds[unit] = isSimple ? kind : NOT_SIMPLE;
@@ -29,21 +32,29 @@ const isSimpleKind = (kind: number) =>
 /** A consonant to which another one is joined in scripts that do so. */
 const JOINING_CONSONANT = "क्";
 const JAMO = /\p{sc=Hang}/u;
+/** Letters of scripts that join none, for which the segmenter, which is slow, need not be asked. */
+const ALONE =
+  /[\p{L}&&[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}]]/v;
 
 /** True if the unit can be one character with what comes before or after it. */
 function joinsNeighbours(character: string): boolean {
   if (!character.isWellFormed()) return true;
   if (JAMO.test(character) && character.normalize("NFD") === character) return true;
-  return (
-    countCharacters(`a${character}`) < 2 ||
-    countCharacters(`${character}a`) < 2 ||
-    countCharacters(`${JOINING_CONSONANT}${character}`) < 2
-  );
+  return !ALONE.test(character) && countCharacters(`${JOINING_CONSONANT}${character}a`) < 3;
 }
 
-/** The kind of a code unit, if it is a character of its own whatever is next to it; else NOT_SIMPLE. */
+/** The kind of a code unit, if it is folded to one whatever is next to it; else NOT_SIMPLE. */
 export function kindOf(unit: number): number {
   return kinds[unit] || classify(unit);
+}
+
+/** The characters of a text as readers see them. The segmenter is slow, and rarely needed. */
+export function charactersIn(text: string): Iterable<string> {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (kindOf(unit) === NOT_SIMPLE && alone[unit] === 0) return charactersOf(text);
+  }
+  return text;
 }
 
 /** Receives a run as folded code units. Its positions in `units` are those in the text. */

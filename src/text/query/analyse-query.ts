@@ -1,6 +1,7 @@
 import { languagesOf } from "../analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
 import { parseQuery } from "./parse.ts";
+import { ROLE } from "./unspaced-words.ts";
 
 /** Shorter words match exactly only. */
 const FUZZY_MIN_CHARS = 4;
@@ -13,18 +14,20 @@ interface AnalysedQuery {
   readonly numbers: Uint32Array;
 }
 
-const FLAG = { prefix: 1, mayBeMisspelt: 2, identifier: 4 } as const;
+const FLAG = { prefix: 1, mayBeMisspelt: 2, identifier: 4, chance: 8, joint: 16 } as const;
 
 /** Finds out what is known of the words of a query without looking at any document. */
 export function analyseQuery(query: string): AnalysedQuery {
   const words = parseQuery(query);
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
   const numbers = new Uint32Array(words.length * 4);
-  words.forEach(({ text, count, isPrefix }, i) => {
+  words.forEach(({ text, count, isPrefix, role }, i) => {
     const flags =
       (isPrefix ? FLAG.prefix : 0) |
       (countLetters(text) >= FUZZY_MIN_CHARS ? FLAG.mayBeMisspelt : 0) |
-      (identifiers.has(text) ? FLAG.identifier : 0);
+      (identifiers.has(text) ? FLAG.identifier : 0) |
+      (role === ROLE.content ? 0 : FLAG.chance) |
+      (role === ROLE.joint ? FLAG.joint : 0);
     numbers.set([text.length, count, flags, languagesOf(text)], i * 4);
   });
   return { words: words.map((word) => word.text).join(""), numbers };

@@ -1,6 +1,7 @@
 import { countCharacters } from "../analysis/characters.ts";
 import { isUnspaced } from "../analysis/folding.ts";
-import { tokenize } from "../analysis/tokenize.ts";
+import { tokenize, tokenSpans } from "../analysis/tokenize.ts";
+import { ROLE, type Role, UnspacedWords } from "./unspaced-words.ts";
 
 interface ParsedWord {
   text: string;
@@ -8,30 +9,58 @@ interface ParsedWord {
   isPrefix: boolean;
   /** How often it is in the query. What a question names twice matters twice. */
   count: number;
+  /** Of a pair of characters, what it has to do with the words of the query. */
+  role: Role;
 }
 
 /** The distinct words of a query in the order in which they first occur. */
 export function parseQuery(query: string): ParsedWord[] {
-  const tokens = tokenize(query);
-  const words: ParsedWord[] = [];
-  const positions = new Map<string, number>();
-  tokens.forEach((text, i) => {
-    const isSingle = isUnspaced(text) && countCharacters(text) === 1;
-    // The last token of an unspaced run repeats the second character of the pair before it.
-    if (isSingle && isTailOf(tokens[i - 1], text)) return;
-    let at = positions.get(text);
-    if (at === undefined) {
-      at = words.length;
-      positions.set(text, at);
-      words.push({ text, isPrefix: false, count: 0 });
-    }
-    const word = words[at] as ParsedWord;
+  const words = new Map<string, ParsedWord>();
+  const tokens = tokensOf(query);
+  tokens.forEach(({ text, role, isSingle }, i) => {
+    const word = words.get(text) ?? { text, isPrefix: false, count: 0, role };
+    words.set(text, word);
     word.count++;
+    if (role < word.role) word.role = role;
     if (i === tokens.length - 1 || isSingle) word.isPrefix = true;
   });
-  return words;
+  return [...words.values()];
 }
 
-function isTailOf(pair: string | undefined, character: string): boolean {
-  return pair !== undefined && isUnspaced(pair) && pair.endsWith(character);
+interface Token {
+  readonly text: string;
+  readonly role: Role;
+  /** Whether it is one character of a script without spaces. */
+  readonly isSingle: boolean;
+}
+
+function tokensOf(query: string): Token[] {
+  const spans = tokenSpans(query);
+  const tokens: Token[] = [];
+  let unspaced: UnspacedWords | undefined;
+  let previous = "";
+  for (let i = 0; i < spans.length; i += 3) {
+    const [start, end, text] = spans.slice(i, i + 3) as [number, number, string];
+    const before = previous;
+    previous = text;
+    if (!isUnspaced(text)) {
+      tokens.push({ text, role: ROLE.content, isSingle: false });
+      continue;
+    }
+    unspaced ??= new UnspacedWords(query);
+    const lone = unspaced.loneWordAt(start);
+    if (lone !== undefined) {
+      const [own] = tokenize(query.slice(lone.start, lone.end));
+      if (own !== undefined) tokens.push({ text: own, role: ROLE.content, isSingle: true });
+    }
+    const isSingle = countCharacters(text) === 1;
+    // The last token of an unspaced run repeats the second character of the pair before it.
+    if (isSingle && (lone !== undefined || isTailOf(before, text))) continue;
+    tokens.push({ text, role: unspaced.roleOf(start, end), isSingle });
+  }
+  return tokens;
+}
+
+function isTailOf(pair: string, character: string): boolean {
+  return isUnspaced(pair) && pair.endsWith(character);
 }

@@ -4,6 +4,7 @@ import { languagesOf } from "../../../src/text/analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
 import { hasDocument } from "../../../src/text/index.ts";
 import { parseQuery } from "../../../src/text/query/parse.ts";
+import { ROLE } from "../../../src/text/query/unspaced-words.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../../../src/text/segment/format.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import { stemByReference } from "./stem.ts";
@@ -192,7 +193,8 @@ function functionWordsOf(words: readonly KnownWord[], documents: number): Readon
   const [best = []] = languages.toSorted((a, b) => b.length - a.length || held(b) - held(a));
   const isCertain = words.length > weights.LONG_QUERY_WORDS || best.length > 1;
   const least = isCertain ? 0 : weights.FUNCTION_WORD_MIN_SHARE * documents;
-  return new Set(best.filter(({ planned }) => planned.frequency >= least));
+  const common = best.filter(({ planned }) => planned.frequency >= least);
+  return new Set([...common, ...words.filter(({ role }) => role !== ROLE.content)]);
 }
 
 interface KnownWord extends ParsedWord {
@@ -228,11 +230,10 @@ export function planByReference(vocabulary: Vocabulary, query: string): QueryPla
     const selective = !hasContent || !functional.has(word);
     const isRare = isLong && identifiers.has(word.text) && word.planned.frequency <= rare;
     const share = selective ? 1 : weights.FUNCTION_WORD_SHARE;
-    return scaled(
-      word.planned,
-      word.count * (isRare ? weights.IDENTIFIER_SHARE : share),
-      selective,
-    );
+    const factor = word.count * (isRare ? weights.IDENTIFIER_SHARE : share);
+    const whole = scaled(word.planned, factor, selective);
+    const isChance = word.role === ROLE.chance && !selective;
+    return isChance ? { ...whole, idf: whole.idf * weights.FUNCTION_WORD_SHARE } : whole;
   });
   const least = found.map((word) => word.weight).sort((a, b) => b - a)[weights.QUERY_MAX_WORDS - 1];
   const words = found

@@ -51,6 +51,7 @@ class FunctionWords {
   }
 
   bool has(const KnownWord& found) const {
+    if (found.word->isChance) return true;
     return (found.word->functionalIn & language_) != 0 &&
            static_cast<double>(found.planned->frequency) >= leastFrequency_;
   }
@@ -104,7 +105,10 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextSha
         each.word->count *
         shareOf(each, ignored, words.size() > LONG_QUERY_WORDS, view.documents());
     const PlannedWord& planned = *each.planned;
-    query.words.push_back({std::move(each.planned), !ignored, planned.weight, planned.weight * factor,
+    // What a word and a particle have in common makes no phrase, either.
+    const bool isNoPhrase = ignored && each.word->isChance && !each.word->isJoint;
+    const double idf = planned.weight * (isNoPhrase ? FUNCTION_WORD_SHARE : 1);
+    query.words.push_back({std::move(each.planned), !ignored, idf, planned.weight * factor,
                            planned.formWeight * factor, planned.exactWeight * factor,
                            planned.otherWeight * factor});
   }

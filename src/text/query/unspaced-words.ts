@@ -1,0 +1,111 @@
+import { zho } from "stopword";
+import { countCharacters } from "../analysis/characters.ts";
+import { unspacedFunctionWords } from "../analysis/function-words.ts";
+
+/**
+ * Which characters of a text without spaces make words, and which of them say only how it is put. Documents are
+ * indexed by pairs of neighbouring characters, so that a word is found however a text around it is cut. Of a
+ * question, many pairs are chance: they reach from one word into the next, or from a noun into its particle. They
+ * are rare, and would outweigh the words.
+ */
+
+/** A word of a text, in UTF-16 code units. */
+interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly isFunctional: boolean;
+  /** Whether it is one character, which has no pair of its own. */
+  readonly isSingle: boolean;
+}
+
+export const ROLE = {
+  /** It is a part of a word that says what the text is about. */
+  content: 0,
+  /** It joins two such words. */
+  joint: 1,
+  /** It has a part of a word that does not. */
+  chance: 2,
+} as const;
+export type Role = (typeof ROLE)[keyof typeof ROLE];
+
+/** By which language a word is cut is known by its script; this one only decides on ties. */
+const segmenter = new Intl.Segmenter("und", { granularity: "word" });
+
+/** Words that say of nearly any question that it is one, besides function words: use, method, tell, know. */
+const OF_QUESTIONS = `使用 用 用法 方法 告诉 告訴 知道 想要 哪個 能夠 关于 關於 有沒有 是什麼
+  使い方 やり方 仕方 使い 使う 使っ 知り 方 場合 時 事 為 사용 방법 알고 통해 관한 관해 대하여 대해서`;
+
+/** Particles and endings that follow a noun or the stem of a verb in Korean, the longer ones first. */
+const KOREAN_ENDINGS =
+  `은 는 이 가 을 를 의 에 에서 에서는 에는 에게 에게서 께 한테 으로 로 으로는 로는 으로서 로서 으로써 로써 와 과
+  와는 과는 랑 이랑 하고 도 만 까지 부터 마다 조차 마저 밖에 처럼 보다 이나 나 이란 란 이라는 라는 이라고 라고 에도 에만 에서도 들 들은 들을
+  들이 들의 인가요 인가 입니까 입니다 이다 이며 이면 이고 이에요 예요 하다 하는 하는지 하나요 합니까 합니다 하세요 하십시오 해요 했다 했던
+  하여 하여야 하기 하면 하려면 할 한 함 해 해서 해야 되는 되나요 됩니까 됩니다 된 될 되다 되어 되지 되면 하지 하는데 시키는 시킵니다
+  어요 아요 나요 습니다 습니까 는지 려면 으려면 기 할까요 할까 인지`
+    .split(/\s+/)
+    .toSorted((a, b) => b.length - a.length);
+
+/** Those that follow a noun of one syllable: with the others it would be a word. */
+const AFTER_SYLLABLE = new Set(["은", "는", "을", "를", "의", "에", "란", "이란"]);
+
+const FUNCTIONAL = new Set([...zho, ...unspacedFunctionWords(), ...OF_QUESTIONS.split(/\s+/)]);
+
+/** What Japanese writes with hiragana alone are particles, endings and auxiliaries for the most part. */
+const HIRAGANA = /^[\p{sc=Hira}ー]+$/u;
+const HANGUL = /^\p{sc=Hang}{2,}$/u;
+
+function wordOf(text: string, start: number, isFunctional: boolean): Word {
+  const isSingle = countCharacters(text) === 1;
+  return { start, end: start + text.length, isFunctional, isSingle };
+}
+
+function isEnding(segment: string, ending: string): boolean {
+  if (!segment.endsWith(ending)) return false;
+  const stem = segment.length - ending.length;
+  return stem > 1 || (stem === 1 && AFTER_SYLLABLE.has(ending));
+}
+
+/** A word of a dictionary; a Korean one without its ending. */
+function wordsOf(segment: string, start: number): Word[] {
+  if (FUNCTIONAL.has(segment) || HIRAGANA.test(segment)) return [wordOf(segment, start, true)];
+  const ending = HANGUL.test(segment)
+    ? KOREAN_ENDINGS.find((each) => isEnding(segment, each))
+    : undefined;
+  if (ending === undefined) return [wordOf(segment, start, false)];
+  const stem = segment.slice(0, -ending.length);
+  return [wordOf(stem, start, FUNCTIONAL.has(stem)), wordOf(ending, start + stem.length, true)];
+}
+
+/** The words of a text in scripts without spaces. */
+export class UnspacedWords {
+  readonly #words: Word[] = [];
+
+  constructor(text: string) {
+    for (const { segment, index, isWordLike } of segmenter.segment(text)) {
+      this.#words.push(...(isWordLike ? wordsOf(segment, index) : [wordOf(segment, index, true)]));
+    }
+  }
+
+  /** What a pair of characters, or one, has to do with the words. */
+  roleOf(start: number, end: number): Role {
+    const first = this.#wordAt(start);
+    const last = this.#wordAt(end - 1);
+    if (first === undefined || last === undefined) return ROLE.content;
+    if (first.isFunctional || last.isFunctional) return ROLE.chance;
+    // Dictionaries lack words: characters that are left over belong to what is next to them.
+    return first === last || first.isSingle || last.isSingle ? ROLE.content : ROLE.joint;
+  }
+
+  /** The character at a position, if it is a word by itself: no pair with its neighbours is a part of a word. */
+  loneWordAt(position: number): { start: number; end: number } | undefined {
+    const at = this.#words.findIndex(({ start, end }) => position >= start && position < end);
+    const word = this.#words[at];
+    if (word === undefined || !word.isSingle || word.isFunctional) return undefined;
+    const isAlone = (next: Word | undefined) => next === undefined || next.isFunctional;
+    return isAlone(this.#words[at - 1]) && isAlone(this.#words[at + 1]) ? word : undefined;
+  }
+
+  #wordAt(position: number): Word | undefined {
+    return this.#words.find(({ start, end }) => position >= start && position < end);
+  }
+}
