@@ -10,7 +10,7 @@ interface FilterMember {
   readonly filterAt: number;
 }
 
-const KEY = '"filter"';
+const KEY = Buffer.from('"filter"');
 
 /** The filter of a JSON body whose other members the engine parses; undefined for an empty or invalid one. */
 export function filterMember(body: Uint8Array<ArrayBuffer>): FilterMember | undefined {
