@@ -18,7 +18,7 @@ interface Load {
   readonly key: string;
   readonly begin: (tenant: string) => Promise<boolean>;
   readonly found: PromiseWithResolvers<boolean>;
-  /** The tenants in whose turns it may begin. */
+  /** The tenants in whose turns it may begin, and who wait for these. */
   readonly tenants: Set<string>;
   /** How many requests wait for it. */
   requests: number;
@@ -33,7 +33,7 @@ interface Load {
  * with INDEX_TENANT_LOADS_MAX running loads waits until one of them has ended.
  */
 export class LoadQueue {
-  /** Loads that wait or run, by key. */
+  /** Loads that have not ended, by key, also those for which nobody waits any more. */
   readonly #loads = new Map<string, Load>();
   /** Loads of each tenant that wait for their turn or run. */
   readonly #own = new TenantGate({
@@ -56,9 +56,9 @@ export class LoadQueue {
     this.#requests = new TenantGate({ places: maxRequests });
   }
 
-  /** Loads that wait or run. */
+  /** Loads that run or that requests wait for. */
   get length(): number {
-    return this.#loads.size;
+    return [...this.#loads.values()].filter(({ begun, requests }) => begun || requests > 0).length;
   }
 
   /**
@@ -95,7 +95,6 @@ export class LoadQueue {
       return await pTimeout(load.found.promise, { milliseconds: timeoutMs, fallback });
     } finally {
       load.requests--;
-      if (!load.begun && load.requests === 0) this.#loads.delete(key);
     }
   }
 
@@ -116,7 +115,9 @@ export class LoadQueue {
     };
     const timer = setTimeout(() => endTurn(), this.turnMs);
     timer.unref();
+    load.tenants.delete(tenant);
     if (!load.begun && load.requests > 0) await this.#run(tenant, load);
+    else if (!load.begun && load.tenants.size === 0) this.#loads.delete(load.key);
     clearTimeout(timer);
     endTurn();
     this.#own.leave(tenant);

@@ -172,6 +172,19 @@ describe("loads that requests wait for", () => {
     expect(await Promise.all([...known, other, next])).toEqual([true, true, true, true]);
   });
 
+  test("for which a tenant asks again and again count once, however often the requests give up", async () => {
+    const world = new World();
+    world.askAll("a", INDEX_TENANT_LOADS_MAX);
+    for (let i = 0; i < INDEX_TENANT_LOADS_WAITING_MAX + 1; i++) {
+      expect(await world.ask("a", "late", 0.1)).toBeUndefined();
+    }
+    const kept = world.ask("a", "late");
+    await world.endAll();
+    expect(await kept).toBe(true);
+    expect(world.begun.filter((load) => load === "a:late").length).toBe(1);
+    expect(world.queue.length).toBe(0);
+  });
+
   test("are waited for by a bounded number of a tenant's requests, and by another's beside them", async () => {
     const queue = new LoadQueue(LONG_MS, 8);
     const load = Promise.withResolvers<boolean>();
