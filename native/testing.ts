@@ -46,7 +46,6 @@ interface Constants {
   maxLimit: number;
   defaultThreshold: number;
   maxWordChars: number;
-  maxRerankTokens: number;
   maxSnippetChars: number;
   maxHeadingChars: number;
   snapshotFormat: number;

@@ -273,9 +273,6 @@ export const EMBED_HASHING_THRESHOLD = 0.2;
 // Knowledge text: index and lookup.
 /** Longer words are cut: they are mostly encoded data. */
 export const WORD_MAX_CHARS = 64;
-/** Words per document that the second pass of a ranking examines, and a snippet at a time. */
-export const RERANK_MAX_WORDS = 16_384;
-
 export const SNIPPET_MAX_CHARS = 240;
 export const LOOKUP_LIMIT_MAX = 12;
 export const LOOKUP_QUERY_MAX_CHARS = 500;

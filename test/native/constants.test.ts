@@ -6,7 +6,6 @@ import {
   HEADING_MAX_CHARS,
   IGNORED_FIELD_MAX_CHARS,
   IGNORED_FIELDS_MAX,
-  RERANK_MAX_WORDS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
@@ -30,7 +29,6 @@ test("C++ and TypeScript state the same limits of a search", () => {
 test("C++ and TypeScript state the same limits of texts", () => {
   expect(native).toMatchObject({
     maxWordChars: WORD_MAX_CHARS,
-    maxRerankTokens: RERANK_MAX_WORDS,
     maxSnippetChars: SNIPPET_MAX_CHARS,
     maxHeadingChars: HEADING_MAX_CHARS,
   });

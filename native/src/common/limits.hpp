@@ -19,12 +19,13 @@ inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
 
 /// Longer words of texts are cut.
 inline constexpr size_t MAX_WORD_CHARS = 64;
-/// Tokens per document that the second pass of a ranking examines, and a snippet at a time.
-inline constexpr size_t MAX_RERANK_TOKENS = 16'384;
 /// Longer headings are cut.
 inline constexpr size_t MAX_HEADING_CHARS = 512;
 /// The length of a snippet, without the ellipses.
 inline constexpr size_t MAX_SNIPPET_CHARS = 240;
+
+/// Tokens per document that the second pass of a ranking examines, and a snippet at a time.
+inline constexpr size_t MAX_RERANK_TOKENS = 16'384;
 
 /// Bodies that are nested more deeply are left to JSON.parse.
 inline constexpr int MAX_JSON_DEPTH = 64;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { RERANK_MAX_WORDS, SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { stem, tokenize } from "../../../src/text/index.ts";
 import { searchText, type TextView } from "../../../support/text-search.ts";
 import { documentOf, someDocuments, viewOf, words } from "./documents.ts";
@@ -20,6 +20,9 @@ function snippets(view: TextView, query: string) {
 }
 
 const FILLER = "The harbour was quiet and nobody spoke of the weather that day. ".repeat(80);
+
+/** So many words are searched at a time (`MAX_RERANK_TOKENS`). */
+const PART_WORDS = 16_384;
 
 describe("snippets", () => {
   test("a snippet shows the passage that holds the words of the query", () => {
@@ -81,9 +84,9 @@ describe("snippets", () => {
     }
   });
 
-  test("a match beyond the words that the second pass of a ranking reads is found, and the best of several parts", () => {
+  test("a match anywhere in a text of tens of thousands of words is found, and the best of its parts", () => {
     const long = FILLER.repeat(40);
-    expect(tokenize(long).length).toBeGreaterThan(2 * RERANK_MAX_WORDS);
+    expect(tokenize(long).length).toBeGreaterThan(2 * PART_WORDS);
     expect(snippetOf(`${long} A lantern at last.`, "lantern").marked).toEqual(["lantern"]);
     const { marked } = snippetOf(
       `One lantern. ${long} A lantern at the pier. ${FILLER}`,
