@@ -5,7 +5,7 @@ import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./req
 import type { Scope } from "./requests/scope.ts";
 
 interface EngineState {
-  /** Why searches may not see all changes yet, in one sentence; null when they do. */
+  /** The reason why searches may not see all changes yet, in one sentence; null when they do. */
   readonly behind: string | null;
   /** Changes that are not searchable yet. */
   readonly lag: number;
@@ -27,7 +27,7 @@ interface EngineState {
   readonly copies: CopyTotals | null;
 }
 
-/** What an answer is read from: texts and what filters compare, or vectors beside them. */
+/** The indexes that an answer is read from: texts and the fields of filters, or vectors as well. */
 export type IndexRead = "texts" | "vectors";
 
 /**

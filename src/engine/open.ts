@@ -38,7 +38,7 @@ interface Platform {
   readonly sql: Sql;
 }
 
-/** What both engines have: texts are indexed and looked up in this process. */
+/** The part that both engines share: texts are indexed and looked up in this process. */
 interface Parts {
   readonly indexer: Indexer;
   readonly scheduler: Scheduler;
@@ -72,7 +72,7 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
   return { indexer, scheduler, ...texts, platform: sql, log, metrics };
 }
 
-/** What reads the views of texts, and retrievals the vectors of the same scope as well. */
+/** Opens the readers of the views of texts; retrievals read the vectors of the same scope as well. */
 function openTexts(
   indexer: Indexer,
   scheduler: Scheduler,
@@ -102,13 +102,13 @@ function openTexts(
   return { lookups, retrievals };
 }
 
-/** Where the recall of an index is kept. */
+/** Keeps the recall of indexes. */
 interface RecallKeeper {
   reportRecall(recall: IndexRecall): void;
   recalibrate(projectId: string, dimension: number): void;
 }
 
-/** What a recall monitor reports of both engines. */
+/** The reports of a recall monitor, which are the same for both engines. */
 function recallReports({ log, metrics }: Parts, keeper: RecallKeeper) {
   return {
     measured(projectId: string, dimension: number, recall: number, samples: number) {

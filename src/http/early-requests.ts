@@ -7,7 +7,7 @@ import type { Handler } from "./request.ts";
 import { requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
 
-/** Requests wait so long for a service that is starting, and at most so many. */
+/** While the service starts, this many requests wait for it, for this long at most. */
 const STARTING_WAIT_MS = 5_000;
 /** For clients that are refused until then. */
 const STARTING_RETRY_AFTER_SECONDS = 1;

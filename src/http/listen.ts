@@ -41,7 +41,7 @@ function listenError(error: unknown, host: string, port: number): unknown {
   return error;
 }
 
-/** What has arrived of a body that nobody has read would stay until the next collection of garbage. */
+/** The bytes of a body that nobody has read would stay until the next collection of garbage. */
 function freeUnread(request: Request): void {
   if (!request.bodyUsed) void request.body?.cancel();
 }

@@ -83,8 +83,8 @@ interface Common<P extends TObject, Q extends TObject> {
   /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
   readonly safe?: boolean;
   /**
-   * What of the indexes it answers from: texts and what filters compare, vectors beside them, or what all
-   * servers have reported. Absent for what the database answers. With `min_change` it waits for that.
+   * The part of the indexes it answers from: texts and what filters compare, vectors beside them, or what all
+   * servers have reported. Absent for answers from the database. With `min_change` it waits for that part.
    */
   readonly reads?: "texts" | "vectors" | "reports";
 }
@@ -99,7 +99,7 @@ interface Call<P, Q> {
   readonly query: Q;
   /** True for a caller who names a change and has to see what was committed before, on any server. */
   readonly isFresh: boolean;
-  /** Keeps what is said about the work if the request is slow. */
+  /** Keeps a description of the work, for the case that the request is slow. */
   note: Note;
 }
 
@@ -110,7 +110,7 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   /** The permission that the caller must hold; null when any valid credential suffices. */
   readonly permission: Permission | null;
   readonly body?: B;
-  /** What the document shows as the body, where the handler checks more of it than `body` does. */
+  /** The body as the document shows it, where the handler checks more of it than `body` does. */
   readonly documentedBody?: TSchema;
   readonly bodyExample?: Example;
   /** True when an absent body means `{}`. */

@@ -47,7 +47,7 @@ export function pageRequestOf(call: {
 
 /** A list in the order of a key that is unique within it. */
 interface Listing<Row, Key extends unknown[]> {
-  /** What a cursor is bound to, such as the operation and the project. */
+  /** The values that a cursor is bound to, such as the operation and the project. */
   readonly binding: string;
   /** Query parameters that its links repeat; undefined ones are left out. */
   readonly parameters?: Readonly<Record<string, string | undefined>>;

@@ -6,10 +6,10 @@ import type { RequestScope } from "../observability/slow-requests.ts";
 /** Slow requests of an operation are logged at most this often, the others as a number. */
 const SLOW_LOG_INTERVAL_MS = 100;
 
-/** What an operation says about its work, for those who look at slow requests. Never data of callers. */
+/** The description of an operation's work, for people who look at slow requests. Never data of callers. */
 export type RequestDetail = Readonly<Record<string, string | number>>;
 
-/** Keeps what was done for a request, and the scope of a request to the engine. */
+/** Keeps the work that was done for a request, and the scope of a request to the engine. */
 export type Note = (detail: () => RequestDetail, scope?: RequestScope) => void;
 
 /** A request that has been answered. */

@@ -63,7 +63,7 @@ export function mountOperations(
     routes.push({ matcher: new RegExp(`^${path}/?$`), methods: ["GET", "HEAD"] });
   }
   const unrouted = async (path: string) => {
-    // Anybody can send these: together they start as many as one tenant.
+    // Anybody can send these requests: all of them together count as one tenant.
     await context.gates.starts.enter("");
     return routingProblem(routes, path);
   };

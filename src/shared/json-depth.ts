@@ -1,4 +1,4 @@
-/** True when arrays and objects are nested in each other on more than so many levels. */
+/** True when arrays and objects are nested on more than this many levels. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

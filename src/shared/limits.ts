@@ -57,7 +57,7 @@ export const KEY_LAST_USED_INTERVAL_MS = 60_000;
 
 // Limits of requests per credential.
 export const RATE_LIMIT_WINDOW_DEFAULT_SECONDS = 60;
-/** How often processes tell one another what they have counted. */
+/** The interval in which processes exchange their counts. */
 export const RATE_LIMIT_SYNC_MS = 100;
 /** Credentials that are counted. Beyond this, those that were counted first start again. */
 export const RATE_LIMIT_CALLERS_MAX = 50_000;
@@ -99,21 +99,21 @@ export const DB_POOL_CONNECTIONS = 16;
 export const DATABASE_PLACES_MAX = 14;
 /** Requests that may wait at a gate. */
 export const GATE_WAITING_MAX = 1_024;
-/** A worker gets so many searches at a time, and no more than take so long: nothing overtakes them any more. */
+/** A batch of a worker has at most this many searches, and takes at most this long, because nothing overtakes it. */
 export const SEARCH_BATCH_MAX = 64;
 export const SEARCH_BATCH_MIN_MS = 1;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /** Projects that have had a larger answer are only searched by workers. */
 export const ANSWER_INLINE_MAX_BYTES = 1_048_576;
-/** Live searches whose recall is measured: at most one per interval, and so many are remembered. */
+/** Live searches whose recall is measured: at most one per interval, and this many samples are kept. */
 export const RECALL_INTERVAL_MS = 100;
 /** How often a sample checks whether it can be measured without delaying a search. */
 export const RECALL_IDLE_POLL_MS = 50;
-/** An index whose recall is below the target in so many samples is calibrated again. */
+/** An index whose recall is below the target in this many samples is calibrated again. */
 export const RECALL_TARGET = 0.99;
 export const RECALL_RECALIBRATE_SAMPLES = 64;
-/** A request waits for so long for its project to be loaded, and for a scope of a loaded project to be indexed. */
+/** How long a request waits for its project to be loaded, and for a scope of a loaded project to be indexed. */
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const SEARCH_SCOPE_TIMEOUT_MS = 25_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
@@ -172,7 +172,7 @@ export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
  */
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 export const INDEX_SNAPSHOT_MIN_MS = 10_000;
-/** A project's snapshot is uploaded at most this often. What changed since is read from the change log. */
+/** A project's snapshot is uploaded at most this often. Later changes are read from the change log. */
 export const INDEX_COPY_INTERVAL_MS = 120_000;
 /** How often copies of deleted projects are looked for. Nodes delete most of them at once. */
 export const INDEX_COPY_SWEEP_INTERVAL_MS = 86_400_000;
@@ -292,7 +292,7 @@ export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
 export const IMPORTS_MAX = 4;
 /** So much of an upload must arrive within BODY_READ_TIMEOUT_MS. */
 export const IMPORT_PACE_BYTES = 65_536;
-/** A compressed body may expand to this much, and to so many times the bytes that have arrived. */
+/** A compressed body may expand to this many bytes, and to this multiple of the bytes that have arrived. */
 export const IMPORT_EXPANSION_FREE_BYTES = 1_048_576;
 export const IMPORT_EXPANSION_MAX = 64;
 /** Lines that an import refuses before it stops. */
@@ -342,7 +342,7 @@ export const INDEX_STATE_FRESH_SECONDS = 15;
 export const STARTING_REQUESTS_MAX = 1_024;
 export const DRAIN_DEADLINE_MS = 10_000;
 export const DRAIN_REQUESTS_MS = 5_000;
-/** Resources are closed so long before the deadline. */
+/** How long before the deadline resources are closed. */
 export const DRAIN_MARGIN_MS = 1_000;
 /** Requests that were sent before the signal are read for at most this long. */
 export const DRAIN_GRACE_MS = 200;

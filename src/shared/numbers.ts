@@ -18,7 +18,7 @@ export class Numbers {
     return this.#values.byteLength;
   }
 
-  /** What has been pushed so far, not copied. */
+  /** The values that were pushed so far, not copied. */
   get values(): Uint32Array {
     return this.#values.subarray(0, this.#length);
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** A service that has left its address and does not answer within this time does not run. */
 const SERVICE_ANSWER_MS = 1_000;
 
-/** What a running service writes into its data directory, for commands on the same machine. */
+/** The description that a running service writes into its data directory, for commands on the same machine. */
 export interface RunningService {
   /** Where it answers on this machine, without a trailing slash. */
   readonly url: string;
@@ -28,7 +28,7 @@ export function findService(dataDir: string): RunningService | undefined {
   }
 }
 
-/** Writes what is known about a service; throws if the disk is full. Only the owner of the directory may. */
+/** Writes the description of a service; throws if the disk is full. Only the owner of the directory may. */
 export function announceService(dataDir: string, service: RunningService): void {
   const file = join(dataDir, FILE);
   const partial = `${file}.${service.pid}`;
@@ -42,7 +42,7 @@ export function announceService(dataDir: string, service: RunningService): void 
   }
 }
 
-/** Removes what a service has written. Only the owner of the directory may. */
+/** Removes the description of a service. Only the owner of the directory may. */
 export function forgetService(dataDir: string): void {
   rmSync(join(dataDir, FILE), { force: true });
 }

@@ -35,7 +35,7 @@ export class ServiceClaim {
     return this.#lock !== null;
   }
 
-  /** Who has the right, for people: its process and, once it listens, its address. */
+  /** The holder of the right, for people: its process and, once it listens, its address. */
   async holder(): Promise<string> {
     await Bun.sleep(NAME_WRITTEN_MS);
     const [pid, host, url] = readFileSync(this.#file, "utf8").trim().split(" ");

@@ -1,12 +1,11 @@
-/** After work was done, the next waits for so many times as long as it took. */
+/** After a run, the next one waits for this multiple of its duration. */
 const REST_FACTOR = 9;
 /** It waits no longer than this: the work may have waited for somebody else. */
 const REST_MAX_MS = 500;
 
 /**
- * Work for which anybody may ask as often as they like. Those who ask while it is under way or due share the
- * next run. So nobody gets a result from before the question, and however many ask, the work takes a tenth of
- * the time at most.
+ * Work that any number of callers may ask for at any time. Callers who ask while a run is under way or due share
+ * the next one. So no result is older than its question, and the work takes a tenth of the time at most.
  */
 export class SharedWork<T> {
   /** The run that has not begun yet. */

@@ -13,7 +13,7 @@ interface Entry<V> {
   refreshing: boolean;
 }
 
-/** How often a cache had an answer and how often it did not. The cache counts, others read. */
+/** The hits and misses of a cache. The cache counts, others read. */
 export interface CacheCounts {
   hits: number;
   misses: number;

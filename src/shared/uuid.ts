@@ -10,7 +10,7 @@ export function derivedId(kind: string, parent: string, name: string): string {
   return Bun.randomUUIDv5(`${kind}\n${parent}\n${name}`, NAMESPACE);
 }
 
-/** What an id is derived from. */
+/** The parts that an id is derived from. */
 export type IdOrigin = [kind: string, parent: string, name: string];
 
 /** The characters of a UUID up to the half that has the variant. */

@@ -10,14 +10,14 @@ import { RecallWindow } from "./recall-window.ts";
 
 const RECALL_WINDOW_SAMPLES = 512;
 const RECALL_RECALIBRATE_INTERVAL_MS = 600_000;
-/** Remembered per project and dimension. */
+/** The samples that are kept per project and dimension. */
 const RECALL_INDEX_SAMPLES = 256;
 /** Projects and dimensions whose recall is remembered. */
 const RECALL_INDEXES_MAX = 1_024;
 /** The share of one core's time that measuring may take. */
 const RECALL_TIME_SHARE = 0.02;
 
-/** What the monitor measures with, and whom it reports to. */
+/** The functions that the monitor measures with and reports to. */
 interface RecallSources {
   /** True while no search runs on a worker or waits for one. */
   isIdle(): boolean;
@@ -112,7 +112,7 @@ export class RecallMonitor {
     if (now - index.recalibratedAt < RECALL_RECALIBRATE_INTERVAL_MS) return;
     if (window.samples < RECALL_RECALIBRATE_SAMPLES || !window.isBelow(RECALL_TARGET)) return;
     index.recalibratedAt = now;
-    // What follows is measured with the new calibration.
+    // Later samples are measured with the new calibration.
     window.clear();
     this.sources.recalibrate(projectId, dimension);
   }

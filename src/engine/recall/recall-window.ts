@@ -25,7 +25,7 @@ export class RecallWindow {
     return this.#wanted === 0 ? null : this.#found / this.#wanted;
   }
 
-  /** Adds a sample. One that wants nothing says nothing and is left out. */
+  /** Adds a sample. A search without true hits says nothing and is left out. */
   add(sample: Sample): void {
     if (sample.wanted === 0) return;
     const oldest = this.#samples[this.#next] ?? { wanted: 0, found: 0 };

@@ -7,7 +7,7 @@ const COSTS_MAX = 20_000;
 /** A query of this length costs twice as much as an empty one would. */
 const BASE_CHARS = 16;
 
-/** Requests of which one tells what another will cost. */
+/** The class of a request: the cost of one request of a class predicts that of the others. */
 function keyOf(request: EngineRequest): string {
   const { kind, scope } = request;
   if (kind === "search") return scope.id;
@@ -16,7 +16,7 @@ function keyOf(request: EngineRequest): string {
   return `${scope.id} ${request.query === null ? "browse" : "query"}`;
 }
 
-/** By what the cost of a request is divided to compare it with others. */
+/** The divisor that makes the costs of requests of different lengths comparable. */
 function sizeOf(request: EngineRequest): number {
   return request.kind === "search" ? 1 : BASE_CHARS + (request.query?.length ?? 0);
 }
@@ -29,13 +29,13 @@ function moved(known: number, cost: number): number {
   return known + (cost - known) / (cost > known ? 32 : 8);
 }
 
-/** What recent requests have cost on average in milliseconds, by kind and scope. */
+/** The average cost of recent requests in milliseconds, by kind and scope. */
 export class CostTable {
   readonly #costs = new Map<string, number>();
   /** Projects with chunks so large that the limit of a request decides what it costs. */
   readonly #large = new Set<string>();
 
-  /** What a request will probably cost; undefined when none like it has been measured. */
+  /** The expected cost of a request; undefined when none like it has been measured. */
   expected(request: EngineRequest): number | undefined {
     const cost = this.#costs.get(keyOf(request));
     return cost === undefined ? undefined : cost * sizeOf(request);

@@ -4,8 +4,8 @@ import type { Shard, SharedView } from "../../text/index.ts";
 import type { Scope } from "./scope.ts";
 
 /**
- * What searches, lookups and retrievals ask of the engine, and what it replies. The operations make a
- * request, the engine adds what it reads, and the same object goes to a worker.
+ * The requests of searches, lookups and retrievals to the engine, and its replies. The operations make a
+ * request, the engine adds the data that it reads, and the same object goes to a worker.
  */
 
 export interface VectorOptions {
@@ -43,7 +43,7 @@ export interface LookupRequest extends Shard {
   /** Null browses. */
   readonly query: string | null;
   readonly limit: number;
-  /** What earlier pages returned: `progress` of the last of them, or "". */
+  /** The hits of earlier pages: `progress` of the last of them, or "". */
   readonly progress: string;
   /** The cursor of the next page in case there is one, for `page_info.next`. */
   readonly next: string;
@@ -76,17 +76,17 @@ export interface RetrieveRequest {
   readonly limit: number;
   /** The least cosine of a hit that the text did not find; the caller chooses the default of the mode. */
   readonly threshold: number;
-  /** What earlier pages returned: `progress` of the last of them, or "". */
+  /** The hits of earlier pages: `progress` of the last of them, or "". */
   readonly progress: string;
   /** The cursor of the next page in case there is one, for `page_info.next`. */
   readonly next: string;
-  /** What the engine adds: as in a search and a lookup, and what it has read or found elsewhere. */
+  /** The members that the engine adds: as in a search and a lookup, and results of other reads. */
   project?: string;
   view?: SharedView;
   given?: Given;
 }
 
-/** What is answered from the memory of this process. */
+/** Requests that are answered from the memory of this process. */
 export type EngineRequest = SearchRequest | LookupRequest | RetrieveRequest;
 
 /** Times are in milliseconds. */
@@ -124,7 +124,7 @@ export interface LookupWork extends Work {
   readonly shardItems: number;
   /** True when another page follows. */
   readonly more: boolean;
-  /** What the next page has to know; "" when there is none. */
+  /** The state that the next page continues from; "" when there is none. */
   readonly progress: string;
 }
 
@@ -134,7 +134,7 @@ interface RetrieveWork extends Work {
   readonly total: number;
   /** True when another page follows. */
   readonly more: boolean;
-  /** What the next page has to know; "" when there is none. */
+  /** The state that the next page continues from; "" when there is none. */
   readonly progress: string;
 }
 

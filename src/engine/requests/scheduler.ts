@@ -25,9 +25,9 @@ const SEARCH_EXACT_INTERVAL_MS = 1_000;
 
 interface Waiting {
   readonly request: EngineRequest;
-  /** When it began to wait. */
+  /** The time at which it began to wait. */
   readonly since: number;
-  /** For how long it has waited, once it runs. */
+  /** How long it has waited, once it runs. */
   waitMs: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
@@ -212,7 +212,7 @@ export class Scheduler {
     void this.#runBatch([waiting], () => this.#exact--);
   }
 
-  /** Takes the next of the queue, at most so many and no more than fill a batch. */
+  /** Takes requests from the queue: at most this many, and no more than fill a batch. */
   #nextBatch(max: number): Waiting[] {
     const batch: Waiting[] = [];
     const full = this.#queue.work - this.#batchMs;

@@ -1,6 +1,6 @@
 export type ScopeKind = "environment" | "release";
 
-/** A part of a scope: what its filter matches. */
+/** A part of a scope: the files and chunks that its filter matches. */
 interface ScopeFilter {
   /** The id of the scope that is filtered. */
   readonly base: string;
@@ -17,7 +17,7 @@ export interface ScopeRef {
   readonly filter?: ScopeFilter;
 }
 
-/** What searches and lookups cover: an environment's working set, a release, or a part of one. */
+/** The scope of searches and lookups: an environment's working set, a release, or a part of one. */
 export interface Scope extends ScopeRef {
   /** The user for whom it was resolved, who pays for what is done with it. */
   readonly tenant: string;

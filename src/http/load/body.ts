@@ -13,7 +13,10 @@ import {
 import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 
-/** A tenant waits so many times as long as its last large body has taken, which leaves four fifths of the time to others. */
+/**
+ * After a large body, its tenant waits for this multiple of the time that the body took, which leaves four fifths
+ * of the time to others.
+ */
 const LARGE_BODY_PAUSE_FACTOR = 4;
 
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
@@ -99,7 +102,7 @@ const refusal = (slug: "overloaded" | "request-timeout") => new Problem(slug, { 
 const tooLarge = (maxBytes: number) =>
   new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
 
-/** What a failed read means: the caller has gone away, so this only describes the log line. */
+/** The meaning of a failed read: the caller has gone away, so this only describes the log line. */
 const unreadable = (cause: unknown) =>
   new Problem("validation-failed", { detail: "The body could not be read.", cause });
 

@@ -6,7 +6,7 @@ import { RATE_LIMIT_CALLERS_MAX, RATE_LIMIT_SYNC_MS } from "../../shared/limits.
 interface Usage {
   /** Requests of all processes in this window, as far as this one knows. */
   used: number;
-  /** Those of this process that the others do not know of yet. */
+  /** The counts of this process that the others do not know yet. */
   unsent: number;
 }
 
@@ -42,10 +42,10 @@ function quotasOf({ requests, userRequests = 0 }: RateLimitOptions): Quota[] {
 }
 
 /**
- * Limits the requests of each credential and of each user in fixed windows of time, which begin at the same moments in all
- * processes. A request is counted in this process, without waiting; the counts of the processes are
- * added up every RATE_LIMIT_SYNC_MS. So a caller exceeds the limit by no more than what the other
- * processes answer in that time. While the coordinator does not answer, every process counts on its own.
+ * Limits the requests of each credential and of each user in fixed windows of time, which begin at the same
+ * moments in all processes. A request is counted in this process, without waiting; the counts of the processes are
+ * added up every RATE_LIMIT_SYNC_MS. So a caller exceeds the limit by no more than what the other processes answer
+ * in that time. While the coordinator does not answer, every process counts on its own.
  */
 export class RateLimits {
   readonly #usage = new Map<string, Usage>();
@@ -120,7 +120,7 @@ export class RateLimits {
     return usage;
   }
 
-  /** Adds what this process has counted to the counts of all, and learns these. */
+  /** Adds the counts of this process to those of all, and reads the sums. */
   async #sync(): Promise<void> {
     if (this.#sending) return;
     const changed = [...this.#usage].filter(([, { unsent }]) => unsent > 0);

@@ -16,12 +16,12 @@ const NO_SNIFF_HEADER = { $ref: "#/components/headers/NoSniff" };
 const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
 const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
 const EXAMPLE_BASE_URL = "https://api.example.com";
-/** Marks what is this service's own addition to the API. */
+/** Marks this service's own additions to the API. */
 const EXTENSION_KEYWORD = "x-tessera-extension";
 const EXTENSION = { [EXTENSION_KEYWORD]: true };
 /** The media type of operations that take every body. */
 const ANY_TYPE = "*/*";
-/** What browsers get where an operation has a page. */
+/** The page that browsers get where an operation has one. */
 const HTML_PAGE: MediaType = {
   schema: Type.String({
     description: "The same as a page, for callers who prefer HTML. It needs no credential.",

@@ -6,7 +6,7 @@ const DATA = new Set(["example", "examples", "default", "const", "enum"]);
 interface Components {
   /** The components made so far, by name. */
   readonly byName: Map<string, Json>;
-  /** What has replaced objects that occur in many places. */
+  /** The references that have replaced objects which occur in many places. */
   readonly replaced: Map<Json, unknown>;
 }
 

@@ -6,7 +6,7 @@ interface PageSources {
   readonly markup?: "allowed" | "refused";
 }
 
-/** What a page may load: files of the service only. */
+/** The sources that a page may load: files of the service only. */
 function pagePolicy(sources: PageSources): string {
   const { styles = "'self'", scripts = "'self'", markup = "allowed" } = sources;
   return [

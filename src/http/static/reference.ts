@@ -1,4 +1,4 @@
-/** What the plugin for Fastify registers. */
+/** The routes that the plugin for Fastify registers. */
 interface Route {
   readonly url: string;
   handler(request: null, reply: Reply): unknown;

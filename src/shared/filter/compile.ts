@@ -4,7 +4,7 @@ import { isObject } from "./check.ts";
 import { compileGlob } from "./glob.ts";
 import type { Steps } from "./steps.ts";
 
-/** What a filter sees of a chunk, or of a file without chunks. */
+/** The fields of a chunk, or of a file without chunks, that a filter sees. */
 interface Fields {
   readonly path: string;
   readonly frontmatter: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export type Scalar = string | ExactNumber | boolean;
 /** Tests one value; of an array each element. A long text may take several steps. */
 type Passes = (value: Scalar) => boolean | Steps<boolean>;
 
-/** What a field has to be. */
+/** The condition that a field has to meet. */
 export interface Comparison {
   readonly kind: "some";
   /** `path`, `frontmatter` or `metadata`. */
@@ -31,7 +31,7 @@ export interface Comparison {
   readonly cost: number;
 }
 
-/** What a filter demands: `all` or one of its parts (`any`), the contrary of one, or something of a field. */
+/** A filter as a tree: all or any of its parts, the negation of one, or a condition on a field. */
 export type Condition =
   | { readonly kind: "all" | "any"; readonly parts: readonly Condition[] }
   | { readonly kind: "not"; readonly part: Condition }

@@ -1,6 +1,6 @@
 import type { Steps } from "./steps.ts";
 
-/** What matches one code point, or any number of them. */
+/** A part of a pattern: it matches one code point, or any number of them. */
 type Token =
   | { readonly kind: "literal"; readonly char: string }
   /** One code point of a name. */

@@ -11,7 +11,7 @@ const CODE = {
   objectEnd: 0x7d,
   space: 0x20,
 } as const;
-/** What a value that is no string contains of nested ones, or ends with. */
+/** The characters that begin nested values, or end a value that is no string. */
 const STRUCTURE = /["[\]{}]/g;
 const END_OF_WORD = /[,\]}\s]/g;
 
@@ -81,7 +81,7 @@ export function withRounded(schema: TSchema, value: unknown): unknown {
   );
 }
 
-/** Of what no schema names. */
+/** The schema of members that no schema names. */
 const TYPED = Type.Unknown({ isTyped: true });
 
 function afterSpace(text: string, from: number): number {

@@ -15,7 +15,7 @@ declare global {
 }
 
 /**
- * What a JSON text contains if JavaScript may write one of its numbers differently: 16 digits, an exponent, a
+ * The forms of numbers in a JSON text that JavaScript may write differently: 16 digits, an exponent, a
  * negative zero, a fraction that ends with a zero, or a fraction that begins with many. Texts of other forms
  * are parsed four times faster.
  */
