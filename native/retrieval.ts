@@ -12,6 +12,8 @@ export interface Given {
     /** The file in JSON. */
     readonly file: string;
     readonly chunks: GivenChunks;
+    /** True for a version that never has chunks, because it has no text: native code keeps its file. */
+    readonly isBare: boolean;
   }>;
   /** The hits of a search by vector, best first, and how many chunks reach the threshold. */
   readonly hits: {
@@ -24,7 +26,7 @@ export interface Given {
 interface Retrieval {
   /**
    * Retrieves one page. Null when the scope is not loaded; `unread` names the file versions that the page shows and
-   * that have to be given.
+   * that have to be given. `countsAll` says that there are no more hits than counted.
    */
   retrieve(
     request: QueryWords &
@@ -39,7 +41,7 @@ interface Retrieval {
         readonly given: Given | null;
       },
     tokenizer: Tokenizer,
-  ): FoundPage | { readonly unread: string[] } | null;
+  ): (FoundPage & { readonly countsAll: boolean }) | { readonly unread: string[] } | null;
 }
 
 export const { retrieve } = addon as Retrieval;

@@ -1299,7 +1299,7 @@ export interface components {
             page_info: components["schemas"]["PageInfo"];
             /** @description Duration of the search itself, in milliseconds. */
             search_time_ms: number;
-            /** @description How many hits there are: exactly in `keyword`, else at least so many. */
+            /** @description How many hits there are: exactly or at least so many, as `X-Total-Matches` says. */
             total_matches: number;
         };
         /** @description A chunk that was found. */

@@ -142,14 +142,17 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     const whole = (await ask({ ...question, limit: 100 })).body.data;
     const ids = (data: { chunk: { id: string } }[]) => data.map(({ chunk }) => chunk.id);
     const seen: string[] = [];
+    const scores: number[] = [];
     let page = (await ask(question)).body;
     const { next } = page.page_info;
     for (;;) {
       seen.push(...ids(page.data));
+      scores.push(...page.data.map(({ score }: { score: number }) => score));
       if (page.page_info.next === null) break;
       page = (await ask({ cursor: page.page_info.next })).body;
     }
     expect(seen.sort()).toEqual(ids(whole).sort());
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
     const same = { ...question, cursor: next, target: { environment: "production" } };
     expect((await ask(same)).status).toBe(200);
     for (const other of [
@@ -169,6 +172,17 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     }
     const elsewhere = await projectWith({ "a.md": "# A" });
     expect((await elsewhere.ask({ cursor: next })).body.slug).toBe("invalid-cursor");
+  });
+
+  test("says whether the number of hits is exact", async () => {
+    for (const [mode, expected] of [
+      ["keyword", "exact"],
+      ["semantic", "exact"],
+      ["hybrid", "at-least"],
+    ]) {
+      const { headers } = await ask({ query: "snapshot", mode, threshold: 0 });
+      expect(headers.get("x-total-matches"), mode).toBe(expected as string);
+    }
   });
 
   test("a project without an embedder answers hybrid by keyword, and semantic names the remedy", async () => {

@@ -4,6 +4,7 @@ import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
 import * as first from "../../bench/knowledge/first.ts";
+import * as modes from "../../bench/knowledge/modes.ts";
 import * as questions from "../../bench/knowledge/questions.ts";
 import * as relevance from "../../bench/knowledge/relevance.ts";
 import * as retrieval from "../../bench/knowledge/retrieval.ts";
@@ -45,6 +46,7 @@ const BENCHMARKS = {
   "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
   "knowledge/first": first,
+  "knowledge/modes": modes,
   "knowledge/questions": questions,
   "knowledge/relevance": relevance,
   "knowledge/retrieval": retrieval,
@@ -205,6 +207,18 @@ describe("lookups", () => {
         expect(times).toHaveLength(25);
         expect(Math.min(...times)).toBeGreaterThan(0);
       }
+    }
+  });
+
+  test("searches, lookups and the modes of retrieval are measured with the same clients", async () => {
+    const figures = await measure(modes, { requests: 10, rounds: 1, clients: "1,2" });
+    const names = ["search", "lookup", "semantic", "keyword", "hybrid"] as const;
+    expect(figures.map(({ clients, operation }) => [clients, operation])).toEqual(
+      [1, 2].flatMap((clients) => names.map((name) => [clients, name])),
+    );
+    for (const { qps, p50, p99 } of figures) {
+      expect(qps).toBeGreaterThan(0);
+      expect(p99).toBeGreaterThanOrEqual(p50);
     }
   });
 });

@@ -102,6 +102,7 @@ const versions = files
   .map((file) => ({
     id: file.versionId,
     file: JSON.stringify({ path: file.path }),
+    isBare: false,
     chunks: file.chunks.flatMap((_, i) => [renderChunk(rowOf(file, i)), null]),
   }));
 
@@ -173,8 +174,35 @@ describe("a retrieval", () => {
         const keys = paged.map(({ chunk }) => chunk?.id);
         expect(new Set(keys).size).toBe(keys.length);
         const expected = all.hits.map(({ chunk }: Hit) => chunk?.id);
+        const scores = paged.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
         // More hits by both have further candidates by vector, which may come before others.
         if (mode !== "hybrid") expect(keys.slice(0, expected.length)).toEqual(expected);
+      }
+    }
+  });
+
+  test("scores no page above the one before, also where the files change in between", () => {
+    const [part] = segments as [(typeof segments)[number]];
+    const shorter = newView([{ key: "part 0", buffer: part.buffer as SharedArrayBuffer }], [null]);
+    for (const { query, vector } of questions(8)) {
+      for (const mode of MODES) {
+        const asked = { project, mode, query, vector, limit: 12, threshold: 0 };
+        const paged: Hit[] = [];
+        let progress = "";
+        for (let [of, more] = [shorter, true]; more; of = view) {
+          const { json, work } = retrieve(of, {
+            ...asked,
+            given: { versions, hits: null },
+            progress,
+          });
+          paged.push(...JSON.parse(new TextDecoder().decode(json)).data);
+          ({ progress, more } = work);
+        }
+        const scores = paged.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+        const keys = paged.map(({ chunk }) => chunk?.id);
+        expect(new Set(keys).size).toBe(keys.length);
       }
     }
   });

@@ -1,11 +1,11 @@
 // The call for retrieval.
 #include <cmath>
-#include <cstring>
 #include <deque>
 
 #include "binding/calls.hpp"
 #include "binding/text_arguments.hpp"
 #include "kernels/kernels.hpp"
+#include "retrieval/known_files.hpp"
 #include "retrieval/retrieve.hpp"
 
 namespace tessera {
@@ -36,7 +36,10 @@ class GivenReader {
     for (uint32_t i = 0; i < versions.Length(); i++) {
       const auto version = object(versions.Get(i));
       request.versions.push_back({text(version.Get("id")), text(version.Get("file")),
-                                  chunks(version.Get("chunks"))});
+                                  chunks(version.Get("chunks")),
+                                  version.Get("isBare").ToBoolean()});
+      const GivenVersion& own = request.versions.back();
+      if (own.isBare) KnownFiles::instance().add(own.id, own.file);
     }
     const Napi::Value hits = given.Get("hits");
     if (hits.IsNull()) return;
@@ -144,7 +147,9 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
     result.Set("unread", unreadOf(env, answer.unread));
     return result;
   }
-  return pageOf(env, answer.json, answer.total, answer.more, answer.progress);
+  auto page = pageOf(env, answer.json, answer.total, answer.more, answer.progress);
+  page.Set("countsAll", answer.countsAll);
+  return page;
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #include "common/chunk_text.hpp"
 
 #include <charconv>
+#include <cstring>
 
 #include "common/utf8.hpp"
 
@@ -45,6 +46,24 @@ class MemberReader {
 
 /// True for a character that stands for itself.
 bool isPlain(char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; }
+
+/// True if eight characters stand for themselves.
+bool arePlain(const char* text) {
+  constexpr uint64_t ONES = 0x0101010101010101, HIGHEST = 0x8080808080808080;
+  uint64_t word;
+  std::memcpy(&word, text, sizeof(word));
+  // A byte that is a backslash becomes zero, from which the subtraction borrows.
+  const uint64_t others = word ^ ONES * static_cast<uint64_t>('\\');
+  return ((word | (others - ONES)) & HIGHEST) == 0;
+}
+
+/// Where the characters from a position on no longer stand for themselves.
+size_t plainEnd(std::string_view raw, size_t from) {
+  size_t end = from;
+  while (end + sizeof(uint64_t) <= raw.size() && arePlain(raw.data() + end)) end += sizeof(uint64_t);
+  while (end < raw.size() && isPlain(raw[end])) end++;
+  return end;
+}
 
 uint32_t hexValue(char digit) {
   if (digit >= '0' && digit <= '9') return static_cast<uint32_t>(digit - '0');
@@ -97,8 +116,7 @@ void decodeJsonString(std::string_view raw, std::u16string& out) {
         i += 2;
       }
     } else if (static_cast<unsigned char>(raw[i]) < 0x80) {
-      size_t end = i + 1;
-      while (end < raw.size() && isPlain(raw[end])) end++;
+      const size_t end = plainEnd(raw, i + 1);
       const size_t start = out.size();
       out.resize(start + (end - i));
       for (size_t at = i; at < end; at++) out[start + at - i] = static_cast<char16_t>(raw[at]);

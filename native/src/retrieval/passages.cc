@@ -47,30 +47,37 @@ Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query
       words_(segments, query),
       shown_(words_, query, leastShown(query), tokenizer) {}
 
-const ChunkRef& Passages::best(std::span<const ChunkRef> chunks) {
-  const ChunkRef* best = &chunks.front();
-  if (chunks.size() == 1) return *best;
+/// Finds the densest passage of the text.
+WordWindow Passages::densest() {
+  shown_.find(text_, 0, text_.size(), spans_);
+  return densestPassage(spans_, query_, found_, counts_);
+}
+
+void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
+  hit.chunk = chunks.front();
+  if (chunks.size() == 1) return;
   double most = 0;
   size_t bytes = 0;
   for (const ChunkRef& chunk : chunks) {
     bytes += chunk.parts.content.size();
     if (bytes > BEST_PASSAGE_BYTES) break;
     decodeJsonString(chunk.parts.content, text_);
-    shown_.find(text_, 0, text_.size(), spans_);
-    const double covered = densestPassage(spans_, query_, found_, counts_).covered;
+    const auto [first, covered] = densest();
     if (covered <= most + WEIGHT_ROUNDING) continue;
-    best = &chunk;
+    hit.chunk = chunk;
+    hit.passage = static_cast<size_t>(first->position);
     most = covered;
   }
-  return *best;
 }
 
-void Passages::highlight(const ChunkRef& chunk, Snippet& snippet) {
-  decodeJsonString(chunk.parts.content, text_);
-  shown_.find(text_, 0, text_.size(), spans_);
-  const FoundWord* first = densestPassage(spans_, query_, found_, counts_).first;
+void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
+  decodeJsonString(hit.chunk->parts.content, text_);
+  size_t at = hit.passage.value_or(0);
+  if (!hit.passage) {
+    const FoundWord* first = densest().first;
+    if (first != nullptr) at = static_cast<size_t>(first->position);
+  }
   // Only the text around the passage is reduced to what a reader sees.
-  const auto at = first == nullptr ? 0 : static_cast<size_t>(first->position);
   const size_t from = lineBefore(text_, at > REGION_LEAD ? at - REGION_LEAD : 0, tokenizer_);
   const Units region = Units(text_).substr(from, REGION_UNITS);
   plainTextOf(region, plain_);

@@ -19,7 +19,7 @@ struct ShownHit {
   /// None if the file has no chunks.
   std::optional<ChunkRef> chunk;
   /// The file in JSON; empty with a chunk.
-  std::string_view file;
+  std::string file;
   /// In UTF-8.
   std::string path;
   double score = 0;
@@ -27,6 +27,8 @@ struct ShownHit {
   std::optional<double> keyword;
   /// Whether it has all of its file that is in the scope.
   bool isWhole = false;
+  /// Where the best passage of the chunk begins, in code units, once it was looked for.
+  std::optional<size_t> passage;
   /// What is highlighted, once it was looked for.
   std::optional<Snippet> snippet;
 
@@ -40,14 +42,16 @@ class Passages {
   Passages(std::span<const TextSegment> segments, const TextQuery& query,
            const Tokenizer& tokenizer, LookupScratch& scratch);
 
-  /// The chunk with the passage that covers most of the query; the first of equal ones.
-  const ChunkRef& best(std::span<const ChunkRef> chunks);
-  /// The passage of a chunk that covers most of the query.
-  void highlight(const ChunkRef& chunk, Snippet& snippet);
+  /// Gives a hit the chunk with the passage that covers most of the query; the first of equal ones.
+  void choose(std::span<const ChunkRef> chunks, ShownHit& hit);
+  /// The passage of a hit's chunk that covers most of the query.
+  void highlight(const ShownHit& hit, Snippet& snippet);
   /// Highlights the hits whose text is that of their whole file, as a lookup does.
   void highlightFiles(std::span<ShownHit> hits);
 
  private:
+  WordWindow densest();
+
   const std::span<const TextSegment> segments_;
   const TextQuery& query_;
   const Tokenizer& tokenizer_;

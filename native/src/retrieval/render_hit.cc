@@ -37,7 +37,7 @@ void HitRenderer::appendContext(std::string& out, const ShownHit& hit) {
   Snippet own;
   if (hit.chunk) {
     heading = headingOf(*hit.chunk, source_);
-    if (!hit.snippet) passages_.highlight(*hit.chunk, own);
+    if (!hit.snippet) passages_.highlight(hit, own);
   }
   appendSnippet(out, "highlight", hit.snippet ? *hit.snippet : own);
   appendTitle(out, hit);

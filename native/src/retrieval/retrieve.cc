@@ -10,9 +10,10 @@
 #include "json/write.hpp"
 #include "kernels/kernels.hpp"
 #include "retrieval/fusion.hpp"
+#include "retrieval/known_files.hpp"
+#include "retrieval/progress.hpp"
 #include "retrieval/render_hit.hpp"
 #include "text/query/plan.hpp"
-#include "text/page/returned_paths.hpp"
 
 namespace tessera {
 
@@ -58,6 +59,7 @@ class Retrieval {
     answer.progress.clear();
     answer.more = false;
     answer.total = 0;
+    answer.countsAll = request.mode == RetrievalMode::KEYWORD;
   }
 
   void run() {
@@ -131,6 +133,7 @@ class Retrieval {
       search(*scope_, query, found_);
       for (const Hit& hit : found_.hits) addChunk(chunkAt(*hit.shard, hit.row, true), hit.score);
       answer_.total = std::max(answer_.total, found_.work.matches);
+      answer_.countsAll = !isFused() && found_.work.countsAll;
     }
   }
 
@@ -149,8 +152,7 @@ class Retrieval {
     candidates_.push_back(candidate);
   }
 
-  /// Puts the candidates into the order of the answer. Equal ones keep theirs: files before chunks, each
-  /// in the order in which they were found.
+  /// Puts the candidates into the order of the answer. Equal ones stay as found, files before chunks.
   void rank() {
     if (isFused()) {
       std::vector<FusedItem> items;
@@ -162,8 +164,7 @@ class Retrieval {
     } else {
       for (HitCandidate& candidate : candidates_) {
         FusedItem& item = candidate.item;
-        const bool isFile = candidate.match != nullptr;
-        item.score = isFile ? keywordScore(item.keyword, query_.maxScore) : item.cosine;
+        item.score = candidate.match ? keywordScore(item.keyword, query_.maxScore) : item.cosine;
       }
     }
     std::ranges::stable_sort(candidates_, std::greater(),
@@ -174,27 +175,38 @@ class Retrieval {
   void choose() {
     std::unordered_set<std::string_view> chunkIds;
     for (const HitCandidate& candidate : candidates_) {
-      std::optional<ShownHit> hit = shown(candidate);
-      if (!hit || returned_.has(hit->key())) continue;
-      if (hit->chunk && !chunkIds.insert(hit->chunk->parts.id).second) continue;
-      if (hits_.size() == request_.limit) {
-        answer_.more = true;
-        break;
+      const bool isFull = hits_.size() == request_.limit;
+      std::optional<ShownHit> hit;
+      if (!isFull || !isSurelyNew(candidate)) {
+        hit = shown(candidate);
+        if (!hit || returned_.has(hit->key())) continue;
+        if (hit->chunk && !chunkIds.insert(hit->chunk->parts.id).second) continue;
       }
+      answer_.more = isFull;
+      if (isFull) break;
       hits_.push_back(std::move(*hit));
     }
     if (!answer_.more || !answer_.unread.empty()) return;
-    answer_.progress = request_.progress;
+    answer_.progress = RetrievalProgress::start(hits_.back().score, request_.progress);
     for (const ShownHit& hit : hits_) {
       ReturnedPaths::append(answer_.progress, hit.key());
       if (hit.keyword) ReturnedPaths::append(answer_.progress, hit.path);
     }
   }
 
+  /// True for a file that no page so far has shown anything of, without looking for its best passage.
+  bool isSurelyNew(const HitCandidate& candidate) const {
+    if (candidate.match == nullptr || returned_.size() > 0) return false;
+    return std::ranges::none_of(hits_, [version = versionOf(*candidate.match)](const ShownHit& hit) {
+      return hit.chunk && hit.chunk->parts.versionId == version;
+    });
+  }
+
   /// What would be shown of a candidate; nothing if its file was returned or has to be read.
   std::optional<ShownHit> shown(const HitCandidate& candidate) {
     ShownHit hit;
-    hit.score = candidate.item.score;
+    // Later candidates may be better than the end of the page before, and continue the list there.
+    hit.score = std::min(candidate.item.score, returned_.lastScore());
     if (candidate.match == nullptr) {
       hit.chunk = candidate.chunk;
       hit.semantic = candidate.item.cosine;
@@ -208,18 +220,16 @@ class Retrieval {
     const std::string_view version = versionOf(*candidate.match);
     const auto chunks = source_.chunksOf(version);
     const GivenVersion* given = source_.given(version);
-    if (chunks.empty() && given == nullptr) {
+    hit.isWhole = chunks.size() <= 1;
+    if (chunks.empty()) {
+      hit.file = given == nullptr ? KnownFiles::instance().find(version) : given->file;
+      if (!hit.file.empty()) return hit;
       answer_.unread.emplace_back(version);
       // The other hits of the page do not depend on this one.
       hits_.push_back(std::move(hit));
       return std::nullopt;
     }
-    hit.isWhole = chunks.size() <= 1;
-    if (chunks.empty()) {
-      hit.file = given->file;
-      return hit;
-    }
-    hit.chunk = passages_.best(chunks);
+    passages_.choose(chunks, hit);
     if (isFused() && hit.chunk->vector != nullptr) {
       const double cosine = cosineWith(hit.chunk->vector, hit.chunk->inverseNorm);
       if (cosine >= request_.threshold) hit.semantic = cosine;
@@ -265,7 +275,7 @@ class Retrieval {
   RetrievalAnswer& answer_;
   const uint32_t dimension_;
   const ChunkSource source_;
-  const ReturnedPaths returned_;
+  const RetrievalProgress returned_;
   /// The hits of this page and those before, and one to see whether another page follows.
   const size_t wanted_;
   TextQuery query_;

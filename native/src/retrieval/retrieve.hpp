@@ -51,6 +51,8 @@ struct RetrievalAnswer {
   std::vector<std::string> unread;
   /// All hits as far as is known.
   uint64_t total = 0;
+  /// Whether there are no more than that.
+  bool countsAll = false;
   /// True when another page follows. `progress` is for its request then.
   bool more = false;
   std::string progress;

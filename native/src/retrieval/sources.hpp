@@ -29,6 +29,8 @@ struct GivenVersion {
   /// The file in JSON.
   std::string_view file;
   std::vector<ChunkRef> chunks;
+  /// Whether it never has chunks, because it has no text.
+  bool isBare = false;
 };
 
 class ChunkSource {

@@ -18,6 +18,7 @@ import { type RetrieveServices, retrieve } from "./service.ts";
 
 /** Says how a retrieval was answered. */
 const RETRIEVAL = "X-Retrieval";
+const TOTAL_MATCHES = "X-Total-Matches";
 
 const EXAMPLE: RetrievePage = {
   data: [
@@ -68,7 +69,8 @@ export function retrieveOperation(
     summary: "Find the best chunks by text, by vector or by both",
     description:
       "Finds chunks by meaning and by words. The project's embedder embeds the query. Hits have the passage " +
-      "with the offsets of the matched words, the title of their file and the nearest heading. While the " +
+      "with the offsets of the matched words, the title of their file and the nearest heading. The pages of " +
+      "a cursor are one list: no hit repeats, and none scores above one of an earlier page. While the " +
       "embedder does not answer, `hybrid` is answered by keyword, which `X-Retrieval` says, and `semantic` " +
       "is answered 503. A project without an embedder is searched by keyword, or by a vector that is sent.",
     extension: true,
@@ -89,6 +91,12 @@ export function retrieveOperation(
           "`hybrid` was answered by keyword, because the query could not be embedded.",
         extension: true,
       },
+      [TOTAL_MATCHES]: {
+        description:
+          "`exact` when `total_matches` counts every hit: by keyword, and in `semantic` as in a vector " +
+          "search. `at-least` when there may be more.",
+        extension: true,
+      },
       ...routingKeyHeader,
       ...nextPageHeader,
       ...ignoredFieldsHeader,
@@ -107,7 +115,12 @@ export function retrieveOperation(
       const call = { principal, projectRef, body, selfPath, isFresh, note };
       const page = await retrieve({ ...services, cursors }, call);
       const ignored = ignoredFieldsOf(body, RetrieveInput.properties);
-      const answered = { [ROUTING_KEY]: page.projectId, [RETRIEVAL]: page.mode };
+      const total = page.countsAll ? "exact" : "at-least";
+      const answered = {
+        [ROUTING_KEY]: page.projectId,
+        [RETRIEVAL]: page.mode,
+        [TOTAL_MATCHES]: total,
+      };
       const headers = { ...answered, ...nextPageOf(page), ...ignored };
       return jsonText(page.json, { ...headers, ...indexBehind(page.behindMs) });
     },

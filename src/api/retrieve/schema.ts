@@ -120,7 +120,8 @@ export const RetrievePage = Type.Object(
     page_info: PageInfo,
     search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
     total_matches: Type.Number({
-      description: "How many hits there are: exactly in `keyword`, else at least so many.",
+      description:
+        "How many hits there are: exactly or at least so many, as `X-Total-Matches` says.",
     }),
   },
   { title: "RetrieveResponse" },

@@ -45,6 +45,8 @@ interface Retrieved extends AnsweredPage {
   readonly projectId: string;
   /** How it was answered, which differs from what was asked while the embedder is away. */
   readonly mode: RetrieveRequest["mode"];
+  /** Whether `total_matches` counts all. */
+  readonly countsAll: boolean;
   /** For how many milliseconds a change has been waiting that an empty answer may lack; 0 without one. */
   readonly behindMs: number;
 }
@@ -176,5 +178,5 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
   const { projectId } = scope;
   const behindMs = work.total === 0 ? await engine.behindMs(projectId, "vectors") : 0;
-  return { projectId, mode: state.answered, behindMs, ...page };
+  return { projectId, mode: state.answered, countsAll: work.countsAll, behindMs, ...page };
 }

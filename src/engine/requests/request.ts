@@ -61,7 +61,7 @@ export type RetrievalMode = (typeof RETRIEVAL_MODES)[number];
  *
  * The reply's body has the form of a search's. A hit is `chunk`, `score`, `match_type` and `scores`; `file`
  * (`id`, `path`, `version_id`) where `chunk` is null; and `highlight`, `title` and `heading` with a query.
- * `total_matches` is exact in `keyword`; in the other modes there may be more.
+ * In `total_matches` there may be more than counted, unless `countsAll`.
  */
 export interface RetrieveRequest {
   readonly kind: "retrieve";
@@ -130,8 +130,9 @@ export interface LookupWork extends Work {
 
 /** How a retrieval was carried out. */
 interface RetrieveWork extends Work {
-  /** Hits of all pages; there may be more, except by keyword. */
+  /** Hits of all pages; there may be more, unless `countsAll`. */
   readonly total: number;
+  readonly countsAll: boolean;
   /** True when another page follows. */
   readonly more: boolean;
   /** The state that the next page continues from; "" when there is none. */

@@ -18,6 +18,8 @@ interface VersionRow {
   readonly path: string;
   /** The begin of the text, with its frontmatter. */
   readonly head: string | null;
+  /** Whether it has neither chunks nor text to cut into some. */
+  readonly is_bare: boolean;
 }
 
 type StoredChunk = Omit<ChunkRow, "dimension" | "embedding"> & {
@@ -65,7 +67,8 @@ export async function readGivenVersions(
 ): Promise<Given["versions"]> {
   const ids = versionIds as string[];
   const versions = await sql<VersionRow[]>`
-    SELECT v.id AS version_id, f.id, f.path, left(v.content, ${FRONTMATTER_MAX_CHARS}::integer) AS head
+    SELECT v.id AS version_id, f.id, f.path, left(v.content, ${FRONTMATTER_MAX_CHARS}::integer) AS head,
+      v.chunk_count = 0 AND NOT has_text(v.content) AS is_bare
     FROM file_versions v JOIN files f ON f.id = v.file_id
     WHERE v.id = ANY(${ids}::uuid[]) AND v.project_id = ${scope.projectId}`;
   const rows = await sql<StoredChunk[]>`
@@ -76,9 +79,10 @@ export async function readGivenVersions(
   const heads = new Map(versions.map((row) => [row.version_id, row.head]));
   const matching = await chunksIn(scope, heads, rows);
   const chunks = Map.groupBy(matching, (row) => row.file_version_id);
-  return versions.map(({ version_id, id, path }) => ({
+  return versions.map(({ version_id, id, path, is_bare }) => ({
     id: version_id,
     file: JSON.stringify({ id, path, version_id }),
+    isBare: is_bare,
     chunks: (chunks.get(version_id) ?? []).flatMap((row) => [
       renderChunk(row as ChunkRow),
       row.embedding === null ? null : vectorOf(row as ChunkRow),

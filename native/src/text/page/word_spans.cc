@@ -1,6 +1,7 @@
 #include "text/page/word_spans.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "common/limits.hpp"
 #include "text/page/symbol_names.hpp"
@@ -15,10 +16,18 @@ static bool isTypographic(char16_t unit) {
   return unit != 0x203c && unit != 0x2049 && (unit < 0x2028 || unit > 0x202e);
 }
 
+/// Whether each ASCII character is a separator.
+static constexpr auto ASCII_SEPARATORS = [] {
+  std::array<bool, 0x80> separators{};
+  for (char16_t unit = 0; unit < separators.size(); unit++) {
+    const bool isLetter = (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
+    separators[unit] = !isLetter && (unit < u'0' || unit > u'9');
+  }
+  return separators;
+}();
+
 static bool isSeparator(char16_t unit) {
-  if (unit >= 0x80) return isTypographic(unit);
-  const bool isLetter = (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
-  return !isLetter && (unit < u'0' || unit > u'9');
+  return unit < 0x80 ? ASCII_SEPARATORS[unit] : isTypographic(unit);
 }
 
 uint8_t SegmentWords::wordOf(std::u16string_view token) const {

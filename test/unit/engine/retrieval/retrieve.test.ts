@@ -64,6 +64,8 @@ const unembedded = await write("bare.md", bare, false);
 const unchunked = "# Without chunks\n\nOne more spinnaker.";
 await publishTexts(sql, project, environment, { "unchunked.md": unchunked });
 
+await publishTexts(sql, project, environment, { "mizzen.md": "" });
+
 const scope: Scope = {
   ...{ tenant: user, projectId: project.id, id: environment.id },
   ...{ kind: "environment", frozen: false },
@@ -170,4 +172,15 @@ test("a hostile filter of chunks that are read from the database lets other requ
   clearInterval(others);
   expect(data.map(keyOf)).toEqual([unembedded.chunks[0]?.id]);
   expect(turns).toBeGreaterThan(20);
+});
+
+test("a file without text is found by its path, again and again with the same answer", async () => {
+  const find = async () => {
+    const { data } = await retrieve({ mode: "keyword", query: "mizzen" });
+    const [{ chunk, file }] = data as [Json];
+    return [chunk, file];
+  };
+  const [chunk, file] = await find();
+  expect([chunk, file.path]).toEqual([null, "mizzen.md"]);
+  for (let i = 0; i < 3; i++) expect(await find()).toEqual([null, file]);
 });

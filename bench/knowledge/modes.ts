@@ -1,0 +1,156 @@
+/**
+ * What a retrieval costs beside its parts: vector searches, lookups and the three modes, over HTTP, with the
+ * same queries in turns. The embedder is feature hashing.
+ *
+ *   bun bench/knowledge/modes.ts [--folder FOLDER] [--documents 0] [--requests 2000] [--clients 1,8] [--rounds 3]
+ *
+ * Documents are those of the folder, or assembled from them with `--documents`. CPU is that of the server's
+ * process. `hybrid` is compared with the sum of a search and a lookup, the other modes with one of them.
+ */
+import { embed } from "../../src/import/embedders/feature-hashing.ts";
+import { base64Of } from "../../src/shared/vector.ts";
+import { addApiKey, addUser } from "../../support/accounts.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";
+import { type BenchServer, postRequest } from "../../support/bench/server.ts";
+import { Random } from "../../support/random.ts";
+import { readCorpus } from "../../support/relevance/corpus.ts";
+import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
+import { synthesise } from "../../support/relevance/synthesise.ts";
+import { median } from "../../support/statistics.ts";
+import { sourceOf, writeProject } from "./world.ts";
+
+export const OPTIONS = {
+  folder: `${import.meta.dir}/../../fixtures/docs`,
+  documents: 0,
+  requests: 2_000,
+  clients: "1,8",
+  rounds: 3,
+};
+type Options = typeof OPTIONS;
+
+const SEED = 2;
+/** As many queries as the service keeps embedded for a project: embedding is measured elsewhere. */
+const QUERIES = 60;
+const LIMIT = 10;
+const DIMENSION = 768;
+const POLL_MS = 50;
+/** Changes are visible within a second. */
+const VISIBLE_MS = 1_000;
+
+const OPERATIONS = ["search", "lookup", "semantic", "keyword", "hybrid"] as const;
+type OperationName = (typeof OPERATIONS)[number];
+
+/** Medians over the rounds. Times are milliseconds. */
+type Figures = Pick<Latencies, "qps" | "p50" | "p99" | "cpu">;
+
+interface Measured extends Figures {
+  readonly clients: number;
+  readonly operation: OperationName;
+}
+
+function bodyOf(operation: OperationName, query: string): { path: string; body: object } {
+  if (operation === "lookup") return { path: "knowledge/lookup", body: { query, limit: LIMIT } };
+  if (operation !== "search") {
+    return { path: "retrieve", body: { query, mode: operation, limit: LIMIT, threshold: 0 } };
+  }
+  const vector = base64Of(embed(query) as Float32Array<ArrayBuffer>);
+  const body = { vector, dimension: DIMENSION, limit: LIMIT, threshold: 0 };
+  return { path: "environments/production/search", body };
+}
+
+/** A project with these files, once all their embeddings can be searched. */
+async function fill(context: BenchContext, { folder, documents: count }: Options) {
+  const { env, sql } = await context.openDatabase();
+  const userId = await addUser(sql);
+  const { key } = await addApiKey(sql, userId);
+  const { slug } = await writeProject(sql, userId, "modes");
+  const server = await context.startServer(env);
+  const call = async (method: string, path: string, body?: string) => {
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    if (method === "POST") headers["content-type"] = "application/x-ndjson";
+    const sent = body === undefined ? { method, headers } : { method, headers, body };
+    const response = await fetch(new URL(`/projects/${slug}${path}`, server.url), sent);
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()) as { embeddings_waiting: number };
+  };
+  await call("PATCH", "", JSON.stringify({ embedder: "hashing" }));
+  const corpus = readCorpus(folder);
+  const documents = count === 0 ? corpus : synthesise(corpus, count, SEED);
+  const records = documents.map(sourceOf).map(({ path, text: content }) => {
+    return JSON.stringify({ record: "file", path, content, environments: ["production"] });
+  });
+  await call("POST", "/import", records.join("\n"));
+  while ((await call("GET", "/index-state")).embeddings_waiting > 0) await Bun.sleep(POLL_MS);
+  await Bun.sleep(VISIBLE_MS);
+  const perKind = Math.ceil(QUERIES / KINDS.length) * 2;
+  const texts = knownItemQueries(documents, SEED, perKind).map(({ text }) => text);
+  const queries = new Random(SEED).sample([...new Set(texts)], QUERIES);
+  return { server, key, slug, queries, documents: documents.length };
+}
+
+/** Ready-made requests of every operation. */
+function requestsOf({ server, key, slug, queries }: Awaited<ReturnType<typeof fill>>) {
+  const requests = OPERATIONS.map((operation) => {
+    const own = queries.map((query) => {
+      const { path, body } = bodyOf(operation, query);
+      return postRequest(server, `/projects/${slug}/${path}`, key, JSON.stringify(body));
+    });
+    return [operation, own] as const;
+  });
+  return Object.fromEntries(requests) as Record<OperationName, Uint8Array[]>;
+}
+
+const medianOf = (runs: readonly Latencies[], figure: keyof Figures) =>
+  median(runs.map((run) => run[figure]));
+
+async function measure(
+  { requests, rounds }: Options,
+  server: BenchServer,
+  payloads: Record<OperationName, Uint8Array[]>,
+  load: LoadGenerator,
+  clients: number,
+): Promise<Measured[]> {
+  const runs = new Map<OperationName, Latencies[]>(OPERATIONS.map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round++) {
+    for (const operation of OPERATIONS) {
+      const latencies = await load.run(server, clients, requests, payloads[operation]);
+      // The first round compiles the code and fills the caches.
+      if (round > 0) runs.get(operation)?.push(latencies);
+    }
+  }
+  return OPERATIONS.map((operation) => {
+    const own = runs.get(operation) as Latencies[];
+    const of = (figure: keyof Figures) => medianOf(own, figure);
+    return { clients, operation, qps: of("qps"), p50: of("p50"), p99: of("p99"), cpu: of("cpu") };
+  });
+}
+
+/** What the parts of an operation take together, by CPU. */
+function partsOf(operation: OperationName, all: readonly Measured[]): number {
+  const cpuOf = (name: OperationName) => all.find((row) => row.operation === name)?.cpu as number;
+  if (operation === "hybrid") return cpuOf("search") + cpuOf("lookup");
+  return cpuOf(operation === "search" || operation === "semantic" ? "search" : "lookup");
+}
+
+export async function run(options: Options, context: BenchContext): Promise<Measured[]> {
+  const { out } = context;
+  const filled = await fill(context, options);
+  const payloads = requestsOf(filled);
+  const load = new LoadGenerator();
+  const results: Measured[] = [];
+  out.line(`${filled.documents} documents`);
+  out.head("", "clients", "per second", "p50, ms", "p99, ms", "CPU, ms", "CPU to its parts");
+  for (const clients of options.clients.split(",").map(Number)) {
+    const measured = await measure(options, filled.server, payloads, load, clients);
+    for (const { operation, qps, p50, p99, cpu } of measured) {
+      const times = [p50, p99, cpu, cpu / partsOf(operation, measured)];
+      out.row(operation, clients, qps.toFixed(0), ...times.map((time) => time.toFixed(2)));
+    }
+    results.push(...measured);
+  }
+  await filled.server.stop();
+  return results;
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);
