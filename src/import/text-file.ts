@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queryable } from "../db/client.ts";
+import { fileTitle } from "../markdown/index.ts";
 import { cutChunks } from "./records/cut.ts";
 import type { FileChunk, FileVersion } from "./records/file-record.ts";
 import type { ImportTarget } from "./records/target.ts";
@@ -17,8 +18,8 @@ interface TextFile {
   readonly isMarkdown: boolean;
 }
 
-/** A file that arrived as text, cut into chunks without embeddings. */
-async function textVersion(
+/** A file that arrived as text, cut into chunks without embeddings. Cutting takes time, so callers hold no lock meanwhile. */
+export async function textVersion(
   project: string,
   { path, content, isMarkdown }: TextFile,
 ): Promise<FileVersion> {
@@ -26,6 +27,7 @@ async function textVersion(
   return {
     ...{ id: undefined, project, path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
+    title: fileTitle(path, content),
     chunks: await cutText(content, isMarkdown),
   };
 }
@@ -47,14 +49,14 @@ export async function cutText(content: string, isMarkdown: boolean): Promise<Fil
 export async function storeTextFile(
   sql: Queryable,
   target: ImportTarget,
-  file: TextFile,
+  record: FileVersion,
 ): Promise<{ fileId: string; versionId: string }> {
-  const record = await textVersion(target.id, file);
+  const { path } = record;
   const lookups = createLookups(target);
-  const batch = [{ where: file.path, parsed: { kind: "file", record } } as const];
+  const batch = [{ where: path, parsed: { kind: "file", record } } as const];
   const { plan } = await planBatch(sql, { lookups, target, firstRecord: 0 }, batch);
-  const fileId = lookups.files.byKey(target.id, file.path)?.id ?? "";
-  const version = findVersion(record, { id: fileId, parent: target.id, key: file.path }, plan);
+  const fileId = lookups.files.byKey(target.id, path)?.id ?? "";
+  const version = findVersion(record, { id: fileId, parent: target.id, key: path }, plan);
   await plan.rows.write(sql);
   return { fileId, versionId: version.id };
 }

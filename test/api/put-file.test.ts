@@ -50,6 +50,19 @@ const changes = async (): Promise<number> =>
   (await api.sql`SELECT 1 FROM change_log WHERE project_id = ${project.id}`).length;
 
 describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
+  test("what is wrong with a text is told only to those who may write it", async () => {
+    const [stranger, viewer] = [await api.user(), await api.user()];
+    await api.join(viewer, project, "viewer");
+    const broken = Uint8Array.of(0x61, 0xff);
+    const before = await changes();
+    expect((await put("broken.md", broken, { as: stranger })).status).toBe(404);
+    expect((await put("broken.md", broken, { as: viewer })).status).toBe(403);
+    const elsewhere = await put("broken.md", broken, { query: "?environment=none" });
+    expect([elsewhere.status, elsewhere.body.slug]).toEqual([404, "environment-not-found"]);
+    expect((await put("broken.md", broken)).status).toBe(400);
+    expect(await changes()).toBe(before);
+  });
+
   test("an editor creates a file, which is read back byte for byte", async () => {
     const content = "\ufeff---\ntitle: New\n---\r\n# A\n\nÄ text 😀.\n\n## B\n\nMore.\n";
     const answer = await put("docs/new file.md", content);

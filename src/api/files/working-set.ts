@@ -1,5 +1,6 @@
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
+import type { FileVersion } from "../../import/records/file-record.ts";
 import type { ImportTarget } from "../../import/records/target.ts";
 import { storeTextFile } from "../../import/text-file.ts";
 import type { WorkingSet } from "../scopes/working-set.ts";
@@ -24,15 +25,17 @@ export async function lockFile(
 /**
  * True if an import has stored a version with exactly this content, in chunks of its own. A version with the key
  * of a text is compared with the text when that is stored.
+ *
+ * @param hash SHA-256 of the content, in hexadecimal digits
  */
 export async function isImported(
   sql: Queryable,
   versionId: string,
-  content: string,
+  hash: string,
 ): Promise<boolean> {
   const [row] = await sql`
-    SELECT 1 FROM file_versions 
-    WHERE id = ${versionId} AND content = ${content} AND version_key NOT LIKE 'text:%'`;
+    SELECT 1 FROM file_versions WHERE id = ${versionId} AND version_key NOT LIKE 'text:%'
+      AND sha256(convert_to(content, 'UTF8')) = decode(${hash}, 'hex')`;
   return row !== undefined;
 }
 
@@ -41,7 +44,7 @@ export async function replaceFile(
   sql: Queryable,
   target: ImportTarget,
   set: WorkingSet,
-  file: Parameters<typeof storeTextFile>[2],
+  file: FileVersion,
   current: string | undefined,
 ): Promise<string> {
   const { fileId, versionId } = await storeTextFile(sql, target, file);

@@ -1,12 +1,17 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { holdWritableProject, type Membership } from "../../auth/project-access.ts";
+import {
+  findWritableProject,
+  holdWritableProject,
+  type Membership,
+} from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { isCurrent, mayChange } from "../../http/conditional.ts";
 import { mediaType, requirePlainBody } from "../../http/load/body.ts";
 import { targetOf } from "../../import/records/target.ts";
+import { textVersion } from "../../import/text-file.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
@@ -135,15 +140,21 @@ export async function putFile(
   requirePath(path);
   const bytes = await call.readBody();
   await requireClient(request);
+  // Before the transaction, in which others wait for the file: only callers with the right make the text be cut.
+  const { id } = await findWritableProject(sql, call.principal, params.project_reference);
+  await findWorkingSet(sql, id, call.query.environment);
+  const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
+  const content = textOf(bytes);
+  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+  const text = await textVersion(id, { path, content, isMarkdown });
   return await changing(sql, call, async ({ tx, project, set, current }) => {
-    const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
-    const content = textOf(bytes);
-    const text = { path, content, isMarkdown };
     requireMatch(request, current);
+    // The project of the same name may be another one by now.
+    const record = { ...text, project: project.id };
     const version =
-      current !== undefined && (await isImported(tx, current.versionId, content))
+      current !== undefined && (await isImported(tx, current.versionId, hash))
         ? current.versionId
-        : await replaceFile(tx, targetOf(project), set, text, current?.versionId);
+        : await replaceFile(tx, targetOf(project), set, record, current?.versionId);
     const file = summaryOf(await readVersion(tx, version));
     return { file, created: current === undefined };
   });

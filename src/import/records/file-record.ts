@@ -35,6 +35,8 @@ export interface FileVersion {
   readonly environments: readonly string[];
   readonly releases: readonly string[];
   readonly content: string | null;
+  /** The title, if it was read already; else it is read from the content when that is stored. */
+  readonly title?: string;
   readonly versionKey: string;
   /** The version's id; undefined for the one that its contents determine. */
   readonly versionId: string | undefined;

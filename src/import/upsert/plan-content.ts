@@ -270,7 +270,7 @@ function addVersion(
     file_id: owner.file_id,
     version_key: key,
     content: record.content,
-    title: fileTitle(record.path, record.content),
+    title: record.title ?? fileTitle(record.path, record.content),
     chunk_count: String(chunks.length),
   });
   if (isToBeEmbedded(record, chunks)) {
