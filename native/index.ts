@@ -104,7 +104,7 @@ interface IndexStats {
   /** Distinct vectors in a graph; small shards have none. */
   graphed: number;
   shards: number;
-  /** How far below the 10th best a graph search goes on; see native/src/graph/graph.hpp. */
+  /** How much farther than the 10th best a graph search goes on, as a share; see native/src/graph/graph.hpp. */
   window: number;
   bytes: { codes: number; vectors: number; graph: number; rendered: number; ids: number };
 }

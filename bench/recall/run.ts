@@ -41,6 +41,8 @@ export const OPTIONS = {
 type Options = typeof OPTIONS;
 
 const WHOLE = "100%";
+/** With less, a user notices that results are missing. */
+const LOW_RECALL = 0.8;
 
 /** What is searched for in each index. */
 interface Plan {
@@ -64,6 +66,8 @@ interface Measured {
   readonly scope: string;
   readonly limit: number;
   readonly recall: number;
+  /** Queries with a recall below LOW_RECALL. */
+  readonly low: number;
   readonly plans: string;
   /** The work of the chosen plans, divided by that of the better fixed plan. */
   readonly work: number;
@@ -140,7 +144,8 @@ function measure(project: Project, queries: Queries, scope: string, limit: numbe
     return share === 100 ? plan : `${plan} ${share}%`;
   });
   const work = workRatio(project, scope, queries.wide, limit);
-  return { recall: mean(shares), plans: text.join(", "), work, microseconds };
+  const low = shares.filter((share) => share < LOW_RECALL).length;
+  return { recall: mean(shares), low, plans: text.join(", "), work, microseconds };
 }
 
 /** Measures one way of arrival, and prints each row at once. */
@@ -158,10 +163,17 @@ function measureArrival(
     for (const scope of plan.scopes) {
       for (const limit of plan.limits) {
         const measured = measure(project, queries, scope, limit);
-        const { recall, plans, work, microseconds } = measured;
+        const { recall, low, plans, work, microseconds } = measured;
         const curve = curveOf(queries, scope, limit);
         const ratio = curve === null ? "-" : ratioText(curve, recall, microseconds);
-        const cells = [recall.toFixed(4), plans, work.toFixed(2), microseconds.toFixed(0), ratio];
+        const cells = [
+          recall.toFixed(4),
+          low,
+          plans,
+          work.toFixed(2),
+          microseconds.toFixed(0),
+          ratio,
+        ];
         out.row(arrival, queries.name, scope, limit, ...cells);
         rows.push({ arrival, queries: queries.name, scope, limit, ...measured });
       }
@@ -201,7 +213,7 @@ function measureData(out: Output, options: Options, data: DataSet, folder: strin
   const members = new Map(scopes.map((scope) => [scope, rowsOf(data.base, scope)]));
   const { curveOf, curves } = baselineOf(options, data, members, folder);
   out.line(`\n${data.name}: ${data.base.rows} x ${data.base.dimension}`);
-  out.head("arrival", "queries", "scope", "k", "recall", "plan", "work", "CPU us", "ratio");
+  out.head("arrival", "queries", "scope", "k", "recall", "low", "plan", "work", "CPU us", "ratio");
   const measured: Measured[] = [];
   for (const order of options.orders.split(",")) {
     const rows = orderOf(data.base, order);

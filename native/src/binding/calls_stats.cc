@@ -28,7 +28,7 @@ struct IndexStats {
     chunks += shard.rows();
     nodes += shard.nodes();
     graphed += numbers.graphed;
-    window = std::max(window, numbers.effort.window[0].far);
+    window = std::max(window, numbers.effort.window[0]);
     shards++;
   }
 

@@ -13,8 +13,8 @@ namespace tessera {
 
 /// Candidates of an insertion.
 static constexpr size_t EF_CONSTRUCTION = 128;
-/// Candidates this far below the best are not expanded on the levels above level 0, in the unit of a
-/// WalkWindow. What a query in one cluster passes is farther below; what is between two clusters is not.
+/// Candidates this far below the best are not expanded on the levels above level 0. The unit is the product
+/// of the lengths of the two residuals, the most that they can add to a similarity. What a query in one cluster passes is farther below; what is between two clusters is not.
 static constexpr float DESCENT_WINDOW = 0.4f;
 /// The share of that window within which candidates are near the best: what is in a query's own cluster.
 static constexpr float NEAR_SHARE = 0.5f;

@@ -70,22 +70,15 @@ struct GraphScratch {
   std::vector<float> best;
 };
 
-/// A walk ends when every node to expand is this far below the `limit`-th best member. It adapts the
-/// effort to the query: well separated neighbours end the walk early, crowded ones keep it going. The
-/// unit is the product of the lengths of the two residuals, the most that they can add to a similarity.
-struct WalkWindow {
-  /// For queries like the data: their `limit`-th best member has at least `nearEstimate`.
-  float near;
-  /// For other queries, whose nearest nodes are farther apart, and until that many members are found.
-  float far;
-  float nearEstimate;
-};
-
 /// What a walk over level 0 looks for and when it stops.
 struct WalkParameters {
   /// Members wanted; at least 1.
   size_t limit;
-  WalkWindow window;
+  /// The walk ends when the distance of every node to expand, one minus its estimate, is larger than that of
+  /// the `limit`-th best member by this share of it. So the effort adapts to the query: well separated
+  /// neighbours end a walk early, crowded ones keep it going, and those of a query far from the data have
+  /// paths that lead through more distant nodes.
+  float window;
   /// Estimates after which the walk gives up.
   uint64_t maxEstimates;
   /// Nodes that the walk does not see, as if they were not in the graph. For measurements.
@@ -96,8 +89,6 @@ struct WalkParameters {
 struct WalkWork {
   uint64_t estimates = 0;
   uint64_t expansions = 0;
-  /// The estimate of the `limit`-th best member of the last walk.
-  float lastEstimate = 0;
 };
 
 class Graph {

@@ -8,7 +8,7 @@
 namespace tessera {
 
 /// The window of the search for a node: narrower than that of most queries, so that these reach it too.
-static constexpr float WINDOW = 0.05f;
+static constexpr float WINDOW = 0.07f;
 /// Members that the search for a node wants.
 static constexpr size_t LIMIT = 10;
 /// Most nodes are seen within so many estimates; only the others are searched for to the end.
@@ -18,9 +18,12 @@ static constexpr uint64_t MAX_ESTIMATES = 1 << 15;
 /// Nodes that a missed node is linked with, both ways.
 static constexpr size_t NEW_LINKS = 4;
 /// Candidates of which these are chosen, by 3-bit codes.
-static constexpr size_t LINK_CANDIDATES = 32;
+static constexpr size_t LINK_CANDIDATES = 48;
 /// A link is given up only when at least this many lead to its node.
 static constexpr uint32_t MIN_INCOMING_TO_SPARE = 4;
+/// Links that lead to each node, as far as the lists of near nodes have places. With fewer, questions miss a node
+/// whose neighbours are like them less than it is; with more, all walks estimate more nodes.
+static constexpr uint32_t MIN_INCOMING = M0 / 2;
 
 Graph::Repair::Repair(Graph& graph, const Codes& codes, const std::atomic<bool>& cancelled)
     : graph_(graph), codes_(codes), cancelled_(cancelled), incoming_(graph.size(), 0) {}
@@ -29,12 +32,19 @@ void Graph::Repair::run(std::span<const uint32_t> inserted, unsigned threads) {
   countIncoming();
   suspects_.assign(inserted.begin(), inserted.end());
   for (uint32_t node = 0; node < graph_.size() - inserted.size(); node++) {
-    if (incoming_[node] == 0) suspects_.push_back(node);
+    if (incoming_[node] < MIN_INCOMING) suspects_.push_back(node);
   }
   std::vector<Searcher> searchers(threads);
   inThreads(threads, [&](unsigned thread) { searchAll(searchers[thread]); });
   for (const Searcher& searcher : searchers) {
     for (const uint32_t node : searcher.missed) reconnect(searchers[0], node);
+  }
+  for (const Searcher& searcher : searchers) {
+    for (const auto& [node, sources] : searcher.poor) {
+      for (size_t i = 0; i < sources.size() && incoming_[node] < MIN_INCOMING; i++) {
+        link(sources[i], node, false);
+      }
+    }
   }
 }
 
@@ -53,6 +63,10 @@ void Graph::Repair::searchAll(Searcher& searcher) {
     aim(searcher, node);
     if (!finds(searcher, node, FIRST_ESTIMATES) && !finds(searcher, node, MAX_ESTIMATES)) {
       searcher.missed.push_back(node);
+    } else if (incoming_[node] < MIN_INCOMING) {
+      keepNearest(searcher.found, node, LINK_CANDIDATES);
+      Poor& poor = searcher.poor.emplace_back(Poor{node, {}});
+      for (const Candidate& candidate : searcher.found) poor.sources.push_back(candidate.node);
     }
   }
 }
@@ -69,41 +83,46 @@ bool Graph::Repair::finds(Searcher& searcher, uint32_t node, uint64_t maxEstimat
   };
   WalkWork work;
   const WalkParameters parameters{
-      .limit = LIMIT, .window = {WINDOW, WINDOW, 0}, .maxEstimates = maxEstimates};
+      .limit = LIMIT, .window = WINDOW, .maxEstimates = maxEstimates};
   graph_.walk(codes_, searcher.query, parameters, isMember, searcher.scratch, searcher.found, work);
   return seen;
+}
+
+void Graph::Repair::keepNearest(std::vector<Candidate>& found, uint32_t node, size_t count) const {
+  const auto keepBest = [&](size_t kept) {
+    const auto end = found.begin() + static_cast<ptrdiff_t>(std::min(kept, found.size()));
+    std::partial_sort(found.begin(), end, found.end(), [](const Candidate& a, const Candidate& b) {
+      return a.estimate > b.estimate;
+    });
+    found.erase(end, found.end());
+  };
+  std::erase_if(found, [&](const Candidate& candidate) { return candidate.node == node; });
+  keepBest(LINK_CANDIDATES);
+  const Code3Bit code = codes_.code3Bit(node);
+  for (Candidate& candidate : found) {
+    candidate.estimate = codes_.quantizer.estimatePair(code, codes_.code3Bit(candidate.node));
+  }
+  keepBest(count);
 }
 
 void Graph::Repair::reconnect(Searcher& searcher, uint32_t node) {
   aim(searcher, node);
   // A node that was reconnected before may have opened the way to this one.
   if (finds(searcher, node, MAX_ESTIMATES)) return;
-  std::vector<Candidate>& found = searcher.found;
-  const auto keepBest = [&](size_t count) {
-    const auto end = found.begin() + static_cast<ptrdiff_t>(std::min(count, found.size()));
-    std::partial_sort(found.begin(), end, found.end(), [](const Candidate& a, const Candidate& b) {
-      return a.estimate > b.estimate;
-    });
-    found.erase(end, found.end());
-  };
-  keepBest(LINK_CANDIDATES);
-  const Code3Bit code = codes_.code3Bit(node);
-  for (Candidate& candidate : found) {
-    candidate.estimate = codes_.quantizer.estimatePair(code, codes_.code3Bit(candidate.node));
-  }
-  keepBest(NEW_LINKS);
-  for (const Candidate& candidate : found) {
-    link(candidate.node, node);
-    link(node, candidate.node);
+  keepNearest(searcher.found, node, NEW_LINKS);
+  for (const Candidate& candidate : searcher.found) {
+    link(candidate.node, node, true);
+    link(node, candidate.node, true);
   }
 }
 
-void Graph::Repair::link(uint32_t from, uint32_t to) {
+void Graph::Repair::link(uint32_t from, uint32_t to, bool replaces) {
   uint32_t* links = graph_.links_.base(from);
   const uint32_t count = countLinks(links, M0);
   if (std::find(links, links + count, to) != links + count) return;
   uint32_t place = count;
   if (count == M0) {
+    if (!replaces) return;
     const auto isLinkedLess = [&](uint32_t a, uint32_t b) { return incoming_[a] < incoming_[b]; };
     place = static_cast<uint32_t>(std::max_element(links, links + M0, isLinkedLess) - links);
     if (incoming_[links[place]] < MIN_INCOMING_TO_SPARE) return;

@@ -2,6 +2,7 @@
 // that nothing better is left.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "common/prefetch.hpp"
@@ -20,12 +21,9 @@ class Graph::Walk {
         codes_(codes),
         query_(query),
         limit_(parameters.limit),
-        near_(scaled(parameters.window.near)),
-        far_(scaled(parameters.window.far)),
-        nearEstimate_(parameters.window.nearEstimate),
+        window_(parameters.window),
+        kept_(KEPT_ERRORS * RabitqQuantizer::ERROR_1BIT * query.residualLength),
         hidden_(parameters.hidden),
-        window_(far_),
-        kept_(keptWindow()),
         maxEstimates_(parameters.maxEstimates),
         isMember_(isMember),
         visited_(scratch.visited),
@@ -52,9 +50,6 @@ class Graph::Walk {
     return true;
   }
 
-  /// The estimate of the `limit`-th best member.
-  float minEstimate() const { return minEstimate_; }
-
   WalkWork work;
 
  private:
@@ -78,7 +73,8 @@ class Graph::Walk {
   /// The neighbours of a query may be in several places, and what is between them too far below the best
   /// to be walked over. So each entry point that could lead to such a place is followed uphill.
   bool climbAscents() {
-    const float width = scaled(CLIMB_WINDOW);
+    const float width =
+        CLIMB_WINDOW * query_.residualLength * codes_.quantizer.residualLengthPerScale();
     for (const Candidate& point : ascents_) {
       const bool isNear = point.estimate + width * scaleOf(code(point.node)) >= minEstimate_;
       if (!isNear || reaches(point)) continue;
@@ -98,7 +94,7 @@ class Graph::Walk {
     }
   }
 
-  /// The window of entry points that are followed uphill. With 0.2 one of twenty queries between two groups
+  /// How far below the best entry points are followed uphill, in the unit of DESCENT_WINDOW. With 0.2 one of twenty queries between two groups
   /// missed the second one; with 0.5 queries in one cluster follow those in all others, too.
   static constexpr float CLIMB_WINDOW = 0.35f;
   /// Nodes that are expanded together, so that memory is read ahead.
@@ -110,6 +106,9 @@ class Graph::Walk {
   /// window is narrower: they have been estimated anyway.
   static constexpr float KEPT_ERRORS = 3;
 
+  /// Estimates of copies differ by less than this, and few others by so little.
+  static constexpr float SAME_ESTIMATE = 1e-5f;
+
   static constexpr auto isWorse = [](const Candidate& a, const Candidate& b) {
     return a.estimate < b.estimate;
   };
@@ -119,15 +118,6 @@ class Graph::Walk {
     if (work.estimates <= maxEstimates_ / 8 || work.expansions < nextForecast_) return false;
     nextForecast_ = work.expansions + FORECAST_EXPANSIONS;
     return true;
-  }
-
-  /// A window of this width, to be multiplied by the scale of a code.
-  float scaled(float width) const {
-    return width * query_.residualLength * codes_.quantizer.residualLengthPerScale();
-  }
-
-  float keptWindow() const {
-    return std::max(window_, KEPT_ERRORS * RabitqQuantizer::ERROR_1BIT * query_.residualLength);
   }
 
   /// Visits a neighbour of a hidden node and returns it, or NONE when all were visited. A link to the node
@@ -144,22 +134,25 @@ class Graph::Walk {
 
   float scaleOf(const uint8_t* code) const { return codes_.quantizer.factors1Bit(code).scale; }
 
-  bool reaches(const Candidate& entry) const {
-    return entry.estimate + window_ * scaleOf(code(entry.node)) >= minEstimate_;
+  bool reaches(const Candidate& entry) const { return entry.estimate >= leastEstimate_; }
+
+  /// Whether a member may be among the best although its estimate is not.
+  bool isKept(float estimate, const uint8_t* code) const {
+    return estimate >= leastEstimate_ || estimate + kept_ * scaleOf(code) >= minEstimate_;
   }
 
   void offer(float estimate, uint32_t node, const uint8_t* code) {
-    const float scale = scaleOf(code);
-    if (estimate + kept_ * scale < minEstimate_) return;
-    if (estimate + window_ * scale >= minEstimate_) {
+    if (!isKept(estimate, code)) return;
+    if (estimate >= leastEstimate_) {
       prefetch(graph_.links_.base(node), M0 * sizeof node);
       frontier_.push_back({estimate, node});
       std::push_heap(frontier_.begin(), frontier_.end(), isWorse);
     }
     if (!isMember_(node)) return;
     found_.push_back({estimate, node});
+    if (best_.size() == limit_ && estimate <= best_.front()) return;
+    if (isCopy(estimate)) return;
     if (best_.size() == limit_) {
-      if (estimate <= best_.front()) return;
       std::pop_heap(best_.begin(), best_.end(), std::greater<>());
       best_.back() = estimate;
     } else {
@@ -169,11 +162,18 @@ class Graph::Walk {
     if (best_.size() == limit_) raise(best_.front());
   }
 
+  /// Whether one of the best has this estimate, as copies of a vector with little noise have. They count once:
+  /// a walk that ends when it has met some copies of the nearest vector misses all others.
+  bool isCopy(float estimate) const {
+    bool isCopy = false;
+    for (const float other : best_) isCopy |= std::abs(other - estimate) < SAME_ESTIMATE;
+    return isCopy;
+  }
+
   void raise(float minEstimate) {
     minEstimate_ = minEstimate;
-    if (minEstimate < nearEstimate_ || window_ == near_) return;
-    window_ = near_;
-    kept_ = keptWindow();
+    // Errors may lift an estimate above 1.
+    leastEstimate_ = minEstimate - window_ * std::max(1 - minEstimate, 0.0f);
   }
 
   /// Notes the new neighbours of a node, whose codes are then on their way from memory.
@@ -213,14 +213,11 @@ class Graph::Walk {
   }
 
   /// Whether the nodes that are to be expanded by now leave the walk within its bound. More may come,
-  /// so this is only a sign that it will not end in time. The scale of one node stands for all, which
-  /// saves reading their codes.
+  /// so this is only a sign that it will not end in time.
   bool willEnd() const {
-    const float scale = scaleOf(code(frontier_.front().node));
-    const float least = minEstimate_ - window_ * scale;
     const auto left = static_cast<uint64_t>(
         std::count_if(frontier_.begin(), frontier_.end(),
-                      [least](const Candidate& entry) { return entry.estimate >= least; }));
+                      [this](const Candidate& entry) { return reaches(entry); }));
     return work.estimates + left * work.estimates / work.expansions <= maxEstimates_;
   }
 
@@ -229,9 +226,8 @@ class Graph::Walk {
     const float margin =
         RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;
     std::erase_if(found_, [&](Candidate& entry) {
-      const float scale = scaleOf(code(entry.node));
-      const bool excluded = entry.estimate + kept_ * scale < minEstimate_;
-      entry.estimate += margin * scale;
+      const bool excluded = !isKept(entry.estimate, code(entry.node));
+      entry.estimate += margin * scaleOf(code(entry.node));
       return excluded;
     });
   }
@@ -240,13 +236,10 @@ class Graph::Walk {
   const Codes& codes_;
   const QuantizedQuery& query_;
   const size_t limit_;
-  const float near_;
-  const float far_;
-  const float nearEstimate_;
+  const float window_;
+  /// KEPT_ERRORS, to be multiplied by the scale of a code.
+  const float kept_;
   const uint32_t (&hidden_)[2];
-  /// The window for now, and that of the members that are kept.
-  float window_;
-  float kept_;
   const uint64_t maxEstimates_;
   const IsMember isMember_;
   VisitedSet& visited_;
@@ -256,6 +249,8 @@ class Graph::Walk {
   std::vector<Candidate>& found_;
   /// The `limit`-th best estimate of a member.
   float minEstimate_ = -1e30f;
+  /// The estimate that a node must have to be expanded.
+  float leastEstimate_ = -1e30f;
   uint64_t nextForecast_ = FORECAST_EXPANSIONS;
   /// Nodes that are to be estimated.
   uint32_t nodes_[EXPANDED_TOGETHER * M0 + 1];
@@ -274,7 +269,6 @@ bool Graph::walk(const Codes& codes, const QuantizedQuery& query, const WalkPara
   const bool complete = walk.run();
   work.estimates += walk.work.estimates;
   work.expansions += walk.work.expansions;
-  work.lastEstimate = walk.minEstimate();
   return complete;
 }
 

@@ -10,22 +10,22 @@
 
 namespace tessera {
 
-/// Probes; every other one is a mixture.
-static constexpr uint32_t MAX_PROBES = 512;
+static constexpr uint32_t MAX_PROBES = 1024;
 /// Nodes per probe at least; the probes of a tiny graph would be much the same.
-static constexpr uint32_t PROBE_NODES = 8;
+static constexpr uint32_t PROBE_NODES = 4;
 static_assert(GRAPH_MIN_NODES >= MAX_PROBES * PROBE_NODES, "only tests have graphs of fewer probes");
-/// Weights of the second vector of mixtures, in turn. With the first one a probe remains nearest to its
-/// first vector, with the second one it is as near to either, whose neighbours may be far apart.
-static constexpr float MIXTURE_WEIGHTS[] = {0.5f, 1.0f};
-/// Windows that are tried, as factors of the default ones, narrowest first. Narrower ones save few of the
-/// estimates, and queries then find less than probes, whose neighbours were linked around them.
-static constexpr float WINDOW_FACTORS[] = {0.2f, 0.3f, 0.4f, 0.55f, 0.7f, 0.85f, 1.0f, 1.2f, 1.5f, 1.9f};
-/// The mean recall of probes that a window must reach, for each of EFFORT_LIMITS. Queries of a few words
-/// need a little more than probes, and the more the longer their list is, so it is above the 0.99 that
-/// they are to have.
-static constexpr float TARGET_RECALL[] = {0.9935f, 0.9955f};
-/// The recall of the probes that are near to the data without which searches scan instead.
+/// The kinds of probes, in turn: the weight of a second, unrelated vector in each. Without it a probe is like
+/// the data. With 0.5 it remains nearest to its first vector; with 1 it is as near to either, whose neighbours
+/// may be far apart. With -0.5 it is outside of the cone that embeddings of text fill, as questions are.
+static constexpr float SECOND_WEIGHTS[] = {0, 0.5f, 1, -0.5f};
+static constexpr size_t KINDS = std::size(SECOND_WEIGHTS);
+/// Windows that are tried, as factors of the default ones, narrowest first. Queries may be farther from the data
+/// than any probe, so none is narrower than the default.
+static constexpr float WINDOW_FACTORS[] = {1.0f, 1.2f, 1.5f, 1.9f, 2.4f, 3.0f};
+/// The mean recall that the probes of each kind must reach. Queries have 0.99 then: they find a little less than
+/// probes, whose neighbours were linked around them.
+static constexpr float TARGET_RECALL = 0.9935f;
+/// The recall of hidden vectors without which searches scan instead.
 static constexpr float SUFFICIENT_RECALL = 0.96f;
 /// A gain in recall that is not worth a wider window, where none reaches the target: the neighbours of a
 /// probe can be in places without a path between.
@@ -40,13 +40,12 @@ Calibration::Probe Calibration::makeProbe(uint32_t number) {
   const auto node = static_cast<uint32_t>(uint64_t{number} * nodes_ / probeCount_);
   // Half the nodes away, so unrelated even where vectors arrive sorted by topic.
   const uint32_t other = (node + nodes_ / 2) % nodes_;
-  const bool mixture = number % 2 == 1;
+  const float share = SECOND_WEIGHTS[number % KINDS];
   Probe probe;
   probe.hidden[0] = node;
-  probe.hidden[1] = mixture ? other : NONE;
+  probe.hidden[1] = share != 0 ? other : NONE;
   probe.vector.resize(dimension);
-  const float share = MIXTURE_WEIGHTS[number / 2 % std::size(MIXTURE_WEIGHTS)];
-  const auto weight = static_cast<float>(mixture ? share * vectors_.inverseNorm(other) : 0);
+  const auto weight = static_cast<float>(share * vectors_.inverseNorm(other));
   for (uint32_t i = 0; i < dimension; i++) {
     probe.vector[i] = static_cast<float>(vectors_.vector(node)[i] * vectors_.inverseNorm(node)) +
                       weight * vectors_.vector(other)[i];
@@ -84,10 +83,10 @@ void Calibration::rerank(const Probe& probe, size_t limit) {
       [this](uint32_t, double score) { scores_.push_back(score); }, [] { return -2.0; });
 }
 
-double Calibration::runProbe(Probe& probe, size_t limit, float window, WalkWork& work) {
+double Calibration::runProbe(const Probe& probe, size_t limit, float window, WalkWork& work) {
   const auto wanted = static_cast<size_t>(EFFORT_LIMITS[limit]);
   const WalkParameters parameters{.limit = wanted,
-                                  .window = {window, window, 0},
+                                  .window = window,
                                   .maxEstimates = nodes_,
                                   .hidden = {probe.hidden[0], probe.hidden[1]}};
   graph_->walk(
@@ -106,31 +105,34 @@ static float interpolated(float low, float high, double share) {
   return static_cast<float>(low + (high - low) * share);
 }
 
-std::optional<Calibration::Trial> Calibration::tryWindow(Probes probes, size_t limit, float window) {
+std::optional<Calibration::Trial> Calibration::tryWindow(size_t limit, float window) {
   WalkWork work;
-  double recall = 0;
-  for (Probe* probe : probes) {
+  double recalls[KINDS] = {};
+  for (size_t i = 0; i < probes_.size(); i++) {
     if (*cancelled_) return std::nullopt;
-    recall += runProbe(*probe, limit, window, work);
+    // Each kind has as many probes, give or take one.
+    const size_t ofKind = (probes_.size() + KINDS - 1 - i % KINDS) / KINDS;
+    recalls[i % KINDS] += runProbe(probes_[i], limit, window, work) / static_cast<double>(ofKind);
   }
-  const auto count = static_cast<double>(probes.size());
-  return Trial{window, static_cast<float>(recall / count),
-               static_cast<float>(static_cast<double>(work.estimates) / count)};
+  const size_t kinds = std::min(KINDS, probes_.size());
+  return Trial{window, static_cast<float>(*std::min_element(recalls, recalls + kinds)),
+               static_cast<float>(recalls[0]),
+               static_cast<float>(static_cast<double>(work.estimates) /
+                                  static_cast<double>(probes_.size()))};
 }
 
-std::optional<Calibration::Trial> Calibration::tune(Probes probes, size_t limit) {
-  const float target = TARGET_RECALL[limit];
+std::optional<Calibration::Trial> Calibration::tune(size_t limit) {
   std::vector<Trial> trials;
   for (const float factor : WINDOW_FACTORS) {
-    const auto trial = tryWindow(probes, limit, SearchEffort{}.window[limit].near * factor);
+    const auto trial = tryWindow(limit, SearchEffort{}.window[limit] * factor);
     if (!trial) return std::nullopt;
     trials.push_back(*trial);
-    if (trial->recall < target) continue;
+    if (trial->recall < TARGET_RECALL) continue;
     if (trials.size() == 1) return trial;
     const Trial& before = trials[trials.size() - 2];
-    const double share = (target - before.recall) / (trial->recall - before.recall);
-    return Trial{interpolated(before.window, trial->window, share), target,
-                 interpolated(before.estimates, trial->estimates, share)};
+    const double share = (TARGET_RECALL - before.recall) / (trial->recall - before.recall);
+    return Trial{interpolated(before.window, trial->window, share), TARGET_RECALL,
+                 trial->hiddenRecall, interpolated(before.estimates, trial->estimates, share)};
   }
   float best = 0;
   for (const Trial& trial : trials) best = std::max(best, trial.recall);
@@ -139,30 +141,11 @@ std::optional<Calibration::Trial> Calibration::tune(Probes probes, size_t limit)
 }
 
 bool Calibration::measure(size_t limit) {
-  std::vector<Probe*> probes;
-  for (Probe& probe : probes_) {
-    if (*cancelled_) return false;
-    WalkWork work;
-    runProbe(probe, limit, SearchEffort{}.window[limit].near, work);
-    probe.lastEstimate = work.lastEstimate;
-    probes.push_back(&probe);
-  }
-  // Half of the probes are nearer to their neighbours than the others.
-  const size_t half = probes.size() / 2;
-  const auto middle = probes.begin() + static_cast<ptrdiff_t>(half);
-  std::nth_element(probes.begin(), middle, probes.end(), [](const Probe* a, const Probe* b) {
-    return a->lastEstimate > b->lastEstimate;
-  });
-  const std::optional<Trial> near = tune(Probes(probes).first(half), limit);
-  if (!near) return false;
-  const std::optional<Trial> far = tune(Probes(probes).subspan(half), limit);
-  if (!far) return false;
-  // Queries may be farther from the data than any probe, so they have at least the default window.
-  const float least = SearchEffort{}.window[limit].far;
-  effort_.window[limit] = {near->window, std::max(far->window, least),
-                           (*middle)->lastEstimate};
-  effort_.estimates[limit] = static_cast<float>((near->estimates + far->estimates) / 2);
-  effort_.sufficient[limit] = near->recall >= SUFFICIENT_RECALL;
+  const std::optional<Trial> chosen = tune(limit);
+  if (!chosen) return false;
+  effort_.window[limit] = chosen->window;
+  effort_.estimates[limit] = chosen->estimates;
+  effort_.sufficient[limit] = chosen->hiddenRecall >= SUFFICIENT_RECALL;
   return true;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -13,11 +12,9 @@
 
 namespace tessera {
 
-/// Finds the smallest windows with which walks reach the target recall on probes: vectors of the index
-/// that the walk does not see, as if they were new, and mixtures of unrelated vectors, which are
-/// farther from the data. Which window applies to a probe depends on how near its neighbours are, not on
-/// its kind, as for a query. It is deterministic. It takes long; vectors that are added meanwhile are
-/// ignored.
+/// Finds the windows with which walks reach the target recall on probes of each kind: vectors of the index
+/// that the walk does not see, as if they were new, and mixtures of unrelated ones, which are farther from
+/// the data. It is deterministic. It takes long; vectors that are added meanwhile are ignored.
 class Calibration {
  public:
   /// The graph must exist.
@@ -43,16 +40,14 @@ class Calibration {
     uint32_t hidden[2];
     /// The score of the last true neighbour, for each of EFFORT_LIMITS.
     double minScores[2];
-    /// The estimate of the last neighbour that a walk finds, for the limit that is measured.
-    float lastEstimate;
   };
 
-  using Probes = std::span<Probe* const>;
-
-  /// What some probes gave with one window: their mean recall, and the estimates of a walk.
+  /// What one window gave: the mean recall of the kind that has the lowest, and that of the hidden vectors, and
+  /// the estimates of a walk.
   struct Trial {
     float window;
     float recall;
+    float hiddenRecall;
     float estimates;
   };
 
@@ -61,11 +56,11 @@ class Calibration {
   void findTruth(Probe& probe);
   /// Measures one of EFFORT_LIMITS. False, or null, when it was cancelled, as below.
   bool measure(size_t limit);
-  /// The window with which these probes reach the target.
-  std::optional<Trial> tune(Probes probes, size_t limit);
-  std::optional<Trial> tryWindow(Probes probes, size_t limit, float window);
+  /// The window with which the probes of each kind reach the target.
+  std::optional<Trial> tune(size_t limit);
+  std::optional<Trial> tryWindow(size_t limit, float window);
   /// Returns the recall of a probe with one window, and counts its work.
-  double runProbe(Probe& probe, size_t limit, float window, WalkWork& work);
+  double runProbe(const Probe& probe, size_t limit, float window, WalkWork& work);
   /// Fills `scores_` with the exact scores of the best candidates.
   void rerank(const Probe& probe, size_t limit);
 

@@ -112,7 +112,7 @@ class ShardSearch {
     const bool all = members - pending == graphed;
     const WalkParameters parameters{
         .limit = std::max<size_t>(query_.limit, WALK_MIN_LIMIT),
-        .window = effort.windowFor(static_cast<double>(query_.limit), !all),
+        .window = effort.windowFor(static_cast<double>(query_.limit)),
         .maxEstimates = forced ? graphed : static_cast<uint64_t>(members / WALK_COST)};
     const auto isMember = [&](uint32_t node) { return all || part_.nodes.has(node); };
     WalkWork work;
