@@ -11,7 +11,7 @@ namespace tessera {
 static constexpr size_t WORD_NUMBERS = 4;
 enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16 };
 
-/// So many code units there are.
+/// The number of code units.
 static constexpr size_t UNITS = 65'536;
 
 TextThread& textThread() {

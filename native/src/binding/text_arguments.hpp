@@ -1,4 +1,4 @@
-// What calls for texts share: the views of a thread, and their arguments.
+// Shared by the calls for texts: the views of a thread, and their arguments.
 #pragma once
 #include <napi.h>
 
@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// What a thread keeps. The memory of the segments belongs to its JavaScript values.
+/// The views of a thread. The memory of the segments belongs to its JavaScript values.
 struct TextThread {
   std::unordered_map<uint32_t, TextView> views;
   LookupScratch scratch;
@@ -40,7 +40,7 @@ TextView& openViewOf(const Named& given);
 /// The words of a query, which its members `words` and `numbers` describe.
 void readWords(const Fields& query, std::vector<AnalysedWord>& words);
 
-/// What a page answers: `json`, `total`, `more`, and `progress`, which is "" when no page follows.
+/// The answer of a page: `json`, `total`, `more`, and `progress`, which is "" when no page follows.
 Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,
                     const std::string& progress);
 

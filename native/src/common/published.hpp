@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// What `std::atomic<std::shared_ptr<T>>` does; that of GCC 12 lacks a barrier between a load and the next
+/// Does the same as `std::atomic<std::shared_ptr<T>>`, which in GCC 12 lacks a barrier between a load and the next
 /// store.
 template <typename T>
 class Published {

@@ -1,4 +1,4 @@
-// What every stored vector and every query vector must be.
+// The requirements on stored vectors and query vectors.
 #pragma once
 #include <cstddef>
 

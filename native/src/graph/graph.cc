@@ -28,7 +28,7 @@ static constexpr size_t SERIAL_NODES = 1024;
 
 namespace {
 
-/// How many groups have no more than this many nodes together.
+/// The number of groups that have no more than this many nodes together.
 size_t groupsWithin(const InsertionOrder& order, size_t nodes) {
   const auto end = std::upper_bound(order.ends.begin(), order.ends.end(), nodes);
   return static_cast<size_t>(end - order.ends.begin());
@@ -46,7 +46,7 @@ struct NodeOf {
   }
 };
 
-/// What USearch minimises: the negative estimate of the similarity.
+/// The value that USearch minimises: the negative estimate of the similarity.
 struct CodeDistance {
   NodeOf nodeOf;
 

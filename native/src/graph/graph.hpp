@@ -62,15 +62,15 @@ struct GraphScratch {
   DescentQueue queue;
   VisitedSet visited;
   std::vector<Candidate> entryPoints;
-  /// Those of them that a walk follows uphill if it has ended elsewhere.
+  /// The entry points that a walk follows uphill if it has ended elsewhere.
   std::vector<Candidate> ascents;
-  /// Of a walk: nodes to expand, a heap with the best estimate on top.
+  /// The nodes that a walk has to expand: a heap with the best estimate on top.
   std::vector<Candidate> frontier;
-  /// Of a walk: the best estimates of members, a heap with the lowest on top.
+  /// The best estimates of members in a walk: a heap with the lowest on top.
   std::vector<float> best;
 };
 
-/// What a walk over level 0 looks for and when it stops.
+/// The goal of a walk over level 0, and when it stops.
 struct WalkParameters {
   /// Members wanted; at least 1.
   size_t limit;

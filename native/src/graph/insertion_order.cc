@@ -13,7 +13,7 @@ static constexpr uint32_t GROUP_NODES = 512;
 static constexpr uint32_t MAX_GROUPS = 512;
 /// Longer groups are divided, so that threads end at about the same time.
 static constexpr size_t MAX_GROUP_NODES = 4 * GROUP_NODES;
-/// One of so many of the first nodes of a graph is inserted before the groups.
+/// One in this many of the first nodes of a graph is inserted before the groups.
 static constexpr uint32_t EARLY_SHARE = 16;
 /// Nodes whose group a thread finds before it takes more.
 static constexpr uint32_t BATCH = 256;

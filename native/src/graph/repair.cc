@@ -11,7 +11,7 @@ namespace tessera {
 static constexpr float WINDOW = 0.07f;
 /// Members that the search for a node wants.
 static constexpr size_t LIMIT = 10;
-/// Most nodes are seen within so many estimates; only the others are searched for to the end.
+/// Most nodes are seen within this many estimates; only the others are searched for to the end.
 static constexpr uint64_t FIRST_ESTIMATES = 384;
 /// Estimates after which a search for a node gives up. None comes near in a graph that serves.
 static constexpr uint64_t MAX_ESTIMATES = 1 << 15;

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Nodes within so many standard errors of the best estimate that show that errors are alike.
+/// Nodes within this many standard errors of the best estimate show that errors are alike.
 static constexpr size_t CROWD_NODES = 10;
 static constexpr float CROWD_ERRORS = 0.35f;
 

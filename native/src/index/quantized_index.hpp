@@ -35,7 +35,7 @@ class QuantizedIndex {
   /// Measures the effort if the graph has grown by a quarter since the last time, or if `forced`.
   /// Returns whether it did.
   bool calibrate(const VectorTable& vectors, bool forced, const std::atomic<bool>& cancelled);
-  /// What searches use: the defaults until calibration has measured what the data needs.
+  /// The settings of searches: the defaults until calibration has measured what the data needs.
   SearchEffort effort() const { return *effort_.load(); }
 
   RabitqQuantizer quantizer;

@@ -48,7 +48,7 @@ class Planes {
 static inline __m128i totalsOf(__m512i a, __m512i b, __m512i c, __m512i d) {
   const __m512i ab = _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
   const __m512i cd = _mm512_add_epi64(_mm512_unpacklo_epi64(c, d), _mm512_unpackhi_epi64(c, d));
-  // Of each, the quarters 0 and 2, and 1 and 3.
+  // The quarters 0 and 2, and 1 and 3, of each operand.
   const __m512i abcd =
       _mm512_add_epi64(_mm512_shuffle_i64x2(ab, cd, 0x88), _mm512_shuffle_i64x2(ab, cd, 0xdd));
   const __m512i folded = _mm512_add_epi64(abcd, _mm512_shuffle_i64x2(abcd, abcd, 0xb1));

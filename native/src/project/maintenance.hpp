@@ -13,7 +13,7 @@ struct MaintenanceResult {
   bool compacted = false;
 };
 
-/// What maintenance works on, noted by the writer.
+/// The projects that maintenance works on, noted by the writer.
 struct MaintenancePlan {
   /// `kept` has the ordinals, as (first, count) pairs, of chunks that no scope may have yet, but must
   /// stay; chunks that are appended later stay too. Without it nothing is compacted.

@@ -26,19 +26,19 @@ struct Statistics {
   double mean = 0;
   double deviation = 0;
 
-  /// How many deviations a value is above the mean.
+  /// The number of deviations by which a value is above the mean.
   double standard(double value) const { return deviation > 0 ? (value - mean) / deviation : 0; }
 };
 
 Statistics statisticsOf(double count, double sum, double squares) {
   if (count == 0) return {};
   const double mean = sum / count;
-  // Less than what rounding leaves of equal values is none.
+  // A difference below this is an effect of rounding.
   const double variance = squares / count - mean * mean;
   return {mean, variance > 1e-12 * squares / count ? std::sqrt(variance) : 0};
 }
 
-/// Of the best texts; those that are missing count as 0.
+/// The scores of the best texts; missing ones count as 0.
 Statistics ofKeywords(std::span<const FusedItem> items) {
   std::vector<double> scores;
   for (const FusedItem& item : items) if (item.keyword > 0) scores.push_back(item.keyword);
@@ -124,7 +124,7 @@ class Fusion {
   const uint32_t dimension_;
   const Statistics keywords_;
   const double named_;
-  /// Of each item: its cosine, and with feedback more.
+  /// The score of each item: its cosine, and with feedback more.
   std::vector<double> similarities_;
   std::vector<float> feedback_;
 };

@@ -23,7 +23,7 @@ struct FusedItem {
   /// Whether it is one of the candidates that statistics are taken over. A further chunk of a file that is
   /// one itself is not, so that a file counts once.
   bool counts = true;
-  /// What `fuse` computes: 0 to 1.
+  /// The fused score: 0 to 1.
   double score = 0;
 };
 

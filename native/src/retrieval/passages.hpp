@@ -29,7 +29,7 @@ struct ShownHit {
   bool isWhole = false;
   /// Where the best passage of the chunk begins, in code units, once it was looked for.
   std::optional<size_t> passage;
-  /// What is highlighted, once it was looked for.
+  /// The highlight, once it was looked for.
   std::optional<Snippet> snippet;
 
   /// Identifies the hit between pages.

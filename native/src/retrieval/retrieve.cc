@@ -22,7 +22,7 @@ static constexpr size_t COMPARED_CHUNKS = 16;
 
 namespace {
 
-/// How many candidates are needed for some hits. They grow in steps, so that most pages are taken from the
+/// The number of candidates needed for some hits. It grows in steps, so that most pages are taken from the
 /// same ones.
 size_t depthFor(size_t wanted, size_t least) {
   size_t depth = least;
@@ -30,7 +30,7 @@ size_t depthFor(size_t wanted, size_t least) {
   return depth;
 }
 
-/// What may be a hit: a file that its text has found, or a chunk that its vector has found.
+/// A candidate for a hit: a file that its text has found, or a chunk that its vector has found.
 struct HitCandidate {
   /// Null for a chunk.
   const TextMatch* match = nullptr;
@@ -202,7 +202,7 @@ class Retrieval {
     });
   }
 
-  /// What would be shown of a candidate; nothing if its file was returned or has to be read.
+  /// The hit that a candidate would be shown as; nothing if its file was returned or has to be read.
   std::optional<ShownHit> shown(const HitCandidate& candidate) {
     ShownHit hit;
     // Later candidates may be better than the end of the page before, and continue the list there.

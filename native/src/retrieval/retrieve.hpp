@@ -30,12 +30,12 @@ struct RetrievalRequest {
   size_t limit;
   /// The least cosine of hits that only the vector has found.
   double threshold;
-  /// What earlier pages returned, as their answers said.
+  /// The hits of earlier pages, as their answers said.
   std::string progress;
   /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
   std::string selfPath;
   std::string next;
-  /// What the caller has read of file versions.
+  /// The file versions that the caller has read.
   std::vector<GivenVersion> versions;
   /// The chunks that the caller has found by vector, best first, and how many reach the threshold;
   /// nothing if the scope is to be searched.

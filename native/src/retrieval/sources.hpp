@@ -60,7 +60,7 @@ class ChunkSource {
       }
     }
   }
-  /// What the caller has read of a version; null if it has not.
+  /// A version as the caller has read it; null if it has not.
   const GivenVersion* given(std::string_view versionId) const;
 
  private:

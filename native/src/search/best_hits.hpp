@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// How many chunks of a node are in the scope.
+/// The number of chunks of a node in the scope.
 uint64_t chunksOf(const ScopePart& part, uint32_t node);
 
 /// Keeps the best `limit` chunks, ordered as the answer orders them: by score, then by chunk id.

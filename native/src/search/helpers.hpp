@@ -27,7 +27,7 @@ class Helpers {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;
-  /// What a helper that wakes up does; null when it is too late.
+  /// The work of a helper that wakes up; null when it is too late.
   const std::function<void()>* work_ = nullptr;
   /// Counts the searches, so that a helper takes part once in each.
   uint64_t turn_ = 0;

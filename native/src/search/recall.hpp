@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-/// How many of the true best hits of a query a search finds.
+/// The number of true best hits of a query that a search finds.
 struct RecallSample {
   uint32_t wanted;
   uint32_t found;

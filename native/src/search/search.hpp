@@ -22,7 +22,7 @@ struct Hit {
   double score;
 };
 
-/// What a search has read, for comparing plans by counted work, and how long it took to rank.
+/// The work of a search, for comparing plans by counts, and how long it took to rank.
 struct SearchWork {
   /// Distinct vectors of the scope.
   uint64_t members = 0;

@@ -18,7 +18,7 @@ class SnapshotReader {
   /// `manifest` is the part of the manifest that describes the project.
   SnapshotReader(SnapshotFiles files, std::string_view manifest);
 
-  /// Throws unless the files can hold so many bytes, before memory is reserved for them.
+  /// Throws unless the files can hold this many bytes, before memory is reserved for them.
   void requireBytes(uint64_t length) const;
   void getBytes(void* data, uint64_t length);
   void getColumn(Column& column, uint32_t rows, Rows kind);

@@ -1,4 +1,4 @@
-// What native code reads of Markdown, for tests that compare it with TypeScript.
+// The parts of Markdown that native code reads, for tests that compare it with TypeScript.
 #include <string>
 
 #include "common/chunk_text.hpp"

@@ -17,7 +17,7 @@ inline bool isLetter(char16_t unit) {
   return unit < 0x80 && (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
 }
 
-/// What `\s` of a regular expression of JavaScript matches.
+/// The characters that `\s` of a regular expression of JavaScript matches.
 inline bool isSpace(char16_t unit) {
   if (unit <= 0x20) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0xa0) return false;

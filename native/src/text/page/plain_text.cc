@@ -36,7 +36,7 @@ size_t lineTextAt(Units text, size_t line) {
   return end;
 }
 
-/// Where a tag that starts at the position ends; the position itself if there is none.
+/// The end of a tag that starts at the position; the position itself if there is none.
 size_t endOfTag(Units text, size_t position) {
   const size_t name = position + (unitAt(text, position + 1) == u'/' ? 2 : 1);
   if (!isLetter(unitAt(text, name))) return position;

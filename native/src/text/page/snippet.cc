@@ -18,7 +18,7 @@ constexpr double REGION_CHARS = 1.75 * MAX_SNIPPET_CHARS;
 constexpr double LEAD_CHARS = MAX_SNIPPET_CHARS / 4.0;
 /// Words that weigh less than this share of the weightiest one, such as "a", are not marked.
 constexpr double MARKED_MIN_SHARE = 0.1;
-/// What a word adds that is in the window already.
+/// The gain of a word that is in the window already.
 constexpr double REPEATED_SHARE = 0.1;
 /// How far a cut moves to find a space.
 constexpr size_t CUT_REACH = 24;

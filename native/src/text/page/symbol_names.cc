@@ -11,7 +11,7 @@ static bool isScopeUnit(char16_t unit) {
   return isWordUnit(unit) || unit == u'-' || unit == u'_' || unit == u'.';
 }
 
-/// What closes an expression: a dot or a dash behind it is an operator.
+/// Characters that close an expression: a dot or a dash behind one is an operator.
 static bool isClosing(char16_t unit) { return unit == u')' || unit == u']' || unit == u'}'; }
 
 /// The end of what consists of such units from a position on.

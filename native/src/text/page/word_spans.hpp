@@ -47,7 +47,7 @@ class SegmentWords final : public TokenWords {
   const TermMarks& marks_;
 };
 
-/// By what the words match in all segments, for texts of any of them and of none.
+/// The matches of the words in all segments, for texts of any of them and of none.
 class ViewWords final : public TokenWords {
  public:
   ViewWords(std::span<const TextSegment> segments, const TextQuery& query)

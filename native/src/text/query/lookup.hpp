@@ -14,13 +14,13 @@
 namespace tessera {
 
 struct LookupRequest {
-  /// What to look for, as the response repeats it; none lists all documents by path.
+  /// The query, as the response repeats it; without one, all documents are listed by path.
   std::optional<std::u16string> query;
   /// The words of the query.
   std::vector<AnalysedWord> words;
   TextShard shard;
   size_t limit;
-  /// What earlier pages returned, as their answers said.
+  /// The hits of earlier pages, as their answers said.
   std::string progress;
   /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
   std::string selfPath;

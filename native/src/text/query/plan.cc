@@ -61,7 +61,7 @@ class FunctionWords {
   double leastFrequency_ = 0;
 };
 
-/// What a word counts. Function words hardly count. In a long query, a rare identifier counts more than the
+/// The weight of a word. Function words hardly count. In a long query, a rare identifier counts more than the
 /// words around it: a person who writes `getStaticProps` means exactly that.
 double shareOf(const KnownWord& found, bool isFunctional, bool isLong, size_t documents) {
   const double rare = std::max(1.0, static_cast<double>(documents) * IDENTIFIER_MAX_SHARE);

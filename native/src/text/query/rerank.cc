@@ -147,7 +147,7 @@ double Reranker::startsWithQuery() const {
   return leading_ == words_.size() ? coverage_ / query_.maxScore : 0;
 }
 
-/// What a passage earns that the query names, with all of its words in their order and only function words between
+/// The gain of a passage that the query names, with all of its words in their order and only function words between
 /// them: the share of the query in it, to a power. Else 0.
 double Reranker::named(size_t length) const {
   return inOrder_ && matches_ == length ? std::pow(coverage_ / query_.maxScore, NAMED_POWER) : 0;

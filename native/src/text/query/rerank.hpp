@@ -18,14 +18,14 @@ class Reranker {
  public:
   Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query);
 
-  /// What to add to the score of the first pass.
+  /// The amount to add to the score of the first pass.
   double bonus(uint32_t document);
 
  private:
   /// A word of the query while a document is read.
   struct Word {
     double weight;
-    /// How many words before it make a document a match; 0 if it is none of them.
+    /// The number of words before it that make a document a match; 0 if it is none of them.
     size_t place;
     /// Weight of the pair of this word and the one before it.
     double pairWeight;

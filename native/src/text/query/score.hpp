@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// What a word has added to the scores of documents.
+/// The amount that a word has added to the scores of documents.
 struct WordScores {
   /// By document.
   std::vector<float> scores;

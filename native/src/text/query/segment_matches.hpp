@@ -14,7 +14,7 @@ namespace tessera {
 
 /// Which matches of a segment have to be ranked.
 struct Wanted {
-  /// Only the best so many matter.
+  /// Only this many of the best matter.
   size_t best;
   /// Matches with a lower score do not matter.
   double least;
@@ -112,7 +112,7 @@ class SegmentMatches {
   }
 
  private:
-  /// Reading so many postings costs as much as one step of a bisection.
+  /// Reading this many postings costs as much as one step of a bisection.
   static constexpr double POSTINGS_PER_STEP = 4;
   static constexpr size_t POSTINGS_AT_ONCE = 512;
 

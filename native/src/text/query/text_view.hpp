@@ -19,11 +19,11 @@ class TextView {
   explicit TextView(std::vector<TextSegment> segments);
 
   std::span<const TextSegment> segments() const { return segments_; }
-  /// How many documents are in scope.
+  /// The number of documents in scope.
   size_t documents() const { return documents_; }
   /// Mean length of the documents in tokens of content; at least 1.
   double averageLength() const { return averageLength_; }
-  /// How many documents in scope hold each of the terms of a segment, added up.
+  /// The number of documents in scope that hold each of the terms of a segment, added up.
   size_t frequencyOf(size_t segment, Range terms) const;
   size_t countInShard(TextShard shard);
 

@@ -94,7 +94,7 @@ class Stemmer {
   }
 
   bool ends(View ending) const { return View(word_).ends_with(ending); }
-  /// True if the last so many letters are in the region.
+  /// True if this many of the last letters are in the region.
   bool isIn(size_t region, size_t letters) const { return word_.size() >= region + letters; }
   void drop(size_t letters) { word_.resize(word_.size() - letters); }
   char16_t last(size_t back = 1) const { return word_[word_.size() - back]; }
@@ -215,7 +215,7 @@ bool mayShareStem(View word) {
 }
 
 size_t sharedLetters(View stem) {
-  // What rules add: `e`, as in hope for hoping; `i` for `y`; `l` or `ble`, as in sensibl for sensibility.
+  // The ending that a rule adds: `e`, as in hope for hoping; `i` for `y`; `l` or `ble`, as in sensibl for sensibility.
   const bool mayBeAdded = !stem.empty() && View(u"eil").find(stem.back()) != View::npos;
   const size_t added = stem.ends_with(u"ble") ? 2 : mayBeAdded ? 1 : 0;
   // A `z` may have been an `s`.

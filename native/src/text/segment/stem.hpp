@@ -12,7 +12,7 @@ namespace tessera {
 /// stem.
 std::u16string stemOf(std::u16string_view word);
 
-/// So many letters at the start of a stem are those of every word that has it, exceptions aside.
+/// This many letters at the start of a stem are those of every word that has it, exceptions aside.
 size_t sharedLetters(std::u16string_view stem);
 
 /// True if other words may have the same stem.

@@ -37,7 +37,7 @@ class TermMarks {
 
   /// The position in the query of the word that a term matches, plus 1; 0 for none. By term.
   const uint8_t* wordOf() const { return scratch_.wordOf.data(); }
-  /// What an occurrence of the term adds to the coverage of the query, out of `maxScore`.
+  /// The amount that an occurrence of the term adds to the coverage of the query, out of `maxScore`.
   double coverageOf(uint32_t term) const { return scratch_.coverageOf[term]; }
 
   /// Calls `visit(term)` for every term that has a mark, sometimes repeatedly.

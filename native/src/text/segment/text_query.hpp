@@ -33,12 +33,12 @@ struct AnalysedWord {
 /// A term of a segment that matches a word of the query.
 struct TermMatch {
   uint32_t term;
-  /// What an occurrence counts, and how much of the word it covers. The word itself: 1 and 1.
+  /// The weight of an occurrence, and how much of the word it covers. The word itself: 1 and 1.
   double similarity;
   double coverage;
 };
 
-/// What a word matches in one segment.
+/// The matches of a word in one segment.
 struct SegmentTerms {
   /// The word itself and the terms of the same stem, ascending: their frequencies add up.
   std::vector<TermMatch> forms;
@@ -51,15 +51,15 @@ struct SegmentTerms {
 /// A word and what it matches in a view, whatever the rest of the query is.
 struct PlannedWord {
   size_t length = 0;
-  /// How many documents in scope hold each of the terms, added up.
+  /// The number of documents in scope that hold each of the terms, added up.
   size_t frequency = 0;
   /// The most that the word can add to a score: `formWeight + exactWeight`.
   double weight = 0;
-  /// What all forms of the word earn together.
+  /// The gain of all forms of the word together.
   double formWeight = 0;
-  /// What only the word itself earns.
+  /// The gain of the word itself alone.
   double exactWeight = 0;
-  /// What a longer or misspelt word can add, before its similarity.
+  /// The most that a longer or misspelt word can add, before its similarity.
   double otherWeight = 0;
   /// By segment.
   std::vector<SegmentTerms> terms;
@@ -95,11 +95,11 @@ struct TextQuery {
   /// Mean length of the documents in scope, in tokens of content.
   double averageLength;
   TextShard shard;
-  /// How many matches are returned.
+  /// The number of matches that are returned.
   size_t limit;
 };
 
-/// What an occurrence of a term counts that starts with a word.
+/// The weight of an occurrence of a term that starts with a word.
 double prefixSimilarity(size_t wordLength, size_t termLength);
 
 }  // namespace tessera

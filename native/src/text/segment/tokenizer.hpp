@@ -15,7 +15,7 @@ struct TokenSpan {
   std::u16string token;
 };
 
-/// What a code unit is in a token, if that does not depend on its neighbours.
+/// The part that a code unit has in a token, if it does not depend on its neighbours.
 enum UnitKind : uint8_t {
   /// It has not occurred yet.
   UNKNOWN_UNIT = 0,

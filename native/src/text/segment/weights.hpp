@@ -11,7 +11,7 @@ inline constexpr double K1 = 1.5;
 /// BM25's b for the content: how much its length matters, compared with the average of the scope.
 inline constexpr double CONTENT_B = 0.75;
 
-/// What an occurrence of another form of the query word counts, as a share of the word itself.
+/// The weight of an occurrence of another form of the query word, as a share of the word itself.
 inline constexpr double STEM_SIMILARITY = 0.85;
 /// A form is often much rarer than its stem. How much of that difference, in inverse document
 /// frequency, only the exact form earns.
@@ -22,7 +22,7 @@ inline constexpr double PREFIX_SIMILARITY_GAIN = 0.6;
 inline constexpr double FUZZY_SIMILARITY = 0.7;
 /// Lower, because people rarely mistype the first letter.
 inline constexpr double FUZZY_FIRST_LETTER_SIMILARITY = 0.5;
-/// What another form of a term counts that a misspelt word may mean.
+/// The weight of another form of a term that a misspelt word may mean.
 inline constexpr double FUZZY_STEM_SIMILARITY = 0.6;
 
 /// How much of the query word a matching term covers; the word itself covers 1.
@@ -32,11 +32,11 @@ inline constexpr double FUZZY_COVERAGE = 0.9;
 
 /// Queries of more words than this are questions or sentences.
 inline constexpr size_t LONG_QUERY_WORDS = 4;
-/// What a function word counts beside other words, as a share of its inverse document frequency.
+/// The weight of a function word beside other words, as a share of its inverse document frequency.
 inline constexpr double FUNCTION_WORD_SHARE = 0.05;
 /// A single function word in a short query is one if at least this share of the documents holds it.
 inline constexpr double FUNCTION_WORD_MIN_SHARE = 0.2;
-/// What an identifier in mixed case counts in a long query, if at most this share of the documents
+/// The weight of an identifier in mixed case in a long query, if at most this share of the documents
 /// holds it. Names that many hold, such as GitHub, are words like others.
 inline constexpr double IDENTIFIER_SHARE = 5;
 inline constexpr double IDENTIFIER_MAX_SHARE = 0.01;
@@ -62,7 +62,7 @@ inline constexpr double NAMED_POWER = 2;
 inline constexpr double FIT_POWER = 1.5;
 /// Words that are further apart have no proximity.
 inline constexpr size_t PROXIMITY_MAX_DISTANCE = 8;
-/// What the proximity of two words in the wrong order counts.
+/// The weight of the proximity of two words in the wrong order.
 inline constexpr double REVERSED_ORDER_SHARE = 0.5;
 
 /// The best matches of the first pass that the second pass ranks again.
