@@ -144,8 +144,11 @@ export async function run(options: Options, context: BenchContext): Promise<Meas
   for (const clients of options.clients.split(",").map(Number)) {
     const measured = await measure(options, filled.server, payloads, load, clients);
     for (const { operation, qps, p50, p99, cpu } of measured) {
-      const times = [p50, p99, cpu, cpu / partsOf(operation, measured)];
-      out.row(operation, clients, qps.toFixed(0), ...times.map((time) => time.toFixed(2)));
+      const times = [p50, p99, cpu].map((time) => time.toFixed(2));
+      const parts = partsOf(operation, measured);
+      // The clock of the processor's time may not have ticked in a short run.
+      const ratio = parts > 0 ? (cpu / parts).toFixed(2) : "-";
+      out.row(operation, clients, qps.toFixed(0), ...times, ratio);
     }
     results.push(...measured);
   }

@@ -189,6 +189,7 @@ describe("the embedder of a project", () => {
     endpoint.served.length = 0;
     const project = await projectOf("cut");
     await report(project, [file("a.md", "alpha beta")]);
+    await until(async () => (await found(project, "alpha beta"))[0] === "a.md");
     const [row] = await api.sql<{ embedding: Uint8Array }[]>`
       SELECT embedding FROM chunks WHERE project_id = ${project.id}`;
     const stored = new Float32Array(new Uint8Array(row?.embedding ?? []).buffer);
