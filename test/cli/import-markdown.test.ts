@@ -357,7 +357,7 @@ describe("importing Markdown with an embedding endpoint", () => {
     await failing(Response.json({ hello: 1 }), "does not have the form of /v1/embeddings");
     await failing(Response.json({ data: [] }), "0 vectors for 1 texts");
     const vectors = (embedding: unknown) => Response.json({ data: [{ index: 0, embedding }] });
-    await failing(vectors([1, 2, 3]), "3 dimensions, but only 768, 1024, 1536, 3072, 4096");
+    await failing(vectors(Array(4_097).fill(1)), "4097 dimensions, but only 1 to 4096");
     await failing(vectors(Array(768).fill(0)), "zeros");
     await failing(new Response("no", { status: 404 }), "check --embed-url");
     expect(await cli.sql`SELECT FROM projects`).toHaveLength(0);
