@@ -139,7 +139,9 @@ describe("revalidating the answer of a release", () => {
     await release(sql, project, open.id, [older]);
     const deadline = Date.now() + 5_000;
     let after = await ask("open", etag);
-    while (after.status === 200 && after.body.data.length < 8 && Date.now() < deadline) {
+    // The same results are answered by 304, until the index has the change.
+    const isBehind = () => after.status === 304 || after.body.data.length < 8;
+    while (isBehind() && Date.now() < deadline) {
       await Bun.sleep(10);
       after = await ask("open", etag);
     }
