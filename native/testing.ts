@@ -47,7 +47,6 @@ interface Constants {
   defaultThreshold: number;
   maxWordChars: number;
   maxSnippetChars: number;
-  maxHeadingChars: number;
   snapshotFormat: number;
 }
 
@@ -88,9 +87,10 @@ interface Testing {
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
   runKernel(set: string, operation: "roundToBytes", ...operands: Operands): Int8Array<ArrayBuffer>;
   constants(): Constants;
-  /** What native code reads of Markdown: its plain text, and its headings with their lines. */
+  /** What native code reads of Markdown. */
   plainText(markdown: string): string;
-  headings(markdown: string): Array<{ text: string; start: number; end: number }>;
+  /** The heading of a chunk as it was rendered; null without one. */
+  renderedHeading(json: string): string | null;
   /** The content of a rendered chunk; null if the text is of another form. */
   renderedContent(json: string): string | null;
 }
@@ -108,7 +108,7 @@ export const {
   runKernel,
   constants,
   plainText,
-  headings,
+  renderedHeading,
   renderedContent,
 } = testing;
 

@@ -68,7 +68,7 @@ static Napi::Object testingExports(Napi::Env env) {
   add<runKernel>(env, exports, "runKernel");
   add<constants>(env, exports, "constants");
   add<markdownPlainText>(env, exports, "plainText");
-  add<markdownHeadings>(env, exports, "headings");
+  add<renderedHeading>(env, exports, "renderedHeading");
   add<renderedContent>(env, exports, "renderedContent");
 #ifdef TESSERA_ASAN
   add<readBeyondEnd>(env, exports, "readBeyondEnd");

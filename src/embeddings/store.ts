@@ -1,7 +1,7 @@
 import type { Queryable } from "../db/client.ts";
 import type { Passage } from "../import/embedders/embedder.ts";
 import { cutText } from "../import/text-file.ts";
-import { isMarkdownPath } from "../markdown/index.ts";
+import { isMarkdownPath, plainText } from "../markdown/index.ts";
 import { derivedId } from "../shared/uuid.ts";
 
 /** The fingerprint of a project's embedder; null without one. */
@@ -26,11 +26,12 @@ export interface ChunkText {
   readonly headings: unknown;
 }
 
-/** A chunk as its embedder sees it: below the title of its file and its own headings. */
+/** A chunk as its embedder sees it: the text of its Markdown, below the title of its file and its own headings. */
 export function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
   const name = title ?? path.slice(path.lastIndexOf("/") + 1);
   const given = Array.isArray(headings) ? headings.filter((each) => typeof each === "string") : [];
-  return { id, passage: { content, headings: given[0] === name ? given : [name, ...given] } };
+  const text = isMarkdownPath(path) ? plainText(content) || content : content;
+  return { id, passage: { content: text, headings: given[0] === name ? given : [name, ...given] } };
 }
 
 /** Chunks of these versions without embeddings, in order, but failed ones that are not due yet. */

@@ -32,7 +32,7 @@ interface MarkdownImport extends ImportDestination {
 interface MarkdownListener {
   /** Called for each file that was read. */
   onFile(): void;
-  /** Called for each rejected file, and for each that is imported without its frontmatter. */
+  /** Called for each rejected file, and for each whose frontmatter is imported as text. */
   onReport(path: string, reason: string): void;
   /** Called after each batch with the number of imported records by kind. */
   onBatch?(imported: ReadonlyMap<string, number>): void;
@@ -127,7 +127,7 @@ async function* readBatches(
         continue;
       }
       const { path, text, warning } = document;
-      if (warning !== null) listener.onReport(path, `${warning}; imported without it`);
+      if (warning !== null) listener.onReport(path, `${warning}; imported as text`);
       const record = documentVersion(document, work, chunks.get(document));
       batch.add({ where: path, parsed: { kind: "file", record } }, text.length);
     }

@@ -1,52 +1,131 @@
 import { CHUNK_MAX_CHARS } from "../shared/limits.ts";
+import { type Block, type Heading, type Part, readBlocks } from "./blocks.ts";
+import { cutLines, cutText, type Span, trimmed } from "./cut.ts";
 import { readFrontmatter } from "./frontmatter.ts";
-import { type Heading, scanHeadings } from "./headings.ts";
 import type { MarkdownChunk } from "./types.ts";
 
-/** Paragraphs are joined into chunks up to the target; no chunk exceeds the maximum. */
+/** Blocks are joined into chunks up to the target; no chunk exceeds CHUNK_MAX_CHARS. */
 const CHUNK_TARGET_CHARS = 1_200;
 
-interface Span {
-  start: number;
-  end: number;
-}
-
-interface Section extends Span {
-  headings: string[];
-}
-
 /**
- * Splits a Markdown file into chunks by heading, and long sections by paragraph, then by line.
+ * Cuts a Markdown file into chunks by heading, and long sections between blocks. A block is cut only if it is
+ * longer than a chunk may be: a list between its items, code and tables between lines, text between sentences.
  * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
- * chunk. Frontmatter is in no chunk; every other non-blank character is in exactly one.
+ * chunk. What a reader sees nothing of, as frontmatter and definitions of links, makes no chunk of its own;
+ * everything else is in exactly one.
  */
 export function chunkMarkdown(text: string): MarkdownChunk[] {
   return [...markdownChunks(text)];
 }
 
 /** The same chunk by chunk, for callers who have other things to do. */
-export function markdownChunks(text: string): Generator<MarkdownChunk> {
-  const { bodyOffset } = readFrontmatter(text);
-  return chunksOf(text, sectionsOf(text, bodyOffset));
+export function* markdownChunks(text: string): Generator<MarkdownChunk> {
+  const { unread, bodyOffset } = readFrontmatter(text);
+  const outline = new Outline();
+  const chunks = new ChunkWriter(text);
+  if (unread !== null) yield* chunks.add({ ...unread, form: "lines", parts: () => [] }, true);
+  for (const block of readBlocks(text, bodyOffset)) {
+    if (block.isHeading) yield* chunks.beginSection(() => outline.add(block.headings));
+    if (block.isVisible()) yield* chunks.add(block, hasBody(block));
+  }
+  yield* chunks.end();
 }
 
-/** Splits a file that is not Markdown by paragraph, as a long section of Markdown. */
-export function plainChunks(text: string): Generator<MarkdownChunk> {
-  return chunksOf(text, [{ headings: [], start: 0, end: text.length }]);
+/** Splits a file that is not Markdown between paragraphs, as a long section of Markdown. */
+export function* plainChunks(text: string): Generator<MarkdownChunk> {
+  const chunks = new ChunkWriter(text);
+  for (const paragraph of paragraphsOf(text)) {
+    yield* chunks.add({ ...paragraph, form: "text", parts: () => [] }, true);
+  }
+  yield* chunks.end();
 }
 
-function* chunksOf(text: string, sections: readonly Section[]): Generator<MarkdownChunk> {
-  for (const section of sections) {
-    for (const span of splitSection(text, section)) {
-      const content = text.slice(span.start, span.end);
-      yield {
-        content,
-        start_offset: span.start,
-        end_offset: span.end,
-        token_count: countTokens(content),
-        metadata: { headings: section.headings },
-      };
+function hasBody(block: Block): boolean {
+  return !block.isHeading || block.text() !== "";
+}
+
+function* paragraphsOf(text: string): Generator<Span> {
+  let start = 0;
+  for (const gap of text.matchAll(/\n[ \t]*(?:\r?\n[ \t]*)+/g)) {
+    const end = gap.index + gap[0].length;
+    yield { start, end };
+    start = end;
+  }
+  yield { start, end: text.length };
+}
+
+/** The headings above a place in a file. */
+class Outline {
+  readonly #open: Heading[] = [];
+
+  /** Returns the path of the section that begins. */
+  add(headings: readonly Heading[]): string[] {
+    const open = this.#open;
+    for (const heading of headings) {
+      while (open.length > 0 && (open.at(-1) as Heading).level >= heading.level) open.pop();
+      open.push(heading);
     }
+    return open.map(({ text }) => text).filter((text) => text !== "");
+  }
+}
+
+/** Fills chunks with whole blocks. */
+class ChunkWriter {
+  #headings: string[] = [];
+  #span: { start: number; end: number } | undefined;
+  /** False while the section consists of headings, which stay with what follows them. */
+  #hasBody = false;
+
+  constructor(private readonly text: string) {}
+
+  /** A heading that no text follows is part of the next section. */
+  *beginSection(path: () => string[]): Generator<MarkdownChunk> {
+    if (this.#hasBody) yield* this.end();
+    this.#headings = path();
+  }
+
+  *add(part: Part, hasBody: boolean): Generator<MarkdownChunk> {
+    for (const piece of this.#pieces(part)) {
+      const limit = this.#hasBody ? CHUNK_TARGET_CHARS : CHUNK_MAX_CHARS;
+      if (this.#span !== undefined && piece.end - this.#span.start <= limit) {
+        this.#span.end = piece.end;
+      } else {
+        yield* this.#flush();
+        this.#span = { ...piece };
+      }
+      this.#hasBody ||= hasBody;
+    }
+  }
+
+  *end(): Generator<MarkdownChunk> {
+    yield* this.#flush();
+    this.#hasBody = false;
+  }
+
+  *#flush(): Generator<MarkdownChunk> {
+    if (this.#span === undefined) return;
+    const { start, end } = this.#span;
+    this.#span = undefined;
+    const content = this.text.slice(start, end);
+    yield {
+      content,
+      start_offset: start,
+      end_offset: end,
+      token_count: countTokens(content),
+      metadata: { headings: this.#headings },
+    };
+  }
+
+  /** A block that fits into a chunk is one piece. */
+  *#pieces(part: Part): Generator<Span> {
+    const span = trimmed(this.text, part, part.form === "lines");
+    if (span.end - span.start <= CHUNK_MAX_CHARS) {
+      if (span.end > span.start) yield span;
+      return;
+    }
+    const parts = part.parts();
+    if (parts.length > 0) for (const each of parts) yield* this.#pieces(each);
+    else yield* part.form === "lines" ? cutLines(this.text, span) : cutText(this.text, span);
   }
 }
 
@@ -61,89 +140,4 @@ export function countTokens(text: string): number {
   let count = 0;
   for (const _ of text.matchAll(TOKEN)) count++;
   return count;
-}
-
-/** Sections by heading. A heading that no text follows is part of the next section. */
-function sectionsOf(text: string, bodyOffset: number): Section[] {
-  const sections: Section[] = [];
-  const open: Heading[] = [];
-  let current: Section = { headings: [], start: bodyOffset, end: bodyOffset };
-  let bodyStart = bodyOffset;
-  for (const heading of scanHeadings(text, bodyOffset)) {
-    while (open.length > 0 && (open.at(-1) as Heading).level >= heading.level) open.pop();
-    open.push(heading);
-    const headings = open.map((each) => each.text).filter((each) => each !== "");
-    if (isBlank(text, bodyStart, heading.start)) {
-      current = { ...current, headings };
-    } else {
-      sections.push({ ...current, end: heading.start });
-      current = { headings, start: heading.start, end: heading.start };
-    }
-    bodyStart = heading.end;
-  }
-  sections.push({ ...current, end: text.length });
-  return sections;
-}
-
-function isBlank(text: string, start: number, end: number): boolean {
-  return text.slice(start, end).trim() === "";
-}
-
-/** Fills spans with whole paragraphs up to the target size. */
-function splitSection(text: string, section: Span): Span[] {
-  const spans: Span[] = [];
-  let current: Span | null = null;
-  for (const block of blocksOf(text, section)) {
-    if (current !== null && block.end - current.start <= CHUNK_TARGET_CHARS) {
-      current.end = block.end;
-    } else {
-      if (current !== null) spans.push(current);
-      current = { ...block };
-    }
-  }
-  if (current !== null) spans.push(current);
-  return spans.map((span) => trimSpan(text, span)).filter((span) => span.end > span.start);
-}
-
-/** Paragraphs. One longer than the maximum is split at line breaks, sentences or spaces. */
-function blocksOf(text: string, section: Span): Span[] {
-  const blocks: Span[] = [];
-  let start = section.start;
-  const slice = text.slice(section.start, section.end);
-  for (const gap of slice.matchAll(/\n[ \t]*(?:\r?\n[ \t]*)+/g)) {
-    const end = section.start + gap.index + gap[0].length;
-    pushSplit(text, { start, end }, blocks);
-    start = end;
-  }
-  pushSplit(text, { start, end: section.end }, blocks);
-  return blocks;
-}
-
-function pushSplit(text: string, span: Span, blocks: Span[]): void {
-  let { start } = span;
-  while (span.end - start > CHUNK_MAX_CHARS) {
-    const end = splitPoint(text, start, start + CHUNK_MAX_CHARS);
-    blocks.push({ start, end });
-    start = end;
-  }
-  if (span.end > start) blocks.push({ start, end: span.end });
-}
-
-function splitPoint(text: string, start: number, latest: number): number {
-  const earliest = start + CHUNK_MAX_CHARS / 2;
-  // Searching only the window keeps the cost linear in files without separators.
-  const window = text.slice(earliest, latest);
-  for (const separator of ["\n", ". ", " "]) {
-    const at = window.lastIndexOf(separator);
-    if (at >= 0) return earliest + at + separator.length;
-  }
-  // Never inside a surrogate pair.
-  const unit = text.charCodeAt(latest - 1);
-  return unit >= 0xd800 && unit <= 0xdbff ? latest - 1 : latest;
-}
-
-function trimSpan(text: string, span: Span): Span {
-  const slice = text.slice(span.start, span.end);
-  const start = span.start + (slice.length - slice.trimStart().length);
-  return { start, end: Math.max(start, span.start + slice.trimEnd().length) };
 }

@@ -7,17 +7,30 @@ interface Frontmatter {
   entries: FrontmatterEntry[];
   /** Where the body starts in the text, in UTF-16 code units. */
   bodyOffset: number;
-  /** Why the block was ignored, in one line; null if it was not. */
+  /** A block that cannot be read, which is text before the body; null if it could be, or there is none. */
+  unread: { readonly start: number; readonly end: number } | null;
+  /** Why the block is text, in one line; null if it is not. */
   warning: string | null;
 }
 
-const OPENING_FENCE = /^---[ \t]*(?:\r\n|\n|\r)/;
-const CLOSING_FENCE = /^(?:---|\.\.\.)[ \t]*$/;
+/** The lines around a block, and the language of what is between them. */
+const FENCES = [
+  {
+    opening: /^---[ \t]*(?:\r\n|\n|\r)/,
+    closing: /^(?:---|\.\.\.)[ \t]*$/,
+    mark: "---",
+    isToml: false,
+  },
+  { opening: /^\+\+\+[ \t]*(?:\r\n|\n|\r)/, closing: /^\+\+\+[ \t]*$/, mark: "+++", isToml: true },
+] as const;
+const LINE_END = /\r\n?|\n/g;
 
-/** The YAML block at the top of a Markdown file. */
+/** The block of YAML or TOML at the top of a Markdown file. */
 interface Block {
   /** Without the fences; null when there is none, or it is not closed. */
-  readonly yaml: string | null;
+  readonly source: string | null;
+  readonly isToml: boolean;
+  readonly start: number;
   readonly bodyOffset: number;
   readonly warning: string | null;
 }
@@ -25,43 +38,49 @@ interface Block {
 /** A block without a closing fence is text. */
 function findBlock(text: string): Block {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  const opening = OPENING_FENCE.exec(text.slice(start, start + FENCE_WINDOW));
-  if (opening === null) return { yaml: null, bodyOffset: start, warning: null };
-
-  const yamlStart = start + opening[0].length;
-  const closing = findClosingFence(text, yamlStart);
+  const none = { source: null, isToml: false, start, bodyOffset: start, warning: null };
+  const window = text.slice(start, start + FENCE_WINDOW);
+  const fence = FENCES.find(({ opening }) => opening.test(window));
+  if (fence === undefined) return none;
+  const from = start + (fence.opening.exec(window) as RegExpExecArray)[0].length;
+  const closing = findClosingFence(text, from, fence.closing);
   if (closing === null) {
-    const warning = `frontmatter is not closed by a line "---" within ${FRONTMATTER_MAX_CHARS} characters`;
-    return { yaml: null, bodyOffset: start, warning };
+    const warning = `frontmatter is not closed by a line "${fence.mark}" within ${FRONTMATTER_MAX_CHARS} characters`;
+    return { ...none, warning };
   }
-  const { yamlEnd, bodyOffset } = closing;
-  return { yaml: text.slice(yamlStart, yamlEnd), bodyOffset, warning: null };
+  const { end, bodyOffset } = closing;
+  return { ...none, source: text.slice(from, end), isToml: fence.isToml, bodyOffset };
 }
 
 /**
- * Reads the YAML block at the top of a Markdown file. Never throws: an invalid block is skipped with
- * a warning.
+ * Reads the block of YAML or TOML at the top of a Markdown file. Never throws: a block that is not valid is
+ * text, with a warning; one that is no map of keys to values, as between two rules, is a part of the body.
  */
 export function readFrontmatter(text: string): Frontmatter {
-  const { yaml, bodyOffset, warning } = findBlock(text);
-  if (yaml === null) return { entries: [], bodyOffset, warning };
+  const { source, isToml, start, bodyOffset, warning } = findBlock(text);
+  if (source === null) return { entries: [], bodyOffset, unread: null, warning };
   try {
-    const entries =
-      readPlainYaml(yaml) ?? yamlParser().parseYaml(yaml, yamlParser().scalarAsWritten);
+    const entries = isToml
+      ? tomlParser().parseToml(source)
+      : (readPlainYaml(source) ?? yamlParser().parseYaml(source, yamlParser().scalarAsWritten));
+    if (entries === null) return { entries: [], bodyOffset: start, unread: null, warning: null };
     const texts = entries.map(([key, value]) => ({ key, value: plainText(value) }));
-    return { entries: texts, bodyOffset, warning: null };
+    return { entries: texts, bodyOffset, unread: null, warning: null };
   } catch (cause) {
-    return { entries: [], bodyOffset, warning: warningText(cause) };
+    const unread = { start, end: bodyOffset };
+    return { entries: [], bodyOffset, unread, warning: warningText(cause, isToml) };
   }
 }
 
-/** The values of the YAML block with their types, by key; empty without a valid block. */
+/** The values of the block with their types, by key; empty without a valid block. */
 export function readFrontmatterValues(text: string): Readonly<Record<string, unknown>> {
-  const { yaml } = findBlock(text);
-  if (yaml === null) return {};
+  const { source, isToml } = findBlock(text);
+  if (source === null) return {};
   try {
-    const entries = readPlainYaml(yaml) ?? yamlParser().parseYaml(yaml, yamlParser().typedScalar);
-    return Object.fromEntries(entries);
+    const entries = isToml
+      ? tomlParser().parseToml(source)
+      : (readPlainYaml(source) ?? yamlParser().parseYaml(source, yamlParser().typedScalar));
+    return Object.fromEntries(entries ?? []);
   } catch {
     // What is wrong with it was reported when the file was imported.
     return {};
@@ -74,29 +93,33 @@ const FENCE_WINDOW = 80;
 function findClosingFence(
   text: string,
   from: number,
-): { yamlEnd: number; bodyOffset: number } | null {
+  fence: RegExp,
+): { end: number; bodyOffset: number } | null {
   const horizon = Math.min(text.length, from + FRONTMATTER_MAX_CHARS);
   let lineStart = from;
   while (lineStart <= horizon) {
-    let lineEnd = text.indexOf("\n", lineStart);
-    if (lineEnd < 0) lineEnd = text.length;
+    LINE_END.lastIndex = lineStart;
+    const lineEnd = LINE_END.exec(text)?.index ?? text.length;
+    const next = lineEnd === text.length ? lineEnd : LINE_END.lastIndex;
     const line = text.slice(lineStart, Math.min(lineEnd, lineStart + FENCE_WINDOW));
-    if (CLOSING_FENCE.test(line.endsWith("\r") ? line.slice(0, -1) : line)) {
-      return { yamlEnd: lineStart, bodyOffset: Math.min(lineEnd + 1, text.length) };
-    }
+    if (fence.test(line)) return { end: lineStart, bodyOffset: next };
     if (lineEnd === text.length) return null;
-    lineStart = lineEnd + 1;
+    lineStart = next;
   }
   return null;
 }
 
-function warningText(cause: unknown): string {
+function warningText(cause: unknown, isToml: boolean): string {
   if (cause instanceof FrontmatterError) return `frontmatter ${cause.message}`;
   if (cause instanceof RangeError) return "frontmatter is nested too deeply";
-  return "frontmatter is not valid YAML";
+  return `frontmatter is not valid ${isToml ? "TOML" : "YAML"}`;
 }
 
 /** Loaded with the first block that needs it, because few do and every thread would load it. */
 function yamlParser(): typeof import("./yaml.ts") {
   return require("./yaml.ts");
+}
+
+function tomlParser(): typeof import("./toml.ts") {
+  return require("./toml.ts");
 }

@@ -1,6 +1,12 @@
 /** Reading Markdown: parsing a file, and cutting it into chunks. */
 export { chunkMarkdown, countTokens, markdownChunks, plainChunks } from "./chunk.ts";
 export { readFrontmatter, readFrontmatterValues } from "./frontmatter.ts";
-export { HeadingScanner } from "./headings.ts";
-export { fileTitle, isMarkdownPath, parseMarkdown } from "./parse.ts";
+export {
+  fileTitle,
+  headingsOf,
+  isMarkdownPath,
+  parseMarkdown,
+  plainText,
+  readOutline,
+} from "./parse.ts";
 export type * from "./types.ts";

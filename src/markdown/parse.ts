@@ -1,9 +1,9 @@
-import { HEADING_MAX_CHARS } from "../shared/limits.ts";
+import { type Block, type Heading, readBlocks } from "./blocks.ts";
 import { readFrontmatter } from "./frontmatter.ts";
-import { type Heading, scanHeadings } from "./headings.ts";
-import type { ParsedMarkdown } from "./types.ts";
+import type { MarkdownOutline, ParsedMarkdown } from "./types.ts";
 
 const TITLE_MAX_CHARS = 512;
+const MARKDOWN_PATH = /\.(?:md|mdx|markdown)$/i;
 
 /**
  * Parses a Markdown file. Never throws.
@@ -11,28 +11,82 @@ const TITLE_MAX_CHARS = 512;
  * @param path decides the title if the file has none
  */
 export function parseMarkdown(path: string, text: string): ParsedMarkdown {
-  const { entries, bodyOffset, warning } = readFrontmatter(text);
-  const headings = scanHeadings(text, bodyOffset);
+  const { unread, bodyOffset } = readFrontmatter(text);
+  const parts = unread === null ? [] : [text.slice(unread.start, unread.end)];
+  const outline = outlineOf(path, text, (block) => {
+    const part = block.text();
+    if (part !== "") parts.push(part);
+  });
+  const { title, headings, frontmatter, warning } = outline;
   return {
-    title: titleOf(path, entries, headings),
-    headings: headings.map((heading) => heading.text).filter((heading) => heading !== ""),
-    frontmatter: entries,
-    content: withoutHeadings(text, bodyOffset, headings),
+    title,
+    headings: headings.map((heading) => heading.text),
+    frontmatter,
+    content: parts.join("\n\n"),
     bodyOffset,
     warning,
   };
 }
 
+/** What a Markdown file says of itself, without its text. Never throws. */
+export function readOutline(path: string, text: string): MarkdownOutline {
+  return outlineOf(path, text, () => {});
+}
+
+function outlineOf(path: string, text: string, onBlock: (block: Block) => void): MarkdownOutline {
+  const { entries, bodyOffset, warning } = readFrontmatter(text);
+  const headings: Heading[] = [];
+  for (const block of readBlocks(text, bodyOffset)) {
+    headings.push(...block.headings);
+    onBlock(block);
+  }
+  return {
+    title: titleOf(path, entries, headings),
+    headings: headings.filter((heading) => heading.text !== ""),
+    frontmatter: entries,
+    warning,
+  };
+}
+
+/** Finds the headings of a Markdown file block by block, for callers who have other things to do. */
+export function* headingsOf(text: string): Generator<readonly Heading[]> {
+  const { bodyOffset } = readFrontmatter(text);
+  for (const { headings } of readBlocks(text, bodyOffset)) {
+    yield headings.filter((heading) => heading.text !== "");
+  }
+}
+
+/** The text of a part of a Markdown file as a reader sees it. */
+export function plainText(markdown: string): string {
+  const parts: string[] = [];
+  for (const block of readBlocks(markdown, 0)) {
+    parts.push(...block.headings.map((heading) => heading.text), block.text());
+  }
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
 /** True for files that are read as Markdown. */
 export function isMarkdownPath(path: string): boolean {
-  return /\.mdx?$/i.test(path);
+  return MARKDOWN_PATH.test(path);
 }
 
 /** The title of a file: that of its Markdown, else its name. `content` is null if it has none. */
 export function fileTitle(path: string, content: string | null): string {
   if (content === null || !isMarkdownPath(path)) return titleOf(path, [], []);
   const { entries, bodyOffset } = readFrontmatter(content);
-  return titleOf(path, entries, scanHeadings(content, bodyOffset));
+  if (namedTitle(entries) !== undefined) return titleOf(path, entries, []);
+  const headings: Heading[] = [];
+  for (const block of readBlocks(content, bodyOffset)) {
+    headings.push(...block.headings);
+    if (block.headings.some(isTitle)) break;
+  }
+  return titleOf(path, entries, headings);
+}
+
+const isTitle = ({ level, text }: Heading) => level === 1 && text !== "";
+
+function namedTitle(entries: ParsedMarkdown["frontmatter"]): string | undefined {
+  return entries.find(({ key }) => key.toLowerCase() === "title")?.value.trim() || undefined;
 }
 
 function titleOf(
@@ -40,28 +94,12 @@ function titleOf(
   entries: ParsedMarkdown["frontmatter"],
   headings: readonly Heading[],
 ): string {
-  const named = entries.find((entry) => entry.key.toLowerCase() === "title")?.value.trim();
-  const first = headings.find((heading) => heading.level === 1 && heading.text !== "");
-  const title = named || (first?.text ?? fileName(path));
+  const heading = headings.find(isTitle) ?? headings.find(({ text }) => text !== "");
+  const title = namedTitle(entries) ?? heading?.text ?? fileName(path);
   // Escapes of YAML stand for any character, and the cut may have left half of a surrogate pair.
   return title.slice(0, TITLE_MAX_CHARS).toWellFormed().replaceAll("\0", "\ufffd");
 }
 
 function fileName(path: string): string {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  return name.replace(/\.(?:md|mdx)$/i, "");
-}
-
-function withoutHeadings(text: string, bodyOffset: number, headings: readonly Heading[]): string {
-  const parts: string[] = [];
-  let from = bodyOffset;
-  for (const heading of headings) {
-    parts.push(text.slice(from, heading.start));
-    // The heading was truncated: index the whole of it as content.
-    if (heading.text.length >= HEADING_MAX_CHARS)
-      parts.push(text.slice(heading.start, heading.end));
-    from = heading.end;
-  }
-  parts.push(text.slice(from));
-  return parts.join("");
+  return path.slice(path.lastIndexOf("/") + 1).replace(MARKDOWN_PATH, "");
 }

@@ -1,18 +1,31 @@
 import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
+import type { Heading } from "./blocks.ts";
+
+/** What a Markdown file says of itself. */
+export interface MarkdownOutline {
+  /** The frontmatter's `title`, else the first heading of level 1, else the first heading, else the file name. */
+  readonly title: string;
+  /** Those with text, in order. */
+  readonly headings: readonly Heading[];
+  /** In file order; empty if the file has none or it is invalid. */
+  readonly frontmatter: FrontmatterEntry[];
+  /** Why the frontmatter is text, in one line; null if it was read or there is none. */
+  readonly warning: string | null;
+}
 
 /** A parsed Markdown file. */
 export interface ParsedMarkdown {
-  /** The frontmatter's `title`, else the first level-1 heading, else the file name. */
+  /** As in MarkdownOutline. */
   title: string;
-  /** Plain text of every heading outside code blocks, in order. */
+  /** Plain text of every heading, in order. */
   headings: string[];
   /** In file order; empty if the file has none or it is invalid. */
   frontmatter: FrontmatterEntry[];
-  /** The body without frontmatter and without heading lines. */
+  /** The text of the body that a reader sees, without its headings. */
   content: string;
   /** Where the body starts in the file, in UTF-16 code units. */
   bodyOffset: number;
-  /** Why the frontmatter was ignored, in one line; null if it was not. */
+  /** Why the frontmatter is text, in one line; null if it was read or there is none. */
   warning: string | null;
 }
 

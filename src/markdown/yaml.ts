@@ -17,12 +17,26 @@ import { type Plain, plainText } from "./plain-yaml.ts";
 const FRONTMATTER_MAX_DEPTH = 16;
 const FRONTMATTER_MAX_NODES = 4_096;
 
+/** A value that begins with a placeholder of a template, which YAML would read as a map. */
+const PLACEHOLDER = /^([ \t]*(?:- +)*(?:[\w-]+:[ \t]+)?)(\{\{[^\r\n]*)$/gm;
+
+function quotedPlaceholders(yaml: string): string {
+  if (!yaml.includes("{{")) return yaml;
+  return yaml.replace(PLACEHOLDER, (_, before: string, value: string) => {
+    return `${before}'${value.trimEnd().replaceAll("'", "''")}'`;
+  });
+}
+
 /**
- * Reads a block that is not plain. Throws a FrontmatterError or what the parser throws.
+ * Reads a block that is not plain. Null if it is no map of keys to values. Throws a FrontmatterError or what the parser throws.
  *
  * @param scalar makes a value of a scalar that is written as `source`
  */
-export function parseYaml(yaml: string, scalar: ScalarReader): [key: string, value: Plain][] {
+export function parseYaml(
+  source: string,
+  scalar: ScalarReader,
+): [key: string, value: Plain][] | null {
+  const yaml = quotedPlaceholders(source);
   refuseDeepIndicators(yaml);
   const lines = new LineCounter();
   // The core schema has JSON's types only, so dates and the like stay as they were written.
@@ -41,8 +55,8 @@ export function parseYaml(yaml: string, scalar: ScalarReader): [key: string, val
     throw new FrontmatterError(`is not valid YAML at line ${line + 1} (${error.code})`);
   }
   const root = document.contents as Node | null;
-  if (root === null || (isScalar(root) && root.value === null)) return [];
-  if (!isMap(root)) throw new FrontmatterError("is not a map of keys to values");
+  if (root === null) return yaml.trim() === "" ? [] : null;
+  if (!isMap(root)) return null;
   if (root.items.length > FRONTMATTER_MAX_ENTRIES) {
     throw new FrontmatterError(`has more than ${FRONTMATTER_MAX_ENTRIES} keys`);
   }

@@ -17,9 +17,9 @@ export const DISK_FORMATS = {
   /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
   textManifest: 1,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
-  textSegment: 3,
+  textSegment: 4,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
-  versionFields: 3,
+  versionFields: 4,
   /** The manifest of a snapshot's copy in a shared folder or bucket (src/indexing/copies). */
   snapshotCopy: 1,
 } as const;

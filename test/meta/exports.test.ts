@@ -32,7 +32,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
       "runKernel",
       "constants",
       "plainText",
-      "headings",
+      "renderedHeading",
       "renderedContent",
     ],
     reason: "the surface of the addon for tests: parts in isolation, and brute force as reference",

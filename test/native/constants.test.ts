@@ -3,7 +3,6 @@ import { constants } from "../../native/testing.ts";
 import { DISK_FORMATS } from "../../src/shared/disk-formats.ts";
 import {
   DIMENSIONS,
-  HEADING_MAX_CHARS,
   IGNORED_FIELD_MAX_CHARS,
   IGNORED_FIELDS_MAX,
   SEARCH_LIMIT_DEFAULT,
@@ -30,7 +29,6 @@ test("C++ and TypeScript state the same limits of texts", () => {
   expect(native).toMatchObject({
     maxWordChars: WORD_MAX_CHARS,
     maxSnippetChars: SNIPPET_MAX_CHARS,
-    maxHeadingChars: HEADING_MAX_CHARS,
   });
 });
 

@@ -1,14 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
-import { headings, plainText, renderedContent } from "../../native/testing.ts";
+import { plainText, renderedContent, renderedHeading } from "../../native/testing.ts";
 import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
 import { appendBatch } from "../../src/indexing/vector/chunk-batch.ts";
 import { renderChunk } from "../../src/indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../../src/indexing/versions/version-index.ts";
-import { scanHeadings } from "../../src/markdown/headings.ts";
 import { parseMarkdown } from "../../src/markdown/index.ts";
 import { buildSegment, newView, openSegment } from "../../src/text/index.ts";
-import { plainText as plainTextOf } from "../../src/text/segment/plain-text.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
@@ -58,7 +56,8 @@ function fileOf(number: number): TestFile {
 
 const files = Array.from({ length: FILES }, (_, i) => fileOf(i));
 const rowOf = (file: TestFile, index: number): ChunkRow => ({
-  ...{ id: file.chunks[index]?.id as string, index, metadata: "{}" },
+  ...{ id: file.chunks[index]?.id as string, index },
+  metadata: JSON.stringify({ headings: [file.chunks[index]?.content.slice(3).split("\n")[0]] }),
   ...{ file_version_id: file.versionId, file_id: file.versionId, file_path: file.path },
   ...{ content: file.chunks[index]?.content as string, start_offset: 0, end_offset: 1 },
   ...{ token_count: 1, dimension: DIMENSION, embedding: new Uint8Array(0) },
@@ -263,17 +262,48 @@ const PIECES = [
 ];
 const markdown = () => Array.from({ length: 1 + random.below(30) }, () => pick(PIECES)).join("");
 
-test("native code reads Markdown as the indexing of texts does", () => {
-  for (let i = 0; i < 20_000; i++) {
-    const text = markdown();
-    expect([text, plainText(text)]).toEqual([text, plainTextOf(text)]);
-    const expected = scanHeadings(text, 0).map(({ text, start, end }) => ({ text, start, end }));
-    // Half of a surrogate pair does not come back from native code.
-    const wellFormed = expected.map((heading) => ({
-      ...heading,
-      text: heading.text.toWellFormed(),
-    }));
-    expect([text, headings(text)]).toEqual([text, wellFormed]);
+test("a highlight shows the text of Markdown, and nothing that a reader does not see", () => {
+  const shown: Record<string, string> = {
+    "# A **bold** `Map<K, V>` heading {#id}": "A bold Map<K, V> heading",
+    "2 * 3 * 4 and my\\_func": "2 * 3 * 4 and my_func",
+    "Tom &amp; Jerry": "Tom & Jerry",
+    'see [menu templates][] and [this][x], [that](/url "title") and ![image](a.png)':
+      "see menu templates and this, that and image",
+    "items[i][j] and [^1] note": "items[i][j] and note",
+    "[x]: /url\n[^1]: the note": "the note",
+    "> [!NOTE]\n> careful": "careful",
+    ":::tip Title\nbody\n:::": "Title body",
+    '{{< ref "a" >}}text{{% note %}} {% raw %}more': "text more",
+    'import X from "y"\n\ntext': "text",
+    "a<!-- hidden\nlines -->b {/* gone */}c<br>d": "a b c d",
+    "[[Page|alias]] [[Other]]": "alias Other",
+    "| a | b |\n|---|:-:|\n| 1 | 2 |": "a b 1 2",
+    "```js\nimport X from 'y'\nconst a = <B />;\n```\n*end*":
+      "import X from 'y' const a = <B />; end",
+    "- [link](a)\n  1. item\n> > quoted": "link item quoted",
+    "Title\n===\n_text_ snake_case": "Title text snake_case",
+  };
+  const read = Object.keys(shown).map((markdown) => [markdown, plainText(markdown)]);
+  expect(Object.fromEntries(read)).toEqual(shown);
+  for (let i = 0; i < 20_000; i++) expect(plainText(markdown())).not.toMatch(/^\s|\s$|\s\s/);
+});
+
+test("the heading of a chunk is the last of the headings in its metadata", () => {
+  const [file] = files as [TestFile];
+  const headingOf = (metadata: unknown) =>
+    renderedHeading(
+      renderChunk({ ...rowOf(file, 0), metadata: JSON.stringify(metadata, null, 1) }),
+    );
+  const nested = { a: [{ headings: ["no"] }], headings: ["A", 'the "last" \\ é🚀'], z: "headings" };
+  expect(headingOf(nested)).toBe('the "last" \\ é🚀');
+  for (const metadata of [
+    {},
+    { headings: [] },
+    { headings: "A" },
+    { headings: [1, null] },
+    { a: {} },
+  ]) {
+    expect(headingOf(metadata)).toBeNull();
   }
 });
 

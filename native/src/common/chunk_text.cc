@@ -33,6 +33,8 @@ class MemberReader {
     return false;
   }
 
+  std::string_view left() const { return left_; }
+
   bool number(uint64_t& value) {
     const auto result = std::from_chars(left_.data(), left_.data() + left_.size(), value);
     if (result.ec != std::errc()) return false;
@@ -92,12 +94,19 @@ char16_t unescaped(char letter) {
 bool readChunkText(std::string_view json, ChunkText& chunk) {
   MemberReader reader(json);
   std::string_view fileId;
-  return reader.skip(R"({"id":")") && reader.string(chunk.id) &&
+  uint64_t number = 0;
+  const bool isRead = reader.skip(R"({"id":")") && reader.string(chunk.id) &&
          reader.skip(R"(,"file_path":")") && reader.string(chunk.path) &&
          reader.skip(R"(,"file_id":")") && reader.string(fileId) &&
          reader.skip(R"(,"file_version_id":")") && reader.string(chunk.versionId) &&
          reader.skip(R"(,"index":)") && reader.number(chunk.index) &&
-         reader.skip(R"(,"content":")") && reader.string(chunk.content);
+         reader.skip(R"(,"content":")") && reader.string(chunk.content) &&
+         reader.skip(R"(,"start_offset":)") && reader.number(number) &&
+         reader.skip(R"(,"end_offset":)") && reader.number(number) &&
+         reader.skip(R"(,"token_count":)") && reader.number(number) &&
+         reader.skip(R"(,"metadata":)");
+  if (isRead) chunk.metadata = reader.left().substr(0, reader.left().size() - 1);
+  return isRead;
 }
 
 void decodeJsonString(std::string_view raw, std::u16string& out) {

@@ -13,6 +13,8 @@ struct ChunkText {
   std::string_view versionId;
   std::string_view content;
   uint64_t index = 0;
+  /// A JSON object.
+  std::string_view metadata;
 };
 
 /// Reads the members, which come first and in a fixed order. False if the text is of another form.

@@ -19,8 +19,6 @@ inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
 
 /// Longer words of texts are cut.
 inline constexpr size_t MAX_WORD_CHARS = 64;
-/// Longer headings are cut.
-inline constexpr size_t MAX_HEADING_CHARS = 512;
 /// The length of a snippet, without the ellipses.
 inline constexpr size_t MAX_SNIPPET_CHARS = 240;
 

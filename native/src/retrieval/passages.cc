@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/limits.hpp"
+#include "json/json_skip.hpp"
 #include "text/page/markdown_units.hpp"
 #include "text/page/plain_text.hpp"
 
@@ -10,13 +11,9 @@ namespace tessera {
 
 /// Text of a version, in bytes, in which the best passage is looked for.
 static constexpr size_t BEST_PASSAGE_BYTES = size_t{1} << 20;
-/// Chunks before one in which its heading is looked for.
-static constexpr size_t HEADING_CHUNKS = 64;
 /// Code units of a chunk from which a highlight is cut, and how many of them are before its first word.
 static constexpr size_t REGION_UNITS = 4 * MAX_SNIPPET_CHARS;
 static constexpr size_t REGION_LEAD = MAX_SNIPPET_CHARS;
-/// Code units of a chunk in which the headings that it begins with are looked for.
-static constexpr size_t LEADING_UNITS = 512;
 /// More than rounding errors of weights.
 static constexpr double WEIGHT_ROUNDING = 1e-9;
 
@@ -80,7 +77,7 @@ void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
   // Only the text around the passage is reduced to what a reader sees.
   const size_t from = lineBefore(text_, at > REGION_LEAD ? at - REGION_LEAD : 0, tokenizer_);
   const Units region = Units(text_).substr(from, REGION_UNITS);
-  plainTextOf(region, plain_);
+  plainTextOf(region, plain_, endsInCode(Units(text_).substr(0, from)));
   shown_.find(plain_, 0, plain_.size(), spans_);
   cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_),
              tokenizer_, snippet);
@@ -103,37 +100,40 @@ void Passages::highlightFiles(std::span<ShownHit> hits) {
   }
 }
 
-/// The last of the headings that nothing but headings comes before.
-static const MarkdownHeading* leadingHeading(Units text,
-                                             const std::vector<MarkdownHeading>& headings) {
-  const MarkdownHeading* leading = nullptr;
-  size_t at = 0;
-  for (const MarkdownHeading& heading : headings) {
-    if (!trimmed(text.substr(at, heading.start - at)).empty()) break;
-    if (!heading.text.empty()) leading = &heading;
-    at = heading.end;
+/// Calls `visit` with the key in its quotes, empty in an array, and the value of each member of valid JSON.
+template <typename Visit>
+static void forEachMember(const char* at, const char* end, Visit visit) {
+  if (at == end || (*at != '{' && *at != '[')) return;
+  const bool isObject = *at++ == '{';
+  while ((at = skipJsonSpace(at, end)) < end && *at != '}' && *at != ']') {
+    std::string_view key;
+    if (isObject) {
+      const char* keyEnd = skipJsonValue(at, end);
+      if (keyEnd == nullptr) return;
+      key = {at, static_cast<size_t>(keyEnd - at)};
+      at = skipJsonSpace(keyEnd, end) + 1;
+      at = skipJsonSpace(std::min(at, end), end);
+    }
+    const char* valueEnd = skipJsonValue(at, end);
+    if (valueEnd == nullptr) return;
+    visit(key, std::string_view(at, static_cast<size_t>(valueEnd - at)));
+    at = skipJsonSpace(valueEnd, end);
+    if (at < end && *at == ',') at++;
   }
-  return leading;
 }
 
-std::optional<std::u16string> headingOf(const ChunkRef& chunk, const ChunkSource& source) {
-  std::u16string text;
-  // An escape that is cut in two is far behind the headings that a chunk begins with.
-  decodeJsonString(chunk.parts.content.substr(0, LEADING_UNITS), text);
-  const auto own = headingsOf(text);
-  if (const MarkdownHeading* leading = leadingHeading(text, own)) return leading->text;
-  const auto chunks = source.chunksOf(chunk.parts.versionId);
-  auto before = std::ranges::find_if(
-      chunks, [&](const ChunkRef& other) { return other.parts.index >= chunk.parts.index; });
-  for (size_t i = 0; i < HEADING_CHUNKS && before != chunks.begin(); i++) {
-    --before;
-    decodeJsonString(before->parts.content, text);
-    const auto headings = headingsOf(text);
-    for (auto heading = headings.rbegin(); heading != headings.rend(); ++heading) {
-      if (!heading->text.empty()) return heading->text;
-    }
-  }
-  return std::nullopt;
+std::optional<std::string_view> headingOf(const ChunkText& chunk) {
+  const char* at = chunk.metadata.data();
+  const char* const end = at + chunk.metadata.size();
+  std::optional<std::string_view> heading;
+  forEachMember(at, end, [&](std::string_view key, std::string_view value) {
+    if (key != R"("headings")") return;
+    forEachMember(value.data(), value.data() + value.size(),
+                  [&](std::string_view, std::string_view item) {
+                    if (item.starts_with('"')) heading = item.substr(1, item.size() - 2);
+                  });
+  });
+  return heading;
 }
 
 }  // namespace tessera

@@ -65,7 +65,9 @@ class Passages {
   std::vector<uint32_t> counts_;
 };
 
-/// The heading that a chunk begins with, or the last one before it.
-std::optional<std::u16string> headingOf(const ChunkRef& chunk, const ChunkSource& source);
+/// The nearest heading of a chunk, as it stands between the quotes of JSON: the last of the strings in the list
+/// `headings` of its metadata, where the service writes the headings above a chunk that it cuts, and other chunks
+/// may have them. Nothing if there is no such list.
+std::optional<std::string_view> headingOf(const ChunkText& chunk);
 
 }  // namespace tessera

@@ -33,17 +33,18 @@ void HitRenderer::append(std::string& out, const ShownHit& hit) {
 }
 
 void HitRenderer::appendContext(std::string& out, const ShownHit& hit) {
-  std::optional<std::u16string> heading;
+  std::optional<std::string_view> heading;
   Snippet own;
   if (hit.chunk) {
-    heading = headingOf(*hit.chunk, source_);
+    heading = headingOf(hit.chunk->parts);
     if (!hit.snippet) passages_.highlight(hit, own);
   }
   appendSnippet(out, "highlight", hit.snippet ? *hit.snippet : own);
   appendTitle(out, hit);
   out += R"(,"heading":)";
-  appendOrNull(out, heading, [](std::string& to, std::u16string_view text) {
-    appendString(to, text);
+  // It is JSON already.
+  appendOrNull(out, heading, [](std::string& to, std::string_view text) {
+    to.append(1, '"').append(text).append(1, '"');
   });
 }
 

@@ -11,9 +11,8 @@ namespace tessera {
 class HitRenderer {
  public:
   /// @param hasQuery whether highlights, titles and headings are shown
-  HitRenderer(std::span<const TextSegment> segments, const ChunkSource& source, Passages& passages,
-              bool hasQuery)
-      : segments_(segments), source_(source), passages_(passages), hasQuery_(hasQuery) {}
+  HitRenderer(std::span<const TextSegment> segments, Passages& passages, bool hasQuery)
+      : segments_(segments), passages_(passages), hasQuery_(hasQuery) {}
 
   void append(std::string& out, const ShownHit& hit);
 
@@ -22,7 +21,6 @@ class HitRenderer {
   void appendTitle(std::string& out, const ShownHit& hit);
 
   std::span<const TextSegment> segments_;
-  const ChunkSource& source_;
   Passages& passages_;
   const bool hasQuery_;
 };

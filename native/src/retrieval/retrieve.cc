@@ -249,7 +249,7 @@ class Retrieval {
   }
 
   void render(double milliseconds) {
-    HitRenderer renderer(segments_, source_, passages_, request_.hasQuery);
+    HitRenderer renderer(segments_, passages_, request_.hasQuery);
     if (request_.hasQuery) findContext();
     std::string& out = answer_.json;
     out.assign(R"({"data":[)");

@@ -18,7 +18,7 @@ Napi::Value runKernel(const Napi::CallbackInfo& info);
 Napi::Value constants(const Napi::CallbackInfo& info);
 
 Napi::Value markdownPlainText(const Napi::CallbackInfo& info);
-Napi::Value markdownHeadings(const Napi::CallbackInfo& info);
+Napi::Value renderedHeading(const Napi::CallbackInfo& info);
 Napi::Value renderedContent(const Napi::CallbackInfo& info);
 
 }  // namespace tessera

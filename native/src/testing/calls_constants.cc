@@ -22,7 +22,6 @@ Napi::Value constants(const Napi::CallbackInfo& info) {
   result.Set("maxIgnoredFieldChars", Napi::Number::New(env, MAX_IGNORED_FIELD_CHARS));
   result.Set("maxWordChars", Napi::Number::New(env, MAX_WORD_CHARS));
   result.Set("maxSnippetChars", Napi::Number::New(env, MAX_SNIPPET_CHARS));
-  result.Set("maxHeadingChars", Napi::Number::New(env, MAX_HEADING_CHARS));
   result.Set("snapshotFormat", Napi::Number::New(env, SNAPSHOT_FORMAT_VERSION));
   return result;
 }

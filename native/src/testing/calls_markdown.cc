@@ -1,7 +1,8 @@
-// The parts of Markdown that native code reads, for tests that compare it with TypeScript.
+// The parts of Markdown and of chunks that native code reads, for tests.
 #include <string>
 
 #include "common/chunk_text.hpp"
+#include "retrieval/passages.hpp"
 #include "testing/calls.hpp"
 #include "text/page/plain_text.hpp"
 
@@ -17,20 +18,6 @@ Napi::Value markdownPlainText(const Napi::CallbackInfo& info) {
   return text16Of(info.Env(), plain);
 }
 
-Napi::Value markdownHeadings(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const std::u16string markdown = info[0].As<Napi::String>().Utf16Value();
-  auto list = Napi::Array::New(env);
-  for (const MarkdownHeading& heading : headingsOf(markdown)) {
-    auto entry = Napi::Object::New(env);
-    entry.Set("text", text16Of(env, heading.text));
-    entry.Set("start", Napi::Number::New(env, static_cast<double>(heading.start)));
-    entry.Set("end", Napi::Number::New(env, static_cast<double>(heading.end)));
-    list.Set(list.Length(), entry);
-  }
-  return list;
-}
-
 Napi::Value renderedContent(const Napi::CallbackInfo& info) {
   const std::string json = info[0].As<Napi::String>().Utf8Value();
   ChunkText chunk;
@@ -38,6 +25,16 @@ Napi::Value renderedContent(const Napi::CallbackInfo& info) {
   std::u16string content;
   decodeJsonString(chunk.content, content);
   return text16Of(info.Env(), content);
+}
+
+Napi::Value renderedHeading(const Napi::CallbackInfo& info) {
+  const std::string json = info[0].As<Napi::String>().Utf8Value();
+  ChunkText chunk;
+  const auto heading = readChunkText(json, chunk) ? headingOf(chunk) : std::nullopt;
+  if (!heading) return info.Env().Null();
+  std::u16string text;
+  decodeJsonString(*heading, text);
+  return text16Of(info.Env(), text);
 }
 
 }  // namespace tessera

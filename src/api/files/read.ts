@@ -5,12 +5,7 @@ import type { Sql } from "../../db/client.ts";
 import { isCurrent, REVALIDATE } from "../../http/conditional.ts";
 import { responseInPieces, responseOf } from "../../http/load/large-answers.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
-import {
-  fileTitle,
-  HeadingScanner,
-  isMarkdownPath,
-  readFrontmatter,
-} from "../../markdown/index.ts";
+import { fileTitle, headingsOf, isMarkdownPath, readFrontmatter } from "../../markdown/index.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
@@ -20,8 +15,10 @@ import { summaryOf } from "./list.ts";
 import { type FileRow, readContent, readFile } from "./queries.ts";
 import type { File, FileHeading } from "./schema.ts";
 
-/** A file is sent, and its headings are read, in pieces of this size, so that nobody waits for a large one. */
+/** A file is sent in pieces of this size, so that nobody waits for a large one. */
 const FILE_PIECE_CHARS = 65_536;
+/** The headings of a file are read for this time at once. */
+const HEADINGS_SLICE_MS = 5;
 /** What a character takes in memory. */
 const BYTES_PER_CHAR_MAX = 2;
 /** How long a frozen file with its chunks may be kept without asking again: a year, the longest that is useful. */
@@ -86,16 +83,16 @@ async function structureOf(
   content: string | null,
 ): Promise<Pick<File, "frontmatter" | "headings">> {
   if (content === null || !isMarkdownPath(path)) return { frontmatter: [], headings: [] };
-  const { entries, bodyOffset } = readFrontmatter(content);
-  const scanner = new HeadingScanner(content, bodyOffset);
-  for (let end = FILE_PIECE_CHARS; ; end += FILE_PIECE_CHARS) {
-    scanner.advance(end);
-    if (end >= content.length) break;
-    await nextTurn();
-  }
+  const { entries } = readFrontmatter(content);
   const headings: FileHeading[] = [];
-  for (const { level, text, start, end } of scanner.headings) {
-    if (text !== "") headings.push({ level, text, start_offset: start, end_offset: end });
+  let until = Date.now() + HEADINGS_SLICE_MS;
+  for (const found of headingsOf(content)) {
+    for (const { level, text, start, end } of found) {
+      headings.push({ level, text, start_offset: start, end_offset: end });
+    }
+    if (Date.now() < until) continue;
+    await nextTurn();
+    until = Date.now() + HEADINGS_SLICE_MS;
   }
   return { frontmatter: entries, headings };
 }

@@ -1,5 +1,5 @@
 import type { Sql } from "../../db/client.ts";
-import { chunkMarkdown, type MarkdownChunk, parseMarkdown } from "../../markdown/index.ts";
+import { chunkMarkdown, type MarkdownChunk, plainText, readOutline } from "../../markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import type { Embedder } from "../embedders/embedder.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
@@ -11,11 +11,17 @@ import { readMarkdown } from "./folder.ts";
 import { storedPath, toMarkdown } from "./formats.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;
-/** Part of every version key. Change it when chunking changes, so that files get new versions. */
-const CHUNKER = "markdown-1";
+/**
+ * The ways of cutting text that this version and earlier ones have, the present one first. It is part of every
+ * version key. Add one when chunking changes, so that files that are imported again get new versions.
+ */
+const CHUNKERS = ["markdown-2", "markdown-1"] as const;
 
-/** What is hashed before the text of a file, for the key of its version. */
-export const versionKeyPrefix = (embedder: string) => `${CHUNKER}\n${embedder}\n`;
+/** What may have been hashed before the text of a file, for the key of its version; the present form first. */
+export function versionKeyPrefixes(embedder: string): [string, ...string[]] {
+  const [present, ...earlier] = CHUNKERS.map((chunker) => `${chunker}\n${embedder}\n`);
+  return [present as string, ...earlier];
+}
 
 /** A Markdown file that was read. */
 export interface MarkdownDocument {
@@ -67,10 +73,10 @@ async function readDocument(
     }
     const text = await toMarkdown(file, readMarkdown(folder, file));
     const hash = new Bun.CryptoHasher("sha256");
-    hash.update(versionKeyPrefix(embedder));
+    hash.update(versionKeyPrefixes(embedder)[0]);
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
-    const { title, warning } = parseMarkdown(path, text);
+    const { title, warning } = readOutline(path, text);
     return { path, text, title, versionKey, warning };
   } catch (error) {
     if (error instanceof RecordError) return { path, reason: error.message };
@@ -116,7 +122,7 @@ export async function embedChunks(
   const vectors = await embedder.embedPassages(
     chunked.flatMap(({ document, chunks }) =>
       chunks.map(({ content, metadata }) => ({
-        content,
+        content: plainText(content) || content,
         headings:
           metadata.headings[0] === document.title
             ? metadata.headings

@@ -4,7 +4,7 @@ export interface FormatOptions {
   readonly asciidoc?: boolean | undefined;
 }
 
-const MARKDOWN = /\.mdx?$/i;
+const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 const HTML = /\.html?$/i;
 const ASCIIDOC = /\.(?:adoc|asciidoc)$/i;
 

@@ -1,5 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
-import { versionKeyPrefix } from "./documents.ts";
+import { versionKeyPrefixes } from "./documents.ts";
 
 /** Files whose embedder is compared with that of an import or a search. */
 const EMBEDDER_SAMPLE_FILES = 50;
@@ -25,9 +25,11 @@ export async function countOtherEmbedders(
 ): Promise<{ readonly others: number; readonly of: number }> {
   const kind = release === undefined ? "environment" : "release";
   const [row] = await sql<{ others: number; of: number }[]>`
-    SELECT count(*)::integer AS of, count(*) FILTER (WHERE s.version_key <> 'markdown:' ||
-      encode(sha256(convert_to(${versionKeyPrefix(embedder)} || s.content, 'UTF8')), 'hex')
-    )::integer AS others
+    SELECT count(*)::integer AS of, count(*) FILTER (WHERE NOT EXISTS (
+      SELECT FROM unnest(${versionKeyPrefixes(embedder)}::text[]) prefix
+      WHERE s.version_key = 'markdown:' ||
+        encode(sha256(convert_to(prefix || s.content, 'UTF8')), 'hex')
+    ))::integer AS others
     FROM (
       SELECT v.version_key, v.content FROM projects p
       JOIN ${sql(`${kind}s`)} e ON e.project_id = p.id AND e.name = ${release ?? environment}

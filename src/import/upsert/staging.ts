@@ -161,7 +161,7 @@ async function applyRemovals(sql: Queryable, environmentId: string): Promise<num
   return removed.length;
 }
 
-const IS_MARKDOWN = "[.]mdx?$";
+const IS_MARKDOWN = "[.](md|mdx|markdown)$";
 
 /** The paths of the Markdown files of a working set. */
 export async function prunablePaths(sql: Queryable, environmentId: string): Promise<string[]> {

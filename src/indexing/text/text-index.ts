@@ -28,7 +28,7 @@ const TEXT_BUILD_NICENESS = 1;
 /** A project that was indexed from the beginning is ready unmerged if its merges take longer than this. */
 const TEXT_SETTLE_MAX_MS = 5_000;
 
-const KNOWLEDGE_PATH = /\.mdx?$/i;
+const KNOWLEDGE_PATH = /\.(?:md|mdx|markdown)$/i;
 
 function textRowOf({ file_version_id: id, path, content }: DocumentRow): TextRow | null {
   return content === null || !KNOWLEDGE_PATH.test(path) ? null : { id, path, content };

@@ -21,6 +21,7 @@ const HEAD_CHARS = FRONTMATTER_MAX_CHARS + 256;
 
 /** The first of these ends frontmatter, if no other fence has ended it before. */
 const FENCE = "\n---\n";
+const TOML_FENCE = "\n+++\n";
 
 /**
  * Reads file versions through cursors, so that only one batch of rows is in memory at a time. One
@@ -64,7 +65,7 @@ function documentsOf(sql: Sql, versionIds: readonly string[], maxBytes: number) 
       END AS content
     FROM file_versions v JOIN files f ON f.id = v.file_id CROSS JOIN LATERAL (
       SELECT CASE
-        WHEN f.path !~* '[.]mdx?$' THEN NULL
+        WHEN f.path !~* '[.](md|mdx|markdown)$' THEN NULL
         WHEN v.content IS NOT NULL THEN octet_length(v.content)
         ELSE (SELECT sum(octet_length(c.content)) FROM chunks c WHERE c.file_version_id = v.id)
       END AS bytes
@@ -82,7 +83,7 @@ function fieldsOf(sql: Sql, versionIds: readonly string[]) {
   return sql<FieldsRow[]>`
     SELECT v.id AS file_version_id, f.path,
       CASE
-        WHEN left(text.start, 4) NOT LIKE '%---%' THEN ''
+        WHEN left(text.start, 4) NOT LIKE ALL ('{%---%,%+++%}') THEN ''
         WHEN text.fence > 0 THEN left(text.start, text.fence + ${FENCE.length - 1}::integer)
         ELSE text.start
       END AS head,
@@ -92,9 +93,11 @@ function fieldsOf(sql: Sql, versionIds: readonly string[]) {
         json_agg(${sql.unsafe(METADATA)} ORDER BY c.index)::text AS metadata
       FROM chunks c WHERE c.file_version_id = v.id
     ) own CROSS JOIN LATERAL (
-      SELECT start, position(${FENCE} IN start) AS fence FROM (
+      SELECT start, position(
+          CASE WHEN left(start, 4) LIKE '%+++%' THEN ${TOML_FENCE} ELSE ${FENCE} END IN start
+        ) AS fence FROM (
         SELECT CASE
-          WHEN f.path !~* '[.]mdx?$' THEN NULL
+          WHEN f.path !~* '[.](md|mdx|markdown)$' THEN NULL
           -- Counting characters takes longer than all else.
           WHEN octet_length(v.content) <= ${HEAD_CHARS} THEN v.content
           WHEN v.content IS NOT NULL THEN left(v.content, ${HEAD_CHARS}::integer)

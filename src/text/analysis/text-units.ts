@@ -1,6 +1,6 @@
 const FIRST_UNITS = 4_096;
 
-/** Space for the code units of a text, or for those of a text that is made of it. */
+/** Space for the code units of a text. */
 class Units {
   #units = new Uint16Array(FIRST_UNITS);
   #bytes = Buffer.from(this.#units.buffer);
@@ -19,14 +19,9 @@ class Units {
     this.#bytes.write(text, "utf16le");
     return units;
   }
-
-  text(length: number): string {
-    return this.#bytes.toString("utf16le", 0, length * 2);
-  }
 }
 
 const source = new Units();
-const target = new Units();
 
 /**
  * The UTF-16 code units of a text, which compiled code reads faster than the characters of a string.
@@ -34,9 +29,4 @@ const target = new Units();
  */
 export function unitsOf(text: string): Uint16Array {
   return source.read(text);
-}
-
-/** The text of code units that `write` puts into an array of this length; it returns their number. */
-export function textOfUnits(length: number, write: (units: Uint16Array) => number): string {
-  return target.text(write(target.reserve(length)));
 }

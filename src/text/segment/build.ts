@@ -1,11 +1,12 @@
 import { BREAK, FIELD, MARK } from "./format.ts";
 import { Interner } from "./interner.ts";
-import { plainText } from "./plain-text.ts";
 import { TermTable } from "./term-table.ts";
 import { compressText, piecesOf } from "./text-blocks.ts";
 import { TokenWriter } from "./token-writer.ts";
 import type { KnowledgeDocument } from "./types.ts";
 import { type StagedDocument, type TextBlock, writeSegment } from "./write-segment.ts";
+
+const SPACES = /\s+/g;
 
 /** Indexes documents. Open the result with `openSegment`, in this or any other thread. */
 export function buildSegment(documents: readonly KnowledgeDocument[]): SharedArrayBuffer {
@@ -22,7 +23,7 @@ function stage(document: KnowledgeDocument, tokens: TokenWriter, keys: Interner)
     tokens.addText(text);
     tokens.addSubwords();
   };
-  addField(FIELD.path, document.path.replace(/\.(?:md|mdx)$/i, ""));
+  addField(FIELD.path, document.path.replace(/\.(?:md|mdx|markdown)$/i, ""));
   addField(FIELD.title, document.title);
   tokens.mark(MARK + FIELD.headings);
   for (const heading of document.headings) {
@@ -53,7 +54,8 @@ function addContent(content: string, tokens: TokenWriter): TextBlock[] {
   const blocks: TextBlock[] = [];
   // Pieces have the same tokens as the whole, and tell where the text of a token is.
   for (const piece of piecesOf(content)) {
-    blocks.push({ firstToken: tokens.length - start, bytes: compressText(plainText(piece)) });
+    const text = piece.replace(SPACES, " ").trim();
+    blocks.push({ firstToken: tokens.length - start, bytes: compressText(text) });
     tokens.addText(piece);
   }
   tokens.addSubwords();

@@ -10,6 +10,6 @@ export interface KnowledgeDocument {
   headings: string[];
   /** In file order. */
   frontmatter: FrontmatterEntry[];
-  /** The body without frontmatter and without heading lines. */
+  /** The text of the body that a reader sees, without its headings. */
   content: string;
 }

@@ -47,10 +47,8 @@ describe("snippets", () => {
     expect(snippetOf("Kubernetes probes.", "kubrenetes").marked).toEqual(["Kubernetes"]);
   });
 
-  test("Markdown becomes plain text", () => {
-    const content =
-      "- See **the [lantern](https://example.com/x) guide**.\n\n```sh\nlight `it`\n```\n";
-    expect(snippetOf(content, "lantern").text).toBe("See the lantern guide. light it");
+  test("white space becomes single spaces", () => {
+    expect(snippetOf("See the lantern\n\n\tguide. ", "lantern").text).toBe("See the lantern guide.");
   });
 
   test("text that HTML reserves stays as it is, for the client to escape", () => {

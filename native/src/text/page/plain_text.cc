@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "text/page/markdown_units.hpp"
 
@@ -9,96 +10,305 @@ namespace tessera {
 
 namespace {
 
-/// A fence, or the marker of a heading, list or quote, at the start of a line. Returns where the text
-/// of the line starts.
-size_t lineTextAt(Units text, size_t line) {
+constexpr Units PUNCTUATION = u"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+/// Characters of an underline of a heading, a rule, or the line below the head of a table.
+constexpr Units RULE = u"-=*_|:";
+constexpr size_t RULE_LENGTH_MIN = 3;
+
+/// True for a character of a word. All that are not ASCII count as letters.
+bool isWord(char16_t unit) { return isLetter(unit) || isDigit(unit) || unit >= 0x80; }
+
+size_t endOfLine(Units text, size_t at) { return std::min(text.find(u'\n', at), text.size()); }
+
+bool startsAt(Units text, size_t at, Units expected) {
+  return text.substr(std::min(at, text.size())).starts_with(expected);
+}
+
+/// True for a line that begins with a fence, which may be in a quote.
+bool isFence(Units text, size_t line) {
   size_t at = line;
-  while (isBlank(unitAt(text, at))) at++;
+  while (isBlank(unitAt(text, at)) || unitAt(text, at) == u'>') at++;
   const char16_t first = unitAt(text, at);
-  if (first == u'`' || first == u'~') {
-    if (countOf(text, at, first) >= 3) return std::min(text.find(u'\n', at), text.size());
-    return line;
+  return (first == u'`' || first == u'~') && countOf(text, at, first) >= 3;
+}
+
+bool isRule(Units line) {
+  size_t marks = 0;
+  for (const char16_t unit : line) {
+    if (RULE.find(unit) == Units::npos && !isSpace(unit)) return false;
+    marks += unit != u'|' && unit != u':' && !isSpace(unit) ? 1 : 0;
   }
+  return marks >= RULE_LENGTH_MIN;
+}
+
+/// A definition of a link, `[label]: /address`, but not that of a footnote.
+bool isDefinition(Units line) {
+  if (unitAt(line, 0) != u'[' || unitAt(line, 1) == u'^') return false;
+  const size_t close = line.find_first_of(u"[]", 1);
+  return close != Units::npos && close > 1 && line[close] == u']' && unitAt(line, close + 1) == u':';
+}
+
+/// A line with which MDX imports or exports.
+bool isModule(Units line) {
+  const bool isImport = line.starts_with(u"import ") && line.find_first_of(u"'\"") != Units::npos;
+  return (isImport && (line.find(u" from ") != Units::npos || line[7] == u'"' || line[7] == u'\'')) ||
+         line.starts_with(u"export const ") || line.starts_with(u"export default ") ||
+         line.starts_with(u"export {") || line.starts_with(u"export function ");
+}
+
+/// Where a marker of a heading, list or quote ends that starts at the position; the position without one.
+size_t endOfMarker(Units text, size_t at) {
+  const char16_t first = unitAt(text, at);
   size_t end = at;
   if (first == u'#') {
-    const size_t hashes = countOf(text, at, u'#');
-    if (hashes > 6) return line;
-    end += hashes;
-  } else if (first == u'-' || first == u'+' || first == u'*' || first == u'>') {
+    end += countOf(text, at, u'#');
+    if (end > at + 6) return at;
+  } else if (first == u'>') {
+    return at + 1;
+  } else if (first == u'-' || first == u'+' || first == u'*') {
     end++;
   } else {
     while (end < at + 3 && isDigit(unitAt(text, end))) end++;
-    if (end == at || (unitAt(text, end) != u'.' && unitAt(text, end) != u')')) return line;
+    if (end == at || (unitAt(text, end) != u'.' && unitAt(text, end) != u')')) return at;
     end++;
   }
-  if (!isBlank(unitAt(text, end))) return line;
-  while (isBlank(unitAt(text, end))) end++;
+  return isBlank(unitAt(text, end)) ? end : at;
+}
+
+/// Where the text of a line starts: after markers, callouts and admonitions. Its end if it has none.
+size_t lineTextAt(Units text, size_t line) {
+  const Units whole = text.substr(line, endOfLine(text, line) - line);
+  if (isRule(whole) || isDefinition(trimmed(whole)) || isModule(whole)) return line + whole.size();
+  size_t at = line;
+  while (true) {
+    while (isBlank(unitAt(text, at))) at++;
+    const size_t end = endOfMarker(text, at);
+    if (end == at) break;
+    at = end;
+  }
+  size_t end = at;
+  if (startsAt(text, at, u"[!") && isLetter(unitAt(text, at + 2))) {
+    end = text.find_first_of(u"]\n", at);
+    return end != Units::npos && text[end] == u']' ? end + 1 : at;
+  }
+  if (startsAt(text, at, u":::")) {
+    end = at + countOf(text, at, u':');
+    while (isWord(unitAt(text, end))) end++;
+  }
   return end;
 }
 
-/// The end of a tag that starts at the position; the position itself if there is none.
-size_t endOfTag(Units text, size_t position) {
-  const size_t name = position + (unitAt(text, position + 1) == u'/' ? 2 : 1);
-  if (!isLetter(unitAt(text, name))) return position;
-  const size_t end = text.find_first_of(u"<>", name);
-  return end != Units::npos && text[end] == u'>' ? end + 1 : position;
-}
+/// Reduces Markdown outside of fenced code.
+class InlineReader {
+ public:
+  InlineReader(Units text, std::u16string& out) : text_(text), out_(out) {}
 
-/// The part of a link behind its text.
-struct LinkTarget {
-  size_t start;
-  size_t end;
+  /// Reads on to the end of the line at the position. Returns where the next one starts.
+  size_t line(size_t start) {
+    space();
+    const size_t end = endOfLine(text_, start);
+    size_t at = lineTextAt(text_, start);
+    while (at < endOfLine(text_, at)) at = next(at);
+    return std::max(at, end) + 1;
+  }
+
+  /// Adds a line as it is.
+  void verbatim(Units line) {
+    space();
+    for (const char16_t unit : line) add(unit);
+  }
+
+ private:
+  void space() { isSpaced_ = true; }
+
+  void add(char16_t unit) {
+    if (isSpace(unit)) {
+      isSpaced_ = true;
+      return;
+    }
+    if (isSpaced_ && !out_.empty()) out_ += u' ';
+    isSpaced_ = false;
+    out_ += unit;
+  }
+
+  /// Reads what begins at the position. Returns where it ends.
+  size_t next(size_t at) {
+    if (at == skipped_.at) return skipped_.to;
+    const char16_t unit = text_[at];
+    const char16_t after = unitAt(text_, at + 1);
+    switch (unit) {
+      case u'\\':
+        if (after != 0 && PUNCTUATION.find(after) != Units::npos) {
+          add(after);
+          return at + 2;
+        }
+        break;
+      case u'`':
+        return code(at);
+      case u'<':
+        if (startsAt(text_, at, u"<!--")) return hidden(at, u"-->");
+        if (const size_t end = endOfTag(at); end > at) {
+          space();
+          return end;
+        }
+        break;
+      case u'{':
+        if (const size_t end = endOfBraces(at); end > at) return end;
+        break;
+      case u'&':
+        return entity(at);
+      case u'!':
+        if (const auto start = after == u'[' ? linkText(at + 1) : std::nullopt) return *start;
+        break;
+      case u'[':
+        if (const auto start = linkText(at)) return *start;
+        break;
+      case u'*':
+      case u'~':
+        if (!isSpace(before(at)) || !isSpace(after)) return at + countOf(text_, at, unit);
+        break;
+      case u'_':
+        if (isWord(before(at)) != isWord(after)) return at + 1;
+        break;
+      case u'|':
+        space();
+        return at + 1;
+      default:
+        break;
+    }
+    add(unit);
+    return at + 1;
+  }
+
+  char16_t before(size_t at) const { return at == 0 ? u'\n' : text_[at - 1]; }
+
+  /// A span of code, as it is.
+  size_t code(size_t at) {
+    const size_t length = countOf(text_, at, u'`');
+    const size_t start = at + length;
+    for (size_t end = text_.find(u'`', start); end != Units::npos;) {
+      const size_t found = countOf(text_, end, u'`');
+      if (found == length) {
+        for (const char16_t unit : text_.substr(start, end - start)) add(unit);
+        return end + found;
+      }
+      end = text_.find(u'`', end + found);
+    }
+    return start;
+  }
+
+  /// What a reader does not see; without its end, the rest of the text.
+  size_t hidden(size_t at, Units closing) {
+    space();
+    const size_t end = text_.find(closing, at);
+    return end == Units::npos ? text_.size() : end + closing.size();
+  }
+
+  size_t endOfTag(size_t at) const {
+    const size_t name = at + (unitAt(text_, at + 1) == u'/' ? 2 : 1);
+    if (!isLetter(unitAt(text_, name))) return at;
+    const size_t end = text_.find_first_of(u"<>", name);
+    return end != Units::npos && text_[end] == u'>' ? end + 1 : at;
+  }
+
+  /// A comment of MDX, a shortcode, or the anchor of a heading.
+  size_t endOfBraces(size_t at) {
+    if (startsAt(text_, at, u"{/*")) return hidden(at, u"*/}");
+    const char16_t second = unitAt(text_, at + 1), third = unitAt(text_, at + 2);
+    const bool isShortcode = second == u'{' && (third == u'<' || third == u'%');
+    if (!isShortcode && second != u'%' && second != u'#') return at;
+    const size_t end = text_.find(isShortcode ? Units(u"}}") : Units(u"}"), at);
+    if (end == Units::npos || end > endOfLine(text_, at)) return at;
+    space();
+    return end + (isShortcode ? 2 : 1);
+  }
+
+  size_t entity(size_t at) {
+    static constexpr std::pair<Units, char16_t> ENTITIES[] = {
+        {u"&amp;", u'&'}, {u"&lt;", u'<'},    {u"&gt;", u'>'},
+        {u"&quot;", u'"'}, {u"&#39;", u'\''}, {u"&nbsp;", u' '}};
+    for (const auto& [name, unit] : ENTITIES) {
+      if (!startsAt(text_, at, name)) continue;
+      add(unit);
+      return at + name.size();
+    }
+    add(u'&');
+    return at + 1;
+  }
+
+  /// Where the text of a link starts whose bracket is at the position, and notes where it ends. For the
+  /// number of a footnote it is empty.
+  std::optional<size_t> linkText(size_t at) {
+    if (startsAt(text_, at, u"[^")) {
+      const size_t end = text_.find_first_of(u"] \n", at);
+      if (end == Units::npos || text_[end] != u']') return std::nullopt;
+      space();
+      return end + (unitAt(text_, end + 1) == u':' ? 2 : 1);
+    }
+    const bool isWiki = startsAt(text_, at, u"[[");
+    const size_t start = at + (isWiki ? 2 : 1);
+    const size_t close = text_.find_first_of(u"[]", start);
+    if (close == Units::npos || text_[close] != u']') return std::nullopt;
+    if (isWiki) {
+      if (unitAt(text_, close + 1) != u']') return std::nullopt;
+      skipped_ = {close, close + 2};
+      const size_t alias = text_.substr(start, close - start).find(u'|');
+      return alias == Units::npos ? start : start + alias + 1;
+    }
+    const size_t end = endOfTarget(close + 1, isWord(before(at)));
+    if (end == close + 1) return std::nullopt;
+    skipped_ = {close, end};
+    return start;
+  }
+
+  /// Where the target of a link ends, or the label of its definition; the position if there is none.
+  size_t endOfTarget(size_t at, bool isIndex) const {
+    const char16_t open = unitAt(text_, at);
+    if (open == u'[' && !isIndex) {
+      const size_t end = text_.find_first_of(u"[]\n", at + 1);
+      return end != Units::npos && text_[end] == u']' ? end + 1 : at;
+    }
+    if (open != u'(') return at;
+    const size_t end = text_.find_first_of(u"()\n", at + 1);
+    return end != Units::npos && text_[end] == u')' ? end + 1 : at;
+  }
+
+  /// A part of a link that is skipped once it is reached.
+  struct Skipped {
+    size_t at = Units::npos;
+    size_t to = 0;
+  };
+
+  Units text_;
+  std::u16string& out_;
+  Skipped skipped_;
+  bool isSpaced_ = false;
 };
-
-std::optional<LinkTarget> linkAt(Units text, size_t position) {
-  if (unitAt(text, position) != u'[') return std::nullopt;
-  const size_t close = text.find_first_of(u"[]", position + 1);
-  if (close == Units::npos || text[close] != u']' || unitAt(text, close + 1) != u'(') {
-    return std::nullopt;
-  }
-  for (size_t at = close + 2; at < text.size() && text[at] != u'(' && !isSpace(text[at]); at++) {
-    if (text[at] == u')') return LinkTarget{close, at + 1};
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
-void plainTextOf(std::u16string_view markdown, std::u16string& out) {
+bool endsInCode(std::u16string_view markdown) {
+  bool isCode = false;
+  for (size_t line = 0; line < markdown.size(); line = endOfLine(markdown, line) + 1) {
+    if (isFence(markdown, line)) isCode = !isCode;
+  }
+  return isCode;
+}
+
+void plainTextOf(std::u16string_view markdown, std::u16string& out, bool isCode) {
   out.clear();
-  bool isSpaced = false;
-  LinkTarget target{Units::npos, 0};
-  for (size_t i = lineTextAt(markdown, 0); i < markdown.size();) {
-    if (i == target.start) {
-      i = target.end;
-      continue;
+  InlineReader reader(markdown, out);
+  for (size_t line = 0; line < markdown.size();) {
+    const size_t end = endOfLine(markdown, line);
+    if (isFence(markdown, line)) {
+      isCode = !isCode;
+      line = end + 1;
+    } else if (isCode) {
+      reader.verbatim(markdown.substr(line, end - line));
+      line = end + 1;
+    } else {
+      line = reader.line(line);
     }
-    const char16_t unit = markdown[i];
-    size_t next = i;
-    if (unit == u'\n') next = lineTextAt(markdown, i + 1);
-    else if (unit == u'|' || isSpace(unit)) next = i + 1;
-    else if (unit == u'<') next = endOfTag(markdown, i);
-    if (next > i) {
-      isSpaced = true;
-      i = next;
-      continue;
-    }
-    if (unit == u'[') {
-      if (const auto link = linkAt(markdown, i)) {
-        target = *link;
-        next++;
-      }
-    } else if (unit == u'*' || unit == u'`' || unit == u'~' ||
-               (unit == u'!' && linkAt(markdown, i + 1))) {
-      next++;
-    }
-    if (next > i) {
-      i = next;
-      continue;
-    }
-    if (isSpaced && !out.empty()) out += u' ';
-    isSpaced = false;
-    out += markdown[i++];
   }
 }
 

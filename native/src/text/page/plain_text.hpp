@@ -1,24 +1,15 @@
-// The text that a reader of Markdown sees. `src/text/segment/plain-text.ts` does the same for
-// segments.
+// The text that a reader of Markdown sees, of a cut-out around a passage. `src/markdown` reads whole files.
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tessera {
 
-/// Replaces `out` with the plain text of some Markdown, on one line.
-void plainTextOf(std::u16string_view markdown, std::u16string& out);
+/// Replaces `out` with the plain text of some Markdown, on one line. What it cannot be sure of stays.
+/// @param isCode whether the Markdown begins inside fenced code
+void plainTextOf(std::u16string_view markdown, std::u16string& out, bool isCode = false);
 
-struct MarkdownHeading {
-  /// Without markup.
-  std::u16string text;
-  /// Its lines, half-open; the end is after the line break.
-  size_t start;
-  size_t end;
-};
-
-/// The headings outside fenced code, as `src/markdown/headings.ts` finds them.
-std::vector<MarkdownHeading> headingsOf(std::u16string_view markdown);
+/// True if what follows this Markdown is inside fenced code.
+bool endsInCode(std::u16string_view markdown);
 
 }  // namespace tessera

@@ -101,7 +101,7 @@ test("a damaged snapshot and one of another format are refused, and a missing on
   const text = readFileSync(file, "utf8");
   for (const other of [
     text.replace("number", "numbes"),
-    text.replace(`"format":3`, `"format":99`),
+    text.replace(`"format":4`, `"format":99`),
   ]) {
     writeFileSync(file, other);
     expect(new FieldIndex().restore(PROJECT, folder)).rejects.toThrow();
