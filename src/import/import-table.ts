@@ -74,15 +74,23 @@ function sizeOf({ chunks }: TableFile): number {
 /** Groups rows in succession to files. Rejected rows are passed on as they are. */
 async function* tableFiles(
   { files, columns }: TableImport,
-  { onRead }: TableListener,
+  { onRead, onReport }: TableListener,
 ): AsyncGenerator<(TableFile | InputRecord)[]> {
   let group: (TableFile | InputRecord)[] = [];
   let open: TableFile | undefined;
   for (const name of files) {
+    const binary = new Set<string>();
+    let isEmpty = true;
+    const onBinary = (column: string) => {
+      if (!binary.has(column))
+        onReport(name, `${column} is binary and is left out of the metadata`);
+      binary.add(column);
+    };
     for await (const rows of readRows(name, onRead)) {
       for (const row of rows) {
+        isEmpty = false;
         try {
-          const { path, chunk } = chunkOf(row, columns);
+          const { path, chunk } = chunkOf(row, columns, onBinary);
           if (open?.path === path) {
             open.chunks.push(chunk);
             continue;
@@ -105,6 +113,7 @@ async function* tableFiles(
         }
       }
     }
+    if (isEmpty) onReport(name, "has no rows");
   }
   if (group.length > 0) yield group;
 }

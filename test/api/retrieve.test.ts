@@ -48,6 +48,12 @@ async function projectWith(files: Readonly<Record<string, string>>, embedder?: s
   return { project, ask };
 }
 
+interface Shown {
+  readonly chunk: { readonly file_path: string; readonly content: string } | null;
+  readonly file?: { readonly path: string };
+  readonly highlight: { readonly text: string; readonly matches: unknown[] };
+}
+
 const { project, ask } = await projectWith(FILES, "hashing");
 const paths = (body: { data: { chunk: { file_path: string } }[] }) =>
   body.data.map(({ chunk }) => chunk.file_path);
@@ -195,6 +201,47 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     const semantic = await plain.ask({ query: "snapshot", mode: "semantic" });
     expect([semantic.status, semantic.body.slug]).toEqual([400, "validation-failed"]);
     expect(semantic.body.detail).toContain("PATCH");
+  });
+
+  test("a file without text is shown by its title and description, and is no hit without both", async () => {
+    const { ask } = await projectWith({
+      "both.md": '---\ntitle: A quokka entry\ndescription: All of the "menu" é\n---\n',
+      "title.md": "---\ntitle: Only quokka\n---\n\n<!-- nothing -->\n",
+      "heading.md": "# The quokka heading\n",
+      "described.md": "---\ndescription: Some quokka\n---\n",
+      "quokka.md": "---\ntags: [quokka]\n---\n",
+    });
+    for (const limit of [1, 10]) {
+      const { body } = await ask({ query: "quokka", mode: "keyword", limit });
+      for (const { highlight, chunk } of body.data) {
+        expect(highlight.text || chunk?.content).not.toBe("");
+        expect(highlight.matches.length).toBe(1);
+      }
+    }
+    const { body } = await ask({ query: "quokka", mode: "keyword" });
+    const shown = body.data.map(({ chunk, file, highlight: { text } }: Shown) => [
+      chunk?.file_path ?? file?.path,
+      text,
+    ]);
+    expect(Object.fromEntries(shown)).toEqual({
+      "both.md": 'A quokka entry. All of the "menu" é',
+      "title.md": "Only quokka",
+      "heading.md": "The quokka heading",
+      "described.md": "Some quokka",
+    });
+  });
+
+  test("a highlight has no definitions, shortcodes, imports or comments, and they find nothing", async () => {
+    const text =
+      'import Kiwi from "./kiwi"\n\n# Birds\n\nA wombat, see [the page][tawny].\n\n{{< emu >}}\n\n<!-- dingo -->\n\n[tawny]: /bilby\n\n> [!QUOLL]\n> End.\n';
+    const { ask } = await projectWith({ "birds.md": text }, "hashing");
+    const { body } = await ask({ query: "wombat" });
+    expect(body.data[0].highlight.text).toBe("A wombat, see the page. End.");
+    expect(body.data[0].heading).toBe("Birds");
+    for (const query of ["Kiwi", "emu", "dingo", "bilby", "quoll"]) {
+      const { body } = await ask({ query, mode: "keyword" });
+      expect([query, body.data]).toEqual([query, []]);
+    }
   });
 
   test("invalid fields are named", async () => {

@@ -168,7 +168,7 @@ describe("importing Markdown", () => {
     ]);
     for (const line of lines) {
       expect(line).toContain("frontmatter");
-      expect(line).toEndWith("; imported without it");
+      expect(line).toEndWith("; imported as text");
     }
     expect(await paths()).toHaveLength(5);
   });

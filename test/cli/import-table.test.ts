@@ -23,6 +23,38 @@ async function chunks(): Promise<Record<string, unknown>[]> {
 const wrapped = (text: unknown) => String(text).replaceAll("\n", "");
 
 describe("import --map", () => {
+  test("reads bytes that are text, leaves out those that are not, and keeps the text of a null embedding", async () => {
+    const bytes = (...texts: (string | number[])[]) =>
+      texts.map((each) => new Uint8Array(Buffer.from(each as string)));
+    const floats = Buffer.from(base64Of(vector(768, 1)), "base64");
+    const file = join(folder, "bytes.parquet");
+    const columnData = [
+      { name: "_id", data: bytes("a.md", "b.md", "c.md"), type: "BYTE_ARRAY" as const },
+      { name: "text", data: bytes("eins", "zwei", [0xff, 0xfe]), type: "BYTE_ARRAY" as const },
+      { name: "emb", data: [new Uint8Array(floats), null, null], type: "BYTE_ARRAY" as const },
+      { name: "note", data: bytes("é", "n", "n"), type: "BYTE_ARRAY" as const },
+      { name: "image", data: bytes([0xff, 1], [0xff, 2], [0xff]), type: "BYTE_ARRAY" as const },
+    ];
+    writeFileSync(file, new Uint8Array(parquetWriteBuffer({ columnData })));
+    const none = join(folder, "none.jsonl");
+    writeFileSync(none, "");
+    const nothing = join(folder, "none.parquet");
+    writeFileSync(nothing, "");
+    const result = await cli.run(["import", file, none, nothing, ...MAP]);
+    expect(result.stderr).toContain(`${file}: image is binary and is left out of the metadata`);
+    expect(result.stderr.split("image is binary")).toHaveLength(2);
+    expect(result.stderr).toContain(`${file}:3: text: is not valid UTF-8`);
+    for (const each of [none, nothing]) expect(result.stderr).toContain(`${each}: has no rows`);
+    expect(result.status).toBe(1);
+    const found = await chunks();
+    expect(found).toMatchObject([
+      { path: "a.md", content: "eins", metadata: { note: "é" }, dimension: 768 },
+      { path: "b.md", content: "zwei", metadata: { note: "n" }, dimension: null },
+    ]);
+    expect(wrapped(found[0]?.["vector"])).toBe(base64Of(vector(768, 1)));
+    expect(found[0]?.["metadata"]).not.toHaveProperty("image");
+  });
+
   test("imports JSON lines: rows in succession are chunks of a file, other columns metadata", async () => {
     const lines = [
       { _id: "a.md", text: "one", emb: vector(768, 1), lang: "en", page: 1 },

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/limits.hpp"
+#include "common/utf8.hpp"
 #include "json/json_skip.hpp"
 #include "text/page/markdown_units.hpp"
 #include "text/page/plain_text.hpp"
@@ -95,7 +96,18 @@ void Passages::highlightFiles(std::span<ShownHit> hits) {
     const TermMarks marks(segments_[s], s, query_, scratch_.rank.marks);
     Snippeter snippeter(segments_[s], marks, query_, tokenizer_, scratch_.texts);
     for (ShownHit& hit : hits) {
-      if (isOwn(hit, s)) snippeter.snippet(hit.document->document, hit.snippet.emplace());
+      if (!isOwn(hit, s)) continue;
+      const uint32_t document = hit.document->document;
+      if (snippeter.snippet(document, hit.snippet.emplace())) continue;
+      if (hit.chunk) {
+        // All of its text is headings.
+        hit.snippet.reset();
+        continue;
+      }
+      plain_ = headTextOf(segments_[s], document);
+      shown_.find(plain_, 0, plain_.size(), spans_);
+      cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_,
+                 *hit.snippet);
     }
   }
 }
@@ -134,6 +146,36 @@ std::optional<std::string_view> headingOf(const ChunkText& chunk) {
                   });
   });
   return heading;
+}
+
+/// The name of a file without the extension of Markdown.
+static std::string_view nameOf(std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  const size_t dot = name.find_last_of('.');
+  return dot == std::string_view::npos ? name : name.substr(0, dot);
+}
+
+std::u16string headTextOf(const TextSegment& segment, uint32_t document) {
+  std::u16string text;
+  const std::string_view title = segment.title(document);
+  if (title != nameOf(segment.path(document))) {
+    decodeUtf8({reinterpret_cast<const uint8_t*>(title.data()), title.size()}, text);
+  }
+  const std::string_view frontmatter = segment.frontmatter(document);
+  forEachMember(frontmatter.data(), frontmatter.data() + frontmatter.size(),
+                [&](std::string_view, std::string_view entry) {
+    bool isDescription = false;
+    forEachMember(entry.data(), entry.data() + entry.size(),
+                  [&](std::string_view key, std::string_view value) {
+      if (key == R"("key")") isDescription = value == R"("description")";
+      if (!isDescription || key != R"("value")" || value.size() <= 2) return;
+      std::u16string description;
+      decodeJsonString(value.substr(1, value.size() - 2), description);
+      if (!text.empty()) text += u". ";
+      text += description;
+    });
+  });
+  return text;
 }
 
 }  // namespace tessera

@@ -46,7 +46,8 @@ class Passages {
   void choose(std::span<const ChunkRef> chunks, ShownHit& hit);
   /// The passage of a hit's chunk that covers most of the query.
   void highlight(const ShownHit& hit, Snippet& snippet);
-  /// Highlights the hits whose text is that of their whole file, as a lookup does.
+  /// Highlights the hits whose text is that of their whole file, as a lookup does. Of a file without text the
+  /// title and the description are shown.
   void highlightFiles(std::span<ShownHit> hits);
 
  private:
@@ -69,5 +70,8 @@ class Passages {
 /// `headings` of its metadata, where the service writes the headings above a chunk that it cuts, and other chunks
 /// may have them. Nothing if there is no such list.
 std::optional<std::string_view> headingOf(const ChunkText& chunk);
+
+/// The title and the description of a file; empty if it has no description and no title but its name.
+std::u16string headTextOf(const TextSegment& segment, uint32_t document);
 
 }  // namespace tessera

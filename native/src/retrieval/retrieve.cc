@@ -222,6 +222,7 @@ class Retrieval {
     const GivenVersion* given = source_.given(version);
     hit.isWhole = chunks.size() <= 1;
     if (chunks.empty()) {
+      if (!isShowable(segments_[hit.document->segment], hit.document->document)) return std::nullopt;
       hit.file = given == nullptr ? KnownFiles::instance().find(version) : given->file;
       if (!hit.file.empty()) return hit;
       answer_.unread.emplace_back(version);

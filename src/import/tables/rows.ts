@@ -56,11 +56,13 @@ async function* parquetRows(
   const { compressors } = await import("hyparquet-compressors");
   try {
     const file = await asyncBufferFromFile(name);
+    if (file.byteLength === 0) return;
     const metadata = await parquetMetadataAsync(file);
     const rows = Number(metadata.num_rows);
     for (let start = 0; start < rows; start += TABLE_ROWS_PER_READ) {
       const rowEnd = Math.min(rows, start + TABLE_ROWS_PER_READ);
-      const options = { file, metadata, compressors, rowStart: start, rowEnd };
+      // Columns of bytes are text if they are valid UTF-8, which chunkOf decides.
+      const options = { file, metadata, compressors, rowStart: start, rowEnd, utf8: false };
       const read = await parquetReadObjects(options);
       onRead((file.byteLength * (rowEnd - start)) / rows);
       yield read.map((values, i) => ({ where: `${name}:${start + i + 1}`, values }));

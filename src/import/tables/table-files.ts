@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { isWrittenNumber } from "../../shared/json/parse.ts";
 import type { Embedder } from "../embedders/embedder.ts";
 import type { InputRecord } from "../records/batches.ts";
@@ -10,7 +11,7 @@ import type { TableRow } from "./rows.ts";
 /** A passage of a table. */
 interface TableChunk {
   readonly content: string;
-  /** An array of numbers or base64; undefined if the content is to be embedded. */
+  /** An array of numbers or base64; undefined if the content is to be embedded, null if it has no embedding. */
   embedding: unknown;
   readonly metadata: Record<string, unknown>;
 }
@@ -22,27 +23,55 @@ export interface TableFile {
   readonly chunks: TableChunk[];
 }
 
-/** The path and the chunk of a row. Throws a RecordError. */
+/**
+ * The path and the chunk of a row. `onBinary` is called with each column of bytes that are not text, which
+ * metadata cannot hold. Throws a RecordError.
+ */
 export function chunkOf(
   { values }: TableRow,
   { path: pathColumn, text, embedding }: ColumnMap,
+  onBinary: (column: string) => void,
 ): { path: string; chunk: TableChunk } {
   if ("reason" in values && typeof values.reason === "string" && !(text in values)) {
     throw new RecordError(values.reason);
   }
-  const { [pathColumn]: path, [text]: content, ...others } = values as Record<string, unknown>;
+  const { [pathColumn]: id, [text]: content, ...others } = values as Record<string, unknown>;
+  const path = textIn(id, pathColumn);
   if (typeof path !== "string" && typeof path !== "number" && typeof path !== "bigint") {
     throw new RecordError(`${pathColumn}: must be text or a number`);
   }
-  if (typeof content !== "string") throw new RecordError(`${text}: must be text`);
+  const passage = textIn(content, text);
+  if (typeof passage !== "string") throw new RecordError(`${text}: must be text`);
   const vector = embedding === undefined ? undefined : embeddingOf(others[embedding], embedding);
   if (embedding !== undefined) delete others[embedding];
+  for (const [column, value] of Object.entries(others)) {
+    if (!(value instanceof Uint8Array)) continue;
+    if (isUtf8(value)) {
+      others[column] = decoder.decode(value);
+      continue;
+    }
+    delete others[column];
+    onBinary(column);
+  }
   const metadata = plain(others) as Record<string, unknown>;
-  return { path: String(path), chunk: { content, embedding: vector, metadata } };
+  return { path: String(path), chunk: { content: passage, embedding: vector, metadata } };
 }
 
+const decoder = new TextDecoder();
+
+/** A value of a column of text, which may be stored as bytes. */
+function textIn(value: unknown, column: string): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  if (!isUtf8(value)) throw new RecordError(`${column}: is not valid UTF-8`);
+  return decoder.decode(value);
+}
+
+/** A row without an embedding keeps its text. */
 function embeddingOf(value: unknown, column: string): unknown {
+  if (value === null || value === undefined) return null;
   if (typeof value === "string") return value;
+  // Bytes are those of float32 numbers.
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (ArrayBuffer.isView(value))
     return encodeEmbedding(Float32Array.from(value as Float32Array)).base64;
   if (Array.isArray(value)) {

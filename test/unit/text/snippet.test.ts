@@ -48,7 +48,9 @@ describe("snippets", () => {
   });
 
   test("white space becomes single spaces", () => {
-    expect(snippetOf("See the lantern\n\n\tguide. ", "lantern").text).toBe("See the lantern guide.");
+    expect(snippetOf("See the lantern\n\n\tguide. ", "lantern").text).toBe(
+      "See the lantern guide.",
+    );
   });
 
   test("text that HTML reserves stays as it is, for the client to escape", () => {
