@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
-import { findMarkdown } from "../import/markdown/folder.ts";
+import { findMarkdown, skippedIn } from "../import/markdown/folder.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { PAGE_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
@@ -33,6 +33,8 @@ export interface SyncPlan {
   readonly unchanged: number;
   /** Files of the folder that cannot be read; the environment keeps what it has of them. */
   readonly rejected: readonly { readonly path: string; readonly reason: string }[];
+  /** What else the folder has, in a sentence each. */
+  readonly skipped: readonly string[];
 }
 
 /** Called for each step: without a fault when it is done. */
@@ -72,7 +74,8 @@ export class FolderSync {
       const { path, version_id: versionId, size } = file;
       if (isMarkdownPath(path)) remote.set(path, { versionId, size });
     }
-    const { paths, rejected } = findMarkdown(folder);
+    const found = findMarkdown(folder);
+    const { paths, rejected, links } = found;
     const unreadable = [...rejected];
     const added: Upload[] = [];
     const kept: Upload[] = [];
@@ -87,11 +90,12 @@ export class FolderSync {
       }
     }
     const changed = await this.#changed(kept, (path) => remote.get(path)?.size);
-    const present = new Set([...paths, ...unreadable.map(({ path }) => path)]);
+    const present = new Set([...paths, ...links, ...unreadable.map(({ path }) => path)]);
     const removed = [...remote].filter(([path]) => !present.has(path));
     return {
       ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },
       removed: removed.map(([path, { versionId }]) => ({ path, versionId })),
+      skipped: skippedIn(found),
     };
   }
 

@@ -9,7 +9,7 @@ import { fingerprintsOf, projectEmbedders } from "../import/embedders/project-em
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { importTable } from "../import/import-table.ts";
-import { findMarkdown } from "../import/markdown/folder.ts";
+import { findMarkdown, skippedIn } from "../import/markdown/folder.ts";
 import { watchFolder } from "../import/markdown/watch.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
@@ -24,7 +24,7 @@ import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
-import { notice } from "./output.ts";
+import { notice, withoutControls } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
 import { Reporter } from "./reporter.ts";
 import { untilEmbedded } from "./until-embedded.ts";
@@ -110,7 +110,7 @@ async function importFolder(
 ): Promise<ImportSummary> {
   const find = () => findMarkdown(folder, options);
   if (find().paths.length === 0 && options.watch !== true) {
-    throw new CommandError(`there is no .md or .mdx file in ${folder}`);
+    throw new CommandError(`there is no Markdown file in ${folder}`);
   }
   // Before the first import, so that no change is missed.
   const changes = options.watch ? await watchFolder(folder) : undefined;
@@ -153,6 +153,7 @@ async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSu
     work,
     (reporter) => {
       for (const { path, reason } of rejected) reporter.report(path, reason);
+      for (const note of skippedIn(work)) reporter.report("tessera", withoutControls(note));
       return importMarkdown(sql, work, {
         onFile: () => reporter.advance(1),
         onReport: (path, reason) => reporter.report(path, reason),

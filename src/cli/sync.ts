@@ -96,12 +96,13 @@ const countsOf = ({ added, changed, removed, unchanged }: SyncPlan) =>
 async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise<number> {
   const plan = await sync.plan();
   for (const { path, reason } of plan.rejected) notice(io, `${withoutControls(path)} ${reason}`);
+  for (const note of plan.skipped) notice(io, withoutControls(note));
   showPlan(io, plan);
   const steps = plan.added.length + plan.changed.length + plan.removed.length;
   if (options.dryRun || steps === 0) return plan.rejected.length;
   const isEmpty = steps === plan.removed.length && plan.unchanged === 0;
   if (isEmpty && options.yes !== true) {
-    throw new CommandError("there is no .md or .mdx file in the folder; --yes removes all others");
+    throw new CommandError("there is no Markdown file in the folder; --yes removes all others");
   }
   const bar = startBar(io, steps);
   let failed = 0;

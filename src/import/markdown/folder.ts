@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { MARKDOWN_FILE_MAX_BYTES } from "../../shared/limits.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
 import { type FormatOptions, isWanted } from "./formats.ts";
@@ -11,10 +11,15 @@ interface MarkdownFolder {
   readonly paths: string[];
   /** Files and folders that are skipped although they may have been meant, with the reasons. */
   readonly rejected: ReadonlyArray<{ readonly path: string; readonly reason: string }>;
+  /** Symbolic links, which are not followed: they may lead out of the folder or form a cycle. */
+  readonly links: readonly string[];
+  /** How many other files there are, by their extension. */
+  readonly others: ReadonlyMap<string, number>;
 }
 
-/** Symbolic links may lead out of the folder or form a cycle. */
-const LINK = "is a symbolic link, which is not followed";
+/** Links and extensions that are named; of more, only the number is told. */
+const NAMED_MAX = 5;
+
 const NAME = "has a name that is not valid UTF-8";
 
 /**
@@ -25,24 +30,46 @@ const NAME = "has a name that is not valid UTF-8";
 export function findMarkdown(folder: string, formats: FormatOptions = {}): MarkdownFolder {
   const paths: string[] = [];
   const rejected: Array<{ path: string; reason: string }> = [];
+  const links: string[] = [];
+  const others = new Map<string, number>();
   const visit = (relative: string) => {
     for (const entry of entriesOf(join(folder, relative))) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
       const named = isWanted(entry.name, formats);
       if (entry.isSymbolicLink()) {
-        if (named || pointsToFolder(join(folder, path))) rejected.push({ path, reason: LINK });
+        if (named || pointsToFolder(join(folder, path))) links.push(path);
       } else if (entry.isDirectory() || named) {
         if (isInvalidName(folder, path)) rejected.push({ path, reason: NAME });
         else if (entry.isDirectory()) visit(path);
         else if (entry.isFile()) paths.push(path);
         else rejected.push({ path, reason: "is not a regular file" });
+      } else if (entry.isFile()) {
+        const extension = extname(entry.name).toLowerCase() || "no extension";
+        others.set(extension, (others.get(extension) ?? 0) + 1);
       }
     }
   };
   visit("");
   paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return { paths, rejected };
+  return { paths, rejected, links, others };
+}
+
+/** What a folder has besides the files that were found, in a sentence each. */
+export function skippedIn({ links, others }: Pick<MarkdownFolder, "links" | "others">): string[] {
+  const notes: string[] = [];
+  if (links.length > 0) notes.push(`symbolic links are not followed: ${named(links)}`);
+  if (others.size > 0) {
+    const sorted = [...others].sort(([, a], [, b]) => b - a);
+    const counts = sorted.map(([extension, count]) => `${count} ${extension}`);
+    notes.push(`other files are left out: ${named(counts)}`);
+  }
+  return notes;
+}
+
+function named(all: readonly string[]): string {
+  const left = all.length - NAMED_MAX;
+  return `${all.slice(0, NAMED_MAX).join(", ")}${left > 0 ? `, and ${left} more` : ""}`;
 }
 
 function pointsToFolder(link: string): boolean {
@@ -87,6 +114,12 @@ export function readMarkdown(folder: string, path: string): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new RecordError("is not valid UTF-8");
+    throw new RecordError(`is not valid UTF-8 at byte ${invalidByte(bytes)}`);
   }
+}
+
+/** The position of the first byte that is not valid UTF-8, from 0. */
+function invalidByte(bytes: Uint8Array): number {
+  const replaced = Buffer.from(Buffer.from(bytes).toString());
+  return bytes.findIndex((byte, at) => byte !== replaced[at]);
 }

@@ -68,7 +68,7 @@ function textIn(value: unknown, column: string): unknown {
 
 /** A row without an embedding keeps its text. */
 function embeddingOf(value: unknown, column: string): unknown {
-  if (value === null || value === undefined) return null;
+  if (value === null) return null;
   if (typeof value === "string") return value;
   // Bytes are those of float32 numbers.
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findMarkdown, readMarkdown } from "../../../src/import/markdown/folder.ts";
+import { findMarkdown, readMarkdown, skippedIn } from "../../../src/import/markdown/folder.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
 let folder: string;
@@ -9,13 +9,13 @@ beforeEach(() => {
   folder = temporaryFolder("markdown");
 });
 
-const write = (name: string | Uint8Array, content = "text") => {
+const write = (name: string | Uint8Array, content: string | Buffer = "text") => {
   const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)]);
   writeFileSync(path, content);
 };
 
 describe("finding Markdown files", () => {
-  test("does not follow symbolic links, even in a cycle, and reports each of them", () => {
+  test("does not follow symbolic links, even in a cycle, and names them", () => {
     mkdirSync(join(folder, "docs"));
     write("docs/a.md");
     symlinkSync("..", join(folder, "docs", "up"));
@@ -24,12 +24,26 @@ describe("finding Markdown files", () => {
     symlinkSync("/etc/hostname", join(folder, "other.txt"));
     const found = findMarkdown(folder);
     expect(found.paths).toEqual(["docs/a.md"]);
-    expect(found.rejected.map(({ path }) => path).sort()).toEqual([
-      "docs/up",
-      "gone.md",
-      "self.md",
+    expect([...found.links].sort()).toEqual(["docs/up", "gone.md", "self.md"]);
+    expect(found.rejected).toEqual([]);
+  });
+
+  test("counts what else a folder has, by extension", () => {
+    for (const name of ["a.md", "a.PNG", "b.png", "x.css", "LICENSE", ".hidden"]) write(name);
+    symlinkSync("a.md", join(folder, "link.md"));
+    expect(skippedIn(findMarkdown(folder))).toEqual([
+      "symbolic links are not followed: link.md",
+      "other files are left out: 2 .png, 1 .css, 1 no extension",
     ]);
-    for (const { reason } of found.rejected) expect(reason).toContain("symbolic link");
+    for (let i = 0; i < 9; i++) write(`file.x${i}`);
+    expect(skippedIn(findMarkdown(folder))[1]).toEndWith(", and 7 more");
+  });
+
+  test("names the first byte that is not UTF-8", () => {
+    write("a.md", Buffer.from("é\ufffd"));
+    write("b.md", Buffer.concat([Buffer.from("é\ufffdx"), Buffer.from([0xff])]));
+    expect(readMarkdown(folder, "a.md")).toBe("é\ufffd");
+    expect(() => readMarkdown(folder, "b.md")).toThrow("is not valid UTF-8 at byte 6");
   });
 
   test("reports files and folders whose names are not UTF-8, and continues", () => {
