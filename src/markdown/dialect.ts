@@ -1,5 +1,4 @@
 import MarkdownIt from "markdown-it";
-import footnotes from "markdown-it-footnote";
 
 /** Lists and quotes may be nested half as deeply, because a list and its items count separately. */
 const NESTING_MAX = 100;
@@ -8,9 +7,10 @@ const NESTING_MAX = 100;
  * CommonMark with the tables, the strikethrough and the footnotes of GitHub, and with what sites and note-taking
  * programs add: imports, comments and elements of MDX, shortcodes, callouts and links in double brackets.
  */
-export const dialect = new MarkdownIt("commonmark", { html: true, maxNesting: NESTING_MAX })
-  .enable(["table", "strikethrough"])
-  .use(footnotes);
+export const dialect = new MarkdownIt("commonmark", { html: true, maxNesting: NESTING_MAX }).enable([
+  "table",
+  "strikethrough",
+]);
 
 type BlockRule = Parameters<typeof dialect.block.ruler.push>[1];
 type InlineRule = Parameters<typeof dialect.inline.ruler.push>[1];
@@ -79,6 +79,14 @@ const moduleLines: BlockRule = (state, startLine, endLine, silent) => {
   return true;
 };
 
+const paragraph = dialect.block.ruler.getRules("").at(-1) as BlockRule;
+
+/** The text of a footnote, which of one word would be a definition of a link. */
+const footnote: BlockRule = (state, startLine, endLine, silent) => {
+  const start = (state.bMarks[startLine] as number) + (state.tShift[startLine] as number);
+  return state.src.startsWith("[^", start) && paragraph(state, startLine, endLine, silent);
+};
+
 /** Reads a pattern at the position, for a rule that adds a token without text. */
 function hidden(character: string, pattern: RegExp): InlineRule {
   return (state, silent) => {
@@ -97,8 +105,8 @@ const BRACES =
 /** An element whose attributes have values in braces or whose name has dots, which HTML does not have. */
 const ELEMENT =
   /<\/?(?:(?=[^<]*\{)[A-Za-z][\w-]*|[A-Z]\w*(?:\.\w+)+)(?:\s+(?:[\w:-]+(?:=(?:"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\}))?|\{\.{3}[^{}]*\}))*\s*\/?>|<\/?>/y;
-/** A reference to a footnote. */
-const NOTE = /\[\^[^\]\s]+\]/y;
+/** A reference to a footnote, or the begin of its text. */
+const NOTE = /\[\^[^\]\s]+\]:?/y;
 const WIKI_LINK = /!?\[\[([^\][|\n]+)(?:\\?\|([^\][\n]+))?\]\]/y;
 /** A link to a definition, which may be in another part of the text. */
 const REFERENCE = /\[((?:[^\][\\]|\\.)+)\]\[[^\][]*\]/y;
@@ -137,6 +145,7 @@ dialect.block.ruler.before("fence", "comment", comment, {
   alt: ["paragraph", "reference", "blockquote", "list"],
 });
 dialect.block.ruler.before("paragraph", "module", moduleLines);
+dialect.block.ruler.before("reference", "footnote", footnote);
 dialect.inline.ruler.before("link", "note", hidden("[", NOTE));
 dialect.inline.ruler.before("link", "wiki_link", wikiLink);
 dialect.inline.ruler.after("image", "reference_text", reference);

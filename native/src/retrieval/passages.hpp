@@ -74,4 +74,9 @@ std::optional<std::string_view> headingOf(const ChunkText& chunk);
 /// The title and the description of a file; empty if it has no description and no title but its name.
 std::u16string headTextOf(const TextSegment& segment, uint32_t document);
 
+/// True for a file with text, or with a title or a description in its place.
+inline bool isShowable(const TextSegment& segment, uint32_t document) {
+  return !segment.blocksOf(document).empty() || !headTextOf(segment, document).empty();
+}
+
 }  // namespace tessera

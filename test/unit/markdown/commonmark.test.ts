@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
-import { tests } from "commonmark-spec";
 import { parseMarkdown } from "../../../src/markdown/index.ts";
+
+interface Example {
+  readonly number: number;
+  readonly section: string;
+  readonly markdown: string;
+  readonly html: string;
+}
+// The package has no types of its own.
+const { tests }: { readonly tests: readonly Example[] } = require("commonmark-spec");
 
 /** Examples that mean something else here, with the reason. */
 const OTHERS: Readonly<Record<number, string>> = {
@@ -26,6 +34,7 @@ const HEADING = /<h([1-6])>([\s\S]*?)<\/h\1>/g;
 const CODE = /<pre><code[^>]*>([\s\S]*?)<\/code><\/pre>/g;
 
 for (const { number, section, markdown, html } of tests) {
+  if (number in OTHERS) continue;
   const source = markdown.replaceAll("→", "\t");
   const result = html.replaceAll("→", "\t");
   test.skipIf(number in OTHERS)(

@@ -1,5 +1,6 @@
 // Code units of Markdown.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -17,7 +18,16 @@ inline bool isLetter(char16_t unit) {
   return unit < 0x80 && (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
 }
 
-/// The characters that `\s` of a regular expression of JavaScript matches.
+/// True for a character of a word. All that are not ASCII count as letters.
+inline bool isWord(char16_t unit) { return isLetter(unit) || isDigit(unit) || unit >= 0x80; }
+
+inline size_t endOfLine(Units text, size_t at) { return std::min(text.find(u'\n', at), text.size()); }
+
+inline bool startsAt(Units text, size_t at, Units expected) {
+  return text.substr(std::min(at, text.size())).starts_with(expected);
+}
+
+/// What `\s` of a regular expression of JavaScript matches.
 inline bool isSpace(char16_t unit) {
   if (unit <= 0x20) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0xa0) return false;

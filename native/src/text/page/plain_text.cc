@@ -15,15 +15,6 @@ constexpr Units PUNCTUATION = u"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 constexpr Units RULE = u"-=*_|:";
 constexpr size_t RULE_LENGTH_MIN = 3;
 
-/// True for a character of a word. All that are not ASCII count as letters.
-bool isWord(char16_t unit) { return isLetter(unit) || isDigit(unit) || unit >= 0x80; }
-
-size_t endOfLine(Units text, size_t at) { return std::min(text.find(u'\n', at), text.size()); }
-
-bool startsAt(Units text, size_t at, Units expected) {
-  return text.substr(std::min(at, text.size())).starts_with(expected);
-}
-
 /// True for a line that begins with a fence, which may be in a quote.
 bool isFence(Units text, size_t line) {
   size_t at = line;
@@ -134,50 +125,45 @@ class InlineReader {
   /// Reads what begins at the position. Returns where it ends.
   size_t next(size_t at) {
     if (at == skipped_.at) return skipped_.to;
+    if (const auto start = link(at)) return *start;
+    if (const size_t end = markup(at); end > at) return end;
+    add(text_[at]);
+    return at + 1;
+  }
+
+  std::optional<size_t> link(size_t at) {
+    if (text_[at] == u'[') return linkText(at);
+    return startsAt(text_, at, u"![") ? linkText(at + 1) : std::nullopt;
+  }
+
+  /// Where the markup ends that begins at the position; the position itself if there is none.
+  size_t markup(size_t at) {
     const char16_t unit = text_[at];
     const char16_t after = unitAt(text_, at + 1);
     switch (unit) {
       case u'\\':
-        if (after != 0 && PUNCTUATION.find(after) != Units::npos) {
-          add(after);
-          return at + 2;
-        }
-        break;
+        if (after == 0 || PUNCTUATION.find(after) == Units::npos) return at;
+        add(after);
+        return at + 2;
       case u'`':
         return code(at);
       case u'<':
-        if (startsAt(text_, at, u"<!--")) return hidden(at, u"-->");
-        if (const size_t end = endOfTag(at); end > at) {
-          space();
-          return end;
-        }
-        break;
+        return startsAt(text_, at, u"<!--") ? hidden(at, u"-->") : endOfTag(at);
       case u'{':
-        if (const size_t end = endOfBraces(at); end > at) return end;
-        break;
+        return endOfBraces(at);
       case u'&':
         return entity(at);
-      case u'!':
-        if (const auto start = after == u'[' ? linkText(at + 1) : std::nullopt) return *start;
-        break;
-      case u'[':
-        if (const auto start = linkText(at)) return *start;
-        break;
       case u'*':
       case u'~':
-        if (!isSpace(before(at)) || !isSpace(after)) return at + countOf(text_, at, unit);
-        break;
+        return isSpace(before(at)) && isSpace(after) ? at : at + countOf(text_, at, unit);
       case u'_':
-        if (isWord(before(at)) != isWord(after)) return at + 1;
-        break;
+        return isWord(before(at)) != isWord(after) ? at + 1 : at;
       case u'|':
         space();
         return at + 1;
       default:
-        break;
+        return at;
     }
-    add(unit);
-    return at + 1;
   }
 
   char16_t before(size_t at) const { return at == 0 ? u'\n' : text_[at - 1]; }
@@ -204,11 +190,13 @@ class InlineReader {
     return end == Units::npos ? text_.size() : end + closing.size();
   }
 
-  size_t endOfTag(size_t at) const {
+  size_t endOfTag(size_t at) {
     const size_t name = at + (unitAt(text_, at + 1) == u'/' ? 2 : 1);
     if (!isLetter(unitAt(text_, name))) return at;
     const size_t end = text_.find_first_of(u"<>", name);
-    return end != Units::npos && text_[end] == u'>' ? end + 1 : at;
+    if (end == Units::npos || text_[end] != u'>') return at;
+    space();
+    return end + 1;
   }
 
   /// A comment of MDX, a shortcode, or the anchor of a heading.
@@ -225,15 +213,13 @@ class InlineReader {
 
   size_t entity(size_t at) {
     static constexpr std::pair<Units, char16_t> ENTITIES[] = {
-        {u"&amp;", u'&'}, {u"&lt;", u'<'},    {u"&gt;", u'>'},
-        {u"&quot;", u'"'}, {u"&#39;", u'\''}, {u"&nbsp;", u' '}};
+        {u"&amp;", u'&'}, {u"&lt;", u'<'}, {u"&gt;", u'>'}, {u"&quot;", u'"'}, {u"&nbsp;", u' '}};
     for (const auto& [name, unit] : ENTITIES) {
       if (!startsAt(text_, at, name)) continue;
       add(unit);
       return at + name.size();
     }
-    add(u'&');
-    return at + 1;
+    return at;
   }
 
   /// Where the text of a link starts whose bracket is at the position, and notes where it ends. For the
@@ -300,15 +286,10 @@ void plainTextOf(std::u16string_view markdown, std::u16string& out, bool isCode)
   InlineReader reader(markdown, out);
   for (size_t line = 0; line < markdown.size();) {
     const size_t end = endOfLine(markdown, line);
-    if (isFence(markdown, line)) {
-      isCode = !isCode;
-      line = end + 1;
-    } else if (isCode) {
-      reader.verbatim(markdown.substr(line, end - line));
-      line = end + 1;
-    } else {
-      line = reader.line(line);
-    }
+    const bool isMark = isFence(markdown, line);
+    if (isCode && !isMark) reader.verbatim(markdown.substr(line, end - line));
+    line = isCode || isMark ? end + 1 : reader.line(line);
+    if (isMark) isCode = !isCode;
   }
 }
 
