@@ -27,7 +27,7 @@ inline bool startsAt(Units text, size_t at, Units expected) {
   return text.substr(std::min(at, text.size())).starts_with(expected);
 }
 
-/// What `\s` of a regular expression of JavaScript matches.
+/// The characters that `\s` of a regular expression of JavaScript matches.
 inline bool isSpace(char16_t unit) {
   if (unit <= 0x20) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0xa0) return false;
