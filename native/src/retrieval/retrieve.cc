@@ -22,8 +22,7 @@ static constexpr size_t COMPARED_CHUNKS = 16;
 
 namespace {
 
-/// The number of candidates needed for some hits. It grows in steps, so that most pages are taken from the
-/// same ones.
+/// The number of candidates needed for some hits. It grows in steps, so that most pages share them.
 size_t depthFor(size_t wanted, size_t least) {
   size_t depth = least;
   while (depth < wanted) depth *= 2;
