@@ -7,10 +7,9 @@ const NESTING_MAX = 100;
  * CommonMark with the tables, the strikethrough and the footnotes of GitHub, and with what sites and note-taking
  * programs add: imports, comments and elements of MDX, shortcodes, callouts and links in double brackets.
  */
-export const dialect = new MarkdownIt("commonmark", { html: true, maxNesting: NESTING_MAX }).enable([
-  "table",
-  "strikethrough",
-]);
+export const dialect = new MarkdownIt("commonmark", { html: true, maxNesting: NESTING_MAX }).enable(
+  ["table", "strikethrough"],
+);
 
 type BlockRule = Parameters<typeof dialect.block.ruler.push>[1];
 type InlineRule = Parameters<typeof dialect.inline.ruler.push>[1];
