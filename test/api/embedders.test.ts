@@ -90,7 +90,7 @@ describe("the embedder of a project", () => {
     expect((await found(project, "grow red tomatoes"))[0]).toBe("tomatoes.md");
     expect(await waiting(project)).toBe(0);
     const texts = endpoint.served.flatMap(({ input }) => input);
-    expect(texts).toContain("passage: Tomatoes\n\n# Tomatoes\n\nGrow red tomatoes.");
+    expect(texts).toContain("passage: Tomatoes\n\nTomatoes\n\nGrow red tomatoes.");
     expect(texts).toContain("query: grow red tomatoes");
     expect(new Set(endpoint.authorizations)).toEqual(new Set([`Bearer ${SECRET}`]));
     const [row] = await api.sql`
