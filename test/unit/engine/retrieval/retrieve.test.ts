@@ -44,7 +44,9 @@ async function write(path: string, passages: Passages, hasVectors = true) {
   const version = await writeVersion(sql, project, path, chunks);
   if (!hasVectors) {
     await sql`UPDATE chunks SET embedding = NULL, dimension = NULL,
-      metadata = jsonb_build_object('part', index) WHERE file_version_id = ${version.id}`;
+      metadata = jsonb_build_object('part', index, 'headings',
+        jsonb_build_array(regexp_replace(split_part(content, E'\n', 1), '^#+ ', '')))
+      WHERE file_version_id = ${version.id}`;
   }
   await attach(sql, project, environment.id, [version]);
   return version;
@@ -64,7 +66,7 @@ const unembedded = await write("bare.md", bare, false);
 const unchunked = "# Without chunks\n\nOne more spinnaker.";
 await publishTexts(sql, project, environment, { "unchunked.md": unchunked });
 
-await publishTexts(sql, project, environment, { "mizzen.md": "" });
+await publishTexts(sql, project, environment, { "mizzen.md": "---\ntitle: Mizzen\n---\n" });
 
 const scope: Scope = {
   ...{ tenant: user, projectId: project.id, id: environment.id },
@@ -174,7 +176,7 @@ test("a hostile filter of chunks that are read from the database lets other requ
   expect(turns).toBeGreaterThan(20);
 });
 
-test("a file without text is found by its path, again and again with the same answer", async () => {
+test("a file without a body is found by its title, again and again with the same answer", async () => {
   const find = async () => {
     const { data } = await retrieve({ mode: "keyword", query: "mizzen" });
     const [{ chunk, file }] = data as [Json];
