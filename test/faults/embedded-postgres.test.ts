@@ -19,7 +19,7 @@ import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { PROJECT_ROOT, startServer } from "../../support/processes/process.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const PROGRAM = "support/processes/embedded-user.ts";
 /** The length of a path that no socket can have. */
