@@ -54,7 +54,7 @@ function findBlock(text: string): Block {
 
 /**
  * Reads the block of YAML or TOML at the top of a Markdown file. Never throws: a block that is not valid is
- * text, with a warning; one that is no map of keys to values, as between two rules, is a part of the body.
+ * text, with a warning; YAML that is not a map, as between two rules, is a part of the body.
  */
 export function readFrontmatter(text: string): Frontmatter {
   const { source, isToml, start, bodyOffset, warning } = findBlock(text);

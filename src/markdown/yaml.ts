@@ -28,7 +28,7 @@ function quotedPlaceholders(yaml: string): string {
 }
 
 /**
- * Reads a block that is not plain. Null if it is no map of keys to values. Throws a FrontmatterError or what the parser throws.
+ * Reads a block that is not plain. Null if it is not a map. Throws a FrontmatterError or what the parser throws.
  *
  * @param scalar makes a value of a scalar that is written as `source`
  */

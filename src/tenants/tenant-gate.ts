@@ -9,7 +9,7 @@ interface GateOptions {
    * and there are always some left for another.
    */
   readonly tenantPlaces?: number;
-  /** So many may wait; by default nobody does. Beyond it, the tenant with the most loses the newest. */
+  /** The number of requests that may wait, 0 by default. Beyond it, the tenant with the most loses the newest. */
   readonly maxWaiting?: number;
   /** All places are free again after this time, 0 for the turn of the event loop; by default who enters leaves. */
   readonly freeAfterMs?: number;

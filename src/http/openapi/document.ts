@@ -113,7 +113,7 @@ const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
 };
 
-function problemHeaders(_operation: Operation, slugs: readonly Slug[]): Json {
+function problemHeaders(slugs: readonly Slug[]): Json {
   const headers: Json = {
     "X-Request-Id": REQUEST_ID_HEADER,
     Vary: { $ref: "#/components/headers/Vary" },
@@ -153,7 +153,7 @@ function problemResponses(operation: Operation): Json {
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[String(status)] = {
       description: slugs.map((slug) => `${CATALOGUE[slug].title} (\`${slug}\`).`).join(" "),
-      headers: problemHeaders(operation, slugs),
+      headers: problemHeaders(slugs),
       content: {
         [PROBLEM_TYPE]: { schema, examples: problemExamples(operation, slugs) },
       },

@@ -11,7 +11,7 @@ const CODE = {
   objectEnd: 0x7d,
   space: 0x20,
 } as const;
-/** The characters that begin nested values, or end a value that is no string. */
+/** The characters that begin nested values, or end a value that is not a string. */
 const STRUCTURE = /["[\]{}]/g;
 const END_OF_WORD = /[,\]}\s]/g;
 

@@ -96,7 +96,7 @@ export function fold(character: string): FoldedCharacter {
   const whole = foldLetters(character);
   if (whole === "") return IGNORED;
   const text = whole.replace(NO_LETTERS, "");
-  // A mark without a letter is no word.
+  // Marks without a letter are not a word.
   if (!LETTER_START.test(text)) return SEPARATOR;
   return { kind: isUnspaced(text) ? KIND.unspaced : KIND.spaced, text };
 }
