@@ -1,5 +1,5 @@
 const UNTIL_POLL_MS = 20;
-const UNTIL_TIMEOUT_MS = 60_000;
+const UNTIL_TIMEOUT_MS = 240_000;
 
 /** Resolves once the condition holds. Rejects when it does not for longer than any promise allows. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -32,17 +32,21 @@ export function getRequests(
   return () => request;
 }
 
-/** Sends requests over `connections` connections for `milliseconds`. */
+/** Sends requests over `connections` connections for `milliseconds`, at least so many requests. */
 async function measureThroughput(
   target: Target,
   connections: number,
   milliseconds: number,
 ): Promise<Throughput> {
   const { hostname, port } = new URL(target.url);
-  let count = 0;
+  let [sent, count] = [0, 0];
   const cpu = cpuSeconds(target.pid);
   const started = performance.now();
-  const next = () => (performance.now() - started < milliseconds ? target.next() : undefined);
+  const next = () => {
+    if (sent >= connections && performance.now() - started >= milliseconds) return undefined;
+    sent++;
+    return target.next();
+  };
   const onAnswer = () => count++;
   const connect = () => exchange({ hostname, port: Number(port), next, onAnswer });
   await Promise.all(Array.from({ length: connections }, connect));

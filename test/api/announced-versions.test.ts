@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { announceVersions } from "../../src/import/upsert/announce.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
-
-setDefaultTimeout(120_000);
 
 const WAIT_MS = 60_000;
 const DIMENSION = 768;

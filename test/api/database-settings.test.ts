@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import postgres from "postgres";
 import { loadConfig } from "../../src/config/load.ts";
@@ -12,8 +12,6 @@ import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
 import { environment } from "../../support/processes/process.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-
-setDefaultTimeout(120_000);
 
 /** What an administrator may have set for a database, each at its worst. */
 const SETTINGS = {

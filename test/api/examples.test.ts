@@ -94,4 +94,4 @@ test("every example in the document succeeds against the demo", async () => {
     }
   }
   expect(failed).toEqual([]);
-}, 120_000);
+});

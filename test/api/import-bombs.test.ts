@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   IMPORT_CHUNK_MAX_CHARS,
   IMPORT_EXPANSION_FREE_BYTES,
@@ -11,8 +11,6 @@ import { startApi, type TestProject } from "../../support/api/api.ts";
 import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../support/api/imports.ts";
 import { addConversation } from "../../support/content.ts";
 import { randomNumbers } from "../../support/random.ts";
-
-setDefaultTimeout(120_000);
 
 const api = await startApi();
 const owner = await api.user();

@@ -1,10 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { CHANGE_WAIT_MAX_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, startApi } from "../../support/api/api.ts";
 import { until } from "../../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 const api = await startApi();
 const owner = await api.user();

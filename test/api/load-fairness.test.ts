@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   INDEX_TENANT_LOADS_MAX,
   INDEX_TENANT_LOADS_WAITING_MAX,
@@ -13,8 +13,6 @@ import {
   type TestProject,
 } from "../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
-
-setDefaultTimeout(120_000);
 
 const DIMENSION = 768;
 const CHUNKS = 20;

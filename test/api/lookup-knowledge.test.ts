@@ -379,7 +379,7 @@ describe("pages", () => {
       body = (await look({ cursor: body.page_info.next }, pathOf(own))).body;
     }
     expect(read.toSorted()).toEqual(Object.keys(texts("")).toSorted());
-  }, 30_000);
+  });
 });
 
 describe("shards", () => {
@@ -407,7 +407,7 @@ describe("shards", () => {
         expect(found.toSorted()).toEqual(paths.toSorted());
       }
     }
-  }, 60_000);
+  });
 });
 
 describe("a committed change", () => {
@@ -424,7 +424,7 @@ describe("a committed change", () => {
     await finds("walrus", ["b.md"]);
     await sql`DELETE FROM environment_files WHERE environment_id = ${production.id}`;
     await finds("penguin", []);
-  }, 30_000);
+  });
 
   test("many small changes are merged without losing any", async () => {
     const own = await api.project(member);
@@ -438,5 +438,5 @@ describe("a committed change", () => {
     const pages = await allPages({ query: "shared" }, pathOf(own));
     expect(new Set(pages.flatMap(pathsOf)).size).toBe(20);
     expect(pathsOf((await look({ query: word(3) }, pathOf(own))).body)).not.toContain("f3.md");
-  }, 30_000);
+  });
 });

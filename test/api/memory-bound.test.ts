@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { startApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
-
-setDefaultTimeout(120_000);
 
 const PROJECTS = 6;
 /** Less than three of the projects need. */

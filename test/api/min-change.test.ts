@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CursorSigner, openCursorSigner } from "../../src/http/cursor.ts";
 import { embed } from "../../src/import/embedders/feature-hashing.ts";
 import { type Answer, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
-
-setDefaultTimeout(120_000);
 
 const api = await sharedApi();
 const owner = await api.user();

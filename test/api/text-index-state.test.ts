@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
-
-setDefaultTimeout(120_000);
 
 const WAIT_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { DIMENSIONS } from "../../src/shared/limits.ts";
@@ -6,8 +6,6 @@ import { startApiProcess, type TestKey, type TestProject } from "../../support/a
 import { importsOf } from "../../support/api/imports.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { until } from "../../support/until.ts";
-
-setDefaultTimeout(60_000);
 
 const [DIMENSION] = DIMENSIONS;
 const CHUNKS = 16;

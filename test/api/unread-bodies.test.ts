@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { BODY_DEFAULT_MAX_BYTES } from "../../src/shared/limits.ts";
 import { startApiProcess } from "../../support/api/api.ts";
 import { RawClient } from "../../support/raw-client.ts";
-
-setDefaultTimeout(60_000);
 
 const CLIENTS = 128;
 const REQUESTS = 2_000;

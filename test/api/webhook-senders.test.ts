@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples";
 import { sharedApi, startApiProcess } from "../../support/api/api.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-
-setDefaultTimeout(60_000);
 
 const api = await sharedApi();
 const { sql } = api;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as capacity from "../../bench/capacity/run.ts";
 import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
@@ -36,8 +36,6 @@ import { callCommand } from "../../support/processes/command.ts";
 import { runCommand } from "../../support/processes/process.ts";
 import { lacks } from "../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
-
-setDefaultTimeout(120_000);
 
 /** The benchmarks that read their options themselves. The load tester has tests of its own. */
 const BENCHMARKS = {

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { startApi } from "../../support/api/api.ts";
@@ -8,8 +8,6 @@ import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { needs, programPath } from "../../support/programs.ts";
 
 needs("python3");
-
-setDefaultTimeout(240_000);
 
 const api = await startApi({ env: { SEARCH_WORKERS: "1" } });
 const { key } = await api.key(await api.user());

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bodiesCommand, writeBodies } from "../../bench/load/bodies.ts";
@@ -11,8 +11,6 @@ import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { lacks, programPath } from "../../support/programs.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { inProcess } from "./in-process.ts";
-
-setDefaultTimeout(180_000);
 
 const ITERATIONS = 2;
 const FILES = 12;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type LoadOptions, loadCommand } from "../../bench/load/options.ts";
 import { statusOf } from "../../bench/load/program.ts";
@@ -15,8 +15,6 @@ import { found, startStub } from "./load-stub.ts";
 
 // A key of the caller's environment would be used where a test gives none.
 delete process.env["TESSERA_API_KEY"];
-
-setDefaultTimeout(180_000);
 
 const DIMENSION = 768;
 const ROWS = 120;

@@ -1,9 +1,7 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { OPTIONS, run } from "../../bench/peers/run.ts";
 import { inProcess } from "./in-process.ts";
 import { chromaStandIn, qdrantStandIn, redisStandIn, weaviateStandIn } from "./peer-stand-ins.ts";
-
-setDefaultTimeout(180_000);
 
 const SMALL = { vectors: 100, queries: 5, clients: 2, seconds: 0.1, rounds: 1 };
 

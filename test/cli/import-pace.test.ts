@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { OPERATOR } from "../../src/audit/actor.ts";
 import { NEW_VERSIONS_CHANNEL } from "../../src/db/channels.ts";
@@ -8,8 +8,6 @@ import { parseRecord } from "../../src/import/records/parse.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
-
-setDefaultTimeout(120_000);
 
 const { sql } = await createTestDatabase();
 const BATCHES = 4;

@@ -75,7 +75,7 @@ test("the examples of the README run under Node.js, one after the other", async 
     await Bun.write(file, `${opening}\n${example}`);
     expect((await run(["node", file], env)).trim(), example).not.toBe("");
   }
-}, 120_000);
+});
 
 test("the package compiles in strict projects of both kinds of resolution, with the oldest and the newest compiler", async () => {
   const typed = rest.map(
@@ -101,7 +101,7 @@ test("the package compiles in strict projects of both kinds of resolution, with 
       await run(["node", join(LIBRARY, compiler, "bin/tsc")]);
     }
   }
-}, 120_000);
+});
 
 test.skipIf(lacks("chromium"))(
   "the package runs in a browser, on a page of another origin",

@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
 import { contrastFaults } from "./contrast.ts";
 import { api, browser, DESKTOP, key, owner, PHONE, signedIn, visit } from "./world.ts";
 
 needs("chromium");
-
-setDefaultTimeout(120_000);
 
 const watched = await openPage(browser, api.url, DESKTOP);
 const { page, faults } = watched;

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { VERSION } from "../../src/shared/version.ts";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
@@ -7,8 +7,6 @@ import { changedPictures } from "./pictures.ts";
 import { api, browser, DESKTOP, key } from "./world.ts";
 
 needs("chromium");
-
-setDefaultTimeout(120_000);
 
 const { page, faults } = await openPage(browser, api.url, DESKTOP);
 // The console has signed in with the key in this tab.

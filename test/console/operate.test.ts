@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Project } from "../../support/accounts.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -7,8 +7,6 @@ import { addWebhook } from "../../support/webhooks.ts";
 import { api, owner, signedIn, stranger, visit } from "./world.ts";
 
 needs("chromium");
-
-setDefaultTimeout(60_000);
 
 const POLL_MS = 200;
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
@@ -6,8 +6,6 @@ import { needs } from "../../support/programs.ts";
 import { api, owner, signedIn, visit } from "./world.ts";
 
 needs("chromium");
-
-setDefaultTimeout(60_000);
 
 const SLUG = "lighthouse";
 const watched = await signedIn("#/projects");

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
 import { needs } from "../../support/programs.ts";
@@ -6,8 +6,6 @@ import { until } from "../../support/until.ts";
 import { api, key, MARKUP, owner, PHONE, signedIn, visit } from "./world.ts";
 
 needs("chromium");
-
-setDefaultTimeout(60_000);
 
 const watched = await signedIn("#/search?project=shipyard");
 const { page } = watched;

@@ -1,4 +1,4 @@
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
 import type { components } from "../../client/src/types.ts";
 import type { Demo } from "../../src/demo/content.ts";
@@ -15,8 +15,6 @@ import { changedPictures, strayPictures } from "./pictures.ts";
 import { api, browser, DESKTOP } from "./world.ts";
 
 needs("chromium");
-
-setDefaultTimeout(120_000);
 
 /** When all pictures are taken, and when all that they show happened. */
 const NOW = new Date("2026-03-02T10:30:00Z");

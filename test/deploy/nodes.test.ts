@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -14,8 +14,6 @@ import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { lacks, programPath } from "../../support/programs.ts";
 import { exchange } from "../../support/raw-exchange.ts";
-
-setDefaultTimeout(240_000);
 
 /** So many that each node gets some of them, wherever their random ids and the nodes' random ports fall. */
 const PROJECTS = 24;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Answer, startApi, type TestApi } from "../../support/api/api.ts";
 import {
   addInputRequest,
@@ -10,8 +10,6 @@ import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 
 needs("redis-server");
-
-setDefaultTimeout(120_000);
 
 const REQUESTS = 60;
 /** Callers who give the same answer to each request at once. */

@@ -1,11 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
 import { DB_READ_DEADLINE_MS } from "../../src/shared/limits.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
-
-setDefaultTimeout(60_000);
 
 const { sql: admin, url } = await createTestDatabase();
 await admin`CREATE TABLE marks (name text)`;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { FAILPOINTS } from "../../src/shared/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
@@ -9,8 +9,6 @@ import { needs } from "../../support/programs.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 
 needs("redis-server");
-
-setDefaultTimeout(120_000);
 
 const KILLED = 128 + 9;
 const redis = await startRedis();

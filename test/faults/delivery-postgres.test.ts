@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { startApi, TestApi } from "../../support/api/api.ts";
 import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
@@ -7,8 +7,6 @@ import { sendDeliveries } from "../../support/deliveries.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { startRelay } from "../../support/processes/relay.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
-
-setDefaultTimeout(120_000);
 
 const api = await startApi();
 const { sql } = api;

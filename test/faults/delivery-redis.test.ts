@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { startApi } from "../../support/api/api.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
@@ -7,8 +7,6 @@ import { needs } from "../../support/programs.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 
 needs("redis-server");
-
-setDefaultTimeout(120_000);
 
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,6 @@ import {
   mountSmallDisk,
 } from "../../support/processes/small-disk.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-
-setDefaultTimeout(120_000);
 
 /** What deliveries and imports write; the log of PostgreSQL stays on a disk with space. */
 const TABLES = [

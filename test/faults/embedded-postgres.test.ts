@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -18,8 +18,6 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { PROJECT_ROOT, startServer } from "../../support/processes/process.ts";
-
-setDefaultTimeout(120_000);
 
 const PROGRAM = "support/processes/embedded-user.ts";
 /** The length of a path that no socket can have. */

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../src/db/client.ts";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
@@ -8,8 +8,6 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
-
-setDefaultTimeout(120_000);
 
 const postgres = await startOwnPostgres();
 const direct = new TestApi("", postgres.sql, postgres.url, async () => {});

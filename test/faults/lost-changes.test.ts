@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
@@ -9,8 +9,6 @@ import {
   randomVector,
   writeVersion,
 } from "../../support/api/versions.ts";
-
-setDefaultTimeout(120_000);
 
 const WAIT_MS = 30_000;
 const DIMENSION = 768;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { NextPageUnavailable, Tessera } from "../../client/src/index.ts";
 import { REDIS_COMMAND_TIMEOUT_MS } from "../../src/shared/limits.ts";
@@ -12,7 +12,6 @@ import { until } from "../../support/until.ts";
 import { codeOf, filesOf } from "../meta/sources.ts";
 
 needs("redis-server");
-setDefaultTimeout(120_000);
 
 const ITEMS = 30;
 const LIMIT = 7;

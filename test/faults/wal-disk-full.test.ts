@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,6 @@ import {
   lacksSmallDisks,
   mountSmallDisk,
 } from "../../support/processes/small-disk.ts";
-
-setDefaultTimeout(120_000);
 
 const DISK_MB = 128;
 const WAIT_MS = 60_000;

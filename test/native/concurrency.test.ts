@@ -79,7 +79,7 @@ test("concurrent searches return complete, correct answers while one thread writ
     );
   });
   native.dropProject(project);
-}, 600_000);
+});
 
 test("searches of a project that is dropped and restored answer or report it as not loaded", async () => {
   const project = freshProject();
@@ -106,7 +106,7 @@ test("searches of a project that is dropped and restored answer or report it as 
   expect((await report).faults).toEqual([]);
   worker.terminate();
   native.dropProject(project);
-}, 600_000);
+});
 
 test("a snapshot that is written while the project grows is complete and consistent", async () => {
   const project = freshProject();
@@ -148,7 +148,7 @@ test("a snapshot that is written while the project grows is complete and consist
     await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
   });
   native.dropProject(project);
-}, 600_000);
+});
 
 test("a snapshot completes although the thread that started it is terminated", async () => {
   const project = freshProject();
@@ -171,4 +171,4 @@ test("a snapshot completes although the thread that started it is terminated", a
     expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
   });
   native.dropProject(project);
-}, 600_000);
+});

@@ -1,12 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cloneService } from "../../support/processes/clone.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startServer } from "../../support/processes/process.ts";
-
-// Without objects of these sources the addon is compiled once.
-setDefaultTimeout(240_000);
 
 const clone = cloneService();
 const name = `${process.platform}-${process.arch}`;

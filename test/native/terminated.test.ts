@@ -16,8 +16,8 @@ function terminateThreads(kind: "loader" | "jobs", rounds: number): void {
 
 test("terminating threads while they load the addon or call it never ends the process", () => {
   terminateThreads("loader", LOADER_ROUNDS);
-}, 120_000);
+});
 
 test("terminating threads while they wait for jobs of the addon never ends the process", () => {
   terminateThreads("jobs", JOB_ROUNDS);
-}, 120_000);
+});

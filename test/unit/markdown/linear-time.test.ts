@@ -1,8 +1,6 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { runSegmentTask } from "../../../src/indexing/text/segment-task.ts";
 import { chunkMarkdown, parseMarkdown } from "../../../src/markdown/index.ts";
-
-setDefaultTimeout(120_000);
 
 /** Enough that even the fastest search for a character, from each character on, shows its square. */
 const SMALL_CHARS = 65_536;

@@ -189,7 +189,7 @@ test("while many documents are added, their segments are merged, so that the fir
   expect(segments.length).toBeLessThan(SEGMENTS);
   expect(segments.length).toBeGreaterThan(0);
   for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
-}, 60_000);
+});
 
 test("a project that was just indexed meets its first lookups with few segments, and finds the same", async () => {
   const SEGMENTS = 8;
@@ -206,4 +206,4 @@ test("a project that was just indexed meets its first lookups with few segments,
   expect(side.views.view(PROJECT, "scope")?.segments.length).toBe(1);
   for (const id of ids) expect(pathsIn(side, "scope", `w${id}x`)).toEqual([`${id}.md`]);
   await side.index.settle("dropped");
-}, 60_000);
+});

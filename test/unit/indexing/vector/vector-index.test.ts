@@ -158,7 +158,7 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
     }),
     { numRuns: 12 },
   );
-}, 300_000);
+});
 
 test("replacing the same files over and over does not add to the memory", async () => {
   const index = new VectorIndex(PLAIN_NAMES);
@@ -178,7 +178,7 @@ test("replacing the same files over and over does not add to the memory", async 
   await settled(index);
   expect(bytes()).toBeLessThan(fresh * 1.3 + 256 * 8_000);
   expectAnswers(new Map([["a", files]]));
-}, 120_000);
+});
 
 test("versions that are on their way into a scope are kept", async () => {
   const index = new VectorIndex(PLAIN_NAMES);
