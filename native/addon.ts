@@ -40,6 +40,8 @@ export interface RecallSample {
   wanted: number;
   /** Those of them that a search as planned finds. */
   found: number;
+  /** The score of the true best hit; 0 without any. */
+  best: number;
 }
 
 /** What one step of maintenance did. */

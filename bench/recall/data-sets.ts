@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { DOCUMENTS, type EncodedKind, encoder, QUESTIONS } from "../../support/encoder-vectors.ts";
 import { type Matrix, readVectors } from "../../support/vector-files.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
 
@@ -14,6 +15,20 @@ const SEED = 1;
 function firstRows({ values, dimension, rows }: Matrix, count: number): Matrix {
   const kept = Math.min(rows, count);
   return { rows: kept, dimension, values: values.slice(0, kept * dimension) };
+}
+
+/** Passages as a sentence encoder embeds them, and questions about them. */
+function encoded(rows: number, dimension: number, queries: number): DataSet {
+  const encode = encoder(dimension, SEED);
+  const drawn = (kind: EncodedKind, count: number): Matrix => {
+    const values = new Float32Array(count * dimension);
+    for (let row = 0; row < count; row++) values.set(encode(kind), row * dimension);
+    return { rows: count, dimension, values };
+  };
+  const base = drawn(DOCUMENTS, rows);
+  const passages = { name: "held-out", vectors: drawn(DOCUMENTS, queries) };
+  const questions = { name: "questions", vectors: drawn(QUESTIONS, queries) };
+  return { name: "encoder", base, queries: [passages, questions] };
 }
 
 function generated(kind: DataKind, rows: number, dimension: number, queries: number): DataSet {
@@ -49,7 +64,9 @@ export function* dataSets(options: DataOptions): Generator<DataSet> {
   if (base === "") {
     for (const kind of data.split(",")) {
       for (const rows of vectors.split(",")) {
-        yield generated(kind as DataKind, Number(rows), dimension, count);
+        yield kind === "encoder"
+          ? encoded(Number(rows), dimension, count)
+          : generated(kind as DataKind, Number(rows), dimension, count);
       }
     }
     return;

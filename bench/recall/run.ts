@@ -1,7 +1,7 @@
 /**
  * Recall and CPU per query over data sets, orders of arrival, scopes and limits, against USearch.
  *
- *   bun bench/recall/run.ts [--data clusters,uniform,duplicates,text] [--vectors 5000,20000]
+ *   bun bench/recall/run.ts [--data clusters,uniform,duplicates,text,encoder] [--vectors 5000,20000]
  *                           [--dimension 768] [--count 300]
  *                           [--base FILE --queries FILE,FILE]
  *                           [--orders given,shuffled,topics] [--arrivals bulk,batches]
@@ -24,7 +24,7 @@ import { Baseline, ratioText } from "./usearch.ts";
 import { workRatio } from "./work.ts";
 
 export const OPTIONS = {
-  data: "clusters,uniform,duplicates,text",
+  data: "clusters,uniform,duplicates,text,encoder",
   vectors: "20000",
   dimension: 768,
   count: 300,

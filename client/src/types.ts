@@ -1361,7 +1361,7 @@ export interface components {
             memory_bytes: number;
             /** @description Changes of the project that searches do not see yet. */
             pending_changes: number;
-            /** @description Share of the true best results that recent searches found; null before it was measured. */
+            /** @description Share of the true best results that recent searches found; null before it was measured. Searches are divided into quarters by the score of their best result, and the lowest recall counts. */
             recall: number | null;
             /** @description Searches that `recall` was measured on. */
             recall_samples: number;

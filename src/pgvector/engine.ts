@@ -120,6 +120,7 @@ export class PgvectorSearch {
       dimension: options.dimension,
       wanted: best.hits.length,
       found: best.hits.filter(({ id }) => ids.has(id)).length,
+      best: best.hits[0]?.score ?? 0,
     };
   }
 

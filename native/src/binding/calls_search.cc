@@ -142,6 +142,7 @@ Napi::Value beginRecall(const Napi::CallbackInfo& info) {
       result.Set("dimension", Napi::Number::New(env, dimension));
       result.Set("wanted", Napi::Number::New(env, sample.wanted));
       result.Set("found", Napi::Number::New(env, sample.found));
+      result.Set("best", Napi::Number::New(env, sample.best));
       return result;
     };
   };

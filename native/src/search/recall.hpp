@@ -8,6 +8,8 @@ namespace tessera {
 struct RecallSample {
   uint32_t wanted;
   uint32_t found;
+  /// The score of the true best hit; 0 without any.
+  double best;
 };
 
 /// Answers a query as planned and exactly. A hit counts as found when its score reaches that of the

@@ -84,7 +84,8 @@ const IndexState = Type.Object(
           pending_changes: count("Changes of the project that searches do not see yet."),
           recall: nullable(
             Type.Number({ minimum: 0, maximum: 1 }),
-            "Share of the true best results that recent searches found; null before it was measured.",
+            "Share of the true best results that recent searches found; null before it was measured. Searches " +
+              "are divided into quarters by the score of their best result, and the lowest recall counts.",
           ),
           recall_samples: count("Searches that `recall` was measured on."),
           complete: Type.Boolean({
