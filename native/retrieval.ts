@@ -20,13 +20,23 @@ export interface Given {
     readonly chunks: GivenChunks;
     readonly cosines: Float64Array;
     readonly matches: number;
+    /** Whether these are all that reach the threshold. */
+    readonly areAll: boolean;
   } | null;
+}
+
+/** What an answer leaves out: chunks, files by their paths, and how many chunks they are together. */
+export interface Excluded {
+  readonly chunkIds: readonly string[];
+  readonly paths: readonly string[];
+  readonly chunks: number;
 }
 
 interface Retrieval {
   /**
    * Retrieves one page. Null when the scope is not loaded; `unread` names the file versions that the page shows and
-   * that have to be given. `countsAll` says that there are no more hits than counted.
+   * that have to be given. `countsAll` says that there are no more hits than counted, and `lacksHits` that the page
+   * is short because too few hits were given.
    */
   retrieve(
     request: QueryWords &
@@ -38,10 +48,18 @@ interface Retrieval {
         readonly mode: number;
         readonly vector: Float32Array | null;
         readonly threshold: number;
+        /** The most hits of a group, which are those of one file; 0 without groups. */
+        readonly groupSize: number;
+        /** How much hits have to differ from those before: 0 to 1. */
+        readonly diversity: number;
+        readonly excluded: Excluded;
         readonly given: Given | null;
       },
     tokenizer: Tokenizer,
-  ): (FoundPage & { readonly countsAll: boolean }) | { readonly unread: string[] } | null;
+  ):
+    | (FoundPage & { readonly countsAll: boolean; readonly lacksHits: boolean })
+    | { readonly unread: string[] }
+    | null;
 }
 
 export const { retrieve } = addon as Retrieval;

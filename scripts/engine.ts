@@ -45,6 +45,7 @@ const API_TESTS = [
   "lookup-knowledge",
   "mcp",
   "retrieve",
+  "retrieve-groups",
   "search-effort",
   "search-environment",
   "search-recall",

@@ -42,6 +42,12 @@ export function lookUp(
   return reply;
 }
 
+/** A retrieval without groups, of whatever is best. */
+export const PLAIN = {
+  ...{ groupSize: 0, diversity: 0 },
+  excluded: { chunkIds: [], paths: [], chunks: 0 },
+} as const;
+
 /** Retrieves on this thread. Throws when the retrieval fails. */
 export function retrieve(
   view: SharedView,
@@ -49,7 +55,7 @@ export function retrieve(
 ): Reply<"retrieve"> & { readonly status: "answered" } {
   const reply = run({
     ...{ kind: "retrieve", scope: SCOPE, selfPath: "/", view, query: null, vector: null },
-    ...{ limit: 10, threshold: 0, progress: "", next: "", ...options },
+    ...{ limit: 10, threshold: 0, ...PLAIN, progress: "", next: "", ...options },
   }) as Reply<"retrieve">;
   if (reply.status !== "answered") throw new Error(JSON.stringify(reply));
   return reply;

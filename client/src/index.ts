@@ -23,9 +23,18 @@ export interface SearchOptions extends CallOptions {
 }
 
 /** A question by text, by vector or by both. The number of elements of the vector is the dimension. */
-export type Retrieval = Omit<Schemas["RetrieveRequest"], "vector" | "dimension"> & {
+export type Retrieval = Omit<
+  Schemas["RetrieveRequest"],
+  "vector" | "dimension" | "group_by" | "group_size"
+> & {
   readonly vector?: ArrayLike<number>;
 };
+
+/** A question that is answered with files and the best hits of each, at most `group_size`. */
+export type GroupedRetrieval = Retrieval & Pick<Schemas["RetrieveRequest"], "group_size">;
+
+/** A page of hits, or of groups. */
+export type Retrieved<Item> = Omit<Schemas["RetrieveResponse"], "data"> & { data: Item[] };
 
 export interface PageOptions extends CallOptions {
   readonly limit?: number;
@@ -129,9 +138,26 @@ export class Tessera {
   /** Finds the best chunks by text, by vector or by both. The project's embedder embeds the text. */
   retrieve(
     project: string,
-    { vector, ...question }: Retrieval,
+    question: Retrieval,
     options: CallOptions = {},
-  ): Promise<Schemas["RetrieveResponse"]> {
+  ): Promise<Retrieved<Schemas["RetrieveHit"]>> {
+    return this.#retrieve(project, question, options);
+  }
+
+  /** Finds the best files, each with its best chunks. `limit` counts files. */
+  retrieveFiles(
+    project: string,
+    question: GroupedRetrieval,
+    options: CallOptions = {},
+  ): Promise<Retrieved<Schemas["RetrieveGroup"]>> {
+    return this.#retrieve(project, { ...question, group_by: "file" }, options);
+  }
+
+  #retrieve<Item>(
+    project: string,
+    { vector, ...question }: Retrieval & { readonly group_by?: "file" },
+    options: CallOptions,
+  ): Promise<Retrieved<Item>> {
     const encoded =
       vector === undefined ? {} : { vector: encodeVector(vector), dimension: vector.length };
     const path = ["projects", project, "retrieve"];
@@ -149,6 +175,15 @@ export class Tessera {
     options: CallOptions = {},
   ): AsyncGenerator<Schemas["RetrieveHit"], void, undefined> {
     yield* keptPages((asked, call) => this.retrieve(project, asked, call), question, options);
+  }
+
+  /** All files of a retrieval, page by page as they are needed. Throws as `allRetrieved` does. */
+  async *allRetrievedFiles(
+    project: string,
+    question: GroupedRetrieval,
+    options: CallOptions = {},
+  ): AsyncGenerator<Schemas["RetrieveGroup"], void, undefined> {
+    yield* keptPages((asked, call) => this.retrieveFiles(project, asked, call), question, options);
   }
 
   /** What filters can compare in an environment or a release. */

@@ -1,10 +1,9 @@
 import { Document, type DocumentInterface } from "@langchain/core/documents";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
-import { maximalMarginalRelevance } from "@langchain/core/utils/math";
 import { type MaxMarginalRelevanceSearchOptions, VectorStore } from "@langchain/core/vectorstores";
 import type { FileScope, Retrieval, Schemas, Tessera } from "./index.ts";
-import { decodeVector, encodeVector } from "./vector.ts";
+import { encodeVector } from "./vector.ts";
 
 /** What every document says of its place, beside the metadata of its chunk. */
 export interface HitMetadata {
@@ -65,8 +64,6 @@ export interface TesseraVectorStoreInput extends FileScope {
   readonly project: string;
 }
 
-/** Hits that are read at once for a search by maximal marginal relevance, unless it says otherwise. */
-const FETCH_K_DEFAULT = 20;
 const LAMBDA_DEFAULT = 0.5;
 /** The most hits of a page. */
 const PAGE_MAX = 100;
@@ -168,23 +165,18 @@ export class TesseraVectorStore extends VectorStore {
     return hits.map((hit) => [documentOf(hit), hit.score]);
   }
 
+  /** Tessera compares the best 256 documents with each other, so `fetchK` is not needed. */
   override async maxMarginalRelevanceSearch(
     query: string,
     options: MaxMarginalRelevanceSearchOptions<this["FilterType"]>,
   ): Promise<Document<HitMetadata>[]> {
-    const { k, fetchK = FETCH_K_DEFAULT, lambda = LAMBDA_DEFAULT, filter } = options;
-    const { client, project } = this.input;
+    const { k, lambda = LAMBDA_DEFAULT, filter } = options;
     const vector = await this.embeddings.embedQuery(query);
-    const hits = await this.#hits(vector, Math.max(k, fetchK), filter);
-    const embedded = await Promise.all(
-      hits.map((hit) => client.getChunkEmbedding(project, hit.chunk?.id ?? "")),
-    );
-    const vectors = embedded.map((each) => decodeVector(each.vector));
-    const chosen = maximalMarginalRelevance([...padded(vector)], vectors, lambda, k);
-    return chosen.map((i) => documentOf(hits[i] as Schemas["RetrieveHit"]));
+    const hits = await this.#hits(vector, k, filter, 1 - lambda);
+    return hits.map(documentOf);
   }
 
-  async #hits(query: number[], k: number, filter: Retrieval["filter"]) {
+  async #hits(query: number[], k: number, filter: Retrieval["filter"], diversity = 0) {
     const { client, project, environment, release } = this.input;
     const working = { environment: environment ?? ENVIRONMENT_DEFAULT };
     const target = release === undefined ? working : { release };
@@ -192,6 +184,7 @@ export class TesseraVectorStore extends VectorStore {
       ...({ vector: padded(query), mode: "semantic", target, threshold: 0 } as const),
       limit: Math.min(k, PAGE_MAX),
       ...(filter === undefined ? {} : { filter }),
+      ...(diversity === 0 ? {} : { diversity }),
     };
     const { change } = client;
     const options = change === undefined ? {} : { minChange: change };

@@ -610,6 +610,18 @@ export interface components {
             /** @description The entry's value as text. */
             value: string;
         };
+        /** @description The file that the hits are from. */
+        GroupFile: {
+            /**
+             * Format: uuid
+             * @description The file's id.
+             */
+            id: string;
+            /** @description The file's path. */
+            path: string;
+            /** @description The file's title. */
+            title: string;
+        };
         /** @description Why a repeated request could not be answered, and whether to retry it. */
         Idempotency: {
             /** @description The state of the request that this one repeats. */
@@ -1252,6 +1264,14 @@ export interface components {
             data: components["schemas"]["ReleaseItem"][];
             page_info: components["schemas"]["PageInfo"];
         };
+        /** @description The best hits of a file. */
+        RetrieveGroup: {
+            file: components["schemas"]["GroupFile"];
+            /** @description The score of its best hit. */
+            score: number;
+            /** @description Its best hits, best first. Further passages of a file that its words found score by what they cover of what the best one covers. */
+            hits: components["schemas"]["RetrieveHit"][];
+        };
         /** @description A chunk that was found. */
         RetrieveHit: {
             /** @description The chunk; null for a file without chunks. */
@@ -1288,18 +1308,27 @@ export interface components {
             /** @description The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, else 0. */
             threshold?: number;
             filter?: components["schemas"]["Filter"];
+            /**
+             * @description `file` answers the best files, each with its best hits: `data` has groups, and `limit` counts them.
+             * @constant
+             */
+            group_by?: "file";
+            /** @description The most hits of a group, with `group_by`. Default: 3. */
+            group_size?: number;
+            /** @description How much a hit has to differ from those before it (maximal marginal relevance): the next one has the highest (1 - diversity) * score - diversity * its greatest cosine with those before. `score` is at most that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0. */
+            diversity?: number;
             /** @description `page_info.next` of the previous page. It continues that page's query: parameters sent with it must have the same values. */
             cursor?: string;
             /** @description The query embedding. */
             vector?: number[] | string;
         };
         RetrieveResponse: {
-            /** @description Best first. */
-            data: components["schemas"]["RetrieveHit"][];
+            /** @description Hits, or groups of them with `group_by`; best first. */
+            data: components["schemas"]["RetrieveHit"][] | components["schemas"]["RetrieveGroup"][];
             page_info: components["schemas"]["PageInfo"];
             /** @description Duration of the search itself, in milliseconds. */
             search_time_ms: number;
-            /** @description How many hits there are: exactly or at least so many, as `X-Total-Matches` says. */
+            /** @description How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says. */
             total_matches: number;
         };
         /** @description A chunk that was found. */

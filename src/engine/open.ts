@@ -220,10 +220,10 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
   return {
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
-    retrieve: async (request) => {
-      const hits = await searches.hitsFor(request);
-      return await retrieve((each) => retrievals.run(each), platform, request, hits);
-    },
+    retrieve: (request) =>
+      searches.retrieve(request, (hits) =>
+        retrieve((each) => retrievals.run(each), platform, request, hits),
+      ),
     matching: (scope, versionIds) => indexer.matching(scope, versionIds),
     fields: (scope) => indexer.fields(scope),
     noteChange: (seq) => applied.note(seq),

@@ -15,7 +15,6 @@ import type { ChangeLog } from "../indexing/changes/change-log.ts";
 import { Problem } from "../problem/problem.ts";
 import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
-  SEARCH_LIMIT_MAX,
   SEARCH_LOAD_TIMEOUT_MS,
   VECTOR_APPLIED_POLL_MS,
 } from "../shared/limits.ts";
@@ -24,7 +23,12 @@ import { renderAnswer } from "./answer.ts";
 import { readContents, readState, type ScopeContents, Thresholds } from "./catalogue.ts";
 import type { FilterMembers } from "./filter-members.ts";
 import { countMatches, type FoundChunk, findChunks } from "./found-chunks.ts";
-import { candidatesFor, planFor, type VectorPlan } from "./search-statement.ts";
+import {
+  candidatesFor,
+  planFor,
+  VECTOR_RETRIEVED_MAX,
+  type VectorPlan,
+} from "./search-statement.ts";
 
 /** Searches that may be under way; tenants share these places. */
 const VECTOR_SEARCHES_MAX = 256;
@@ -35,8 +39,12 @@ const VECTOR_EXACT_AT_ONCE = 2;
 const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);
 const STATEMENT_TIMEOUT = "57014";
 
-/** Candidates of a retrieval at least, and the characters that its progress has for each returned hit. */
+/**
+ * Chunks that a retrieval finds at least, and how many times more it finds next when they were too few for its page.
+ */
 const RETRIEVED_MIN = 50;
+const RETRIEVED_GROWTH = 5;
+/** The characters that the progress of a retrieval has for each returned hit. */
 const RETURNED_CHARS = 11;
 
 type Searched = Pick<SearchRequest, "scope" | "exact">;
@@ -124,24 +132,37 @@ export class PgvectorSearch {
     };
   }
 
-  /** What a retrieval by vector finds, best first. Throws problems, or rejects with them. */
-  async hitsFor(request: RetrieveRequest): Promise<Given["hits"]> {
-    const { scope, vector, threshold, limit, progress } = request;
-    if (vector === null || request.mode === "keyword") return null;
+  /**
+   * Runs a retrieval with what is found by vector, best first: more if that was too little for the page. Throws
+   * problems, or rejects with them.
+   */
+  async retrieve(
+    { scope, vector, threshold, limit, progress, mode }: RetrieveRequest,
+    run: (hits: Given["hits"]) => Promise<Reply<"retrieve">>,
+  ): Promise<Reply<"retrieve">> {
+    if (vector === null || mode === "keyword") return await run(null);
     // The progress names every hit of earlier pages in some characters.
     const wanted = Math.max(RETRIEVED_MIN, limit + 1 + progress.length / RETURNED_CHARS);
-    const options = {
-      dimension: vector.length,
-      limit: Math.min(SEARCH_LIMIT_MAX, Math.ceil(wanted)),
-      threshold,
-    };
-    const search = { scope, exact: false };
-    const find = () => this.#findOrRepeat(search, options, vector);
+    for (let most = Math.ceil(wanted); ; most *= RETRIEVED_GROWTH) {
+      const options = {
+        dimension: vector.length,
+        limit: Math.min(VECTOR_RETRIEVED_MAX, most),
+        threshold,
+      };
+      const reply = await run(await this.#hits(scope, options, vector));
+      const isShort = reply.status === "answered" && reply.work.lacksHits;
+      if (!isShort || most >= VECTOR_RETRIEVED_MAX) return reply;
+    }
+  }
+
+  async #hits(scope: Scope, options: VectorOptions, vector: Float32Array): Promise<Given["hits"]> {
+    const find = () => this.#findOrRepeat({ scope, exact: false }, options, vector);
     const { hits, matches } = await this.#admitted(scope, find);
     return {
       chunks: hits.flatMap(({ rendered, vector: own }) => [rendered, own]),
       cosines: Float64Array.from(hits, ({ score }) => score),
       matches,
+      areAll: hits.length < options.limit,
     };
   }
 

@@ -33,10 +33,13 @@ export const VECTOR_GRAPH_EF = 120;
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";
 
+/** Chunks that all pages of a retrieval find by vector at most. */
+export const VECTOR_RETRIEVED_MAX = 1_000;
+
 /** The limits of searches for which the candidates of a table are measured. */
 export const CALIBRATED_LIMITS = [10, SEARCH_LIMIT_MAX] as const;
 /** Statements exist for these limits only, because connections keep their plans. */
-const STATEMENT_LIMITS = [10, 30, SEARCH_LIMIT_MAX] as const;
+const STATEMENT_LIMITS = [10, 30, SEARCH_LIMIT_MAX, VECTOR_RETRIEVED_MAX] as const;
 
 /** The next limit for which there is a statement. */
 export function statementLimit(limit: number): number {

@@ -138,6 +138,9 @@ describe("POST /mcp", () => {
     const { structuredContent: next } = await run("search", { cursor: first.page_info.next });
     const paths = [...first.data, ...next.data].map(({ file }: Json) => file.path);
     expect(paths.sort()).toEqual(["guide/snapshots.md", "guide/webhooks.md"]);
+    const { structuredContent } = await run("search", { query: "index http", group_by: "file" });
+    const grouped = structuredContent.data.map(({ file }: Json) => file.path);
+    expect(grouped.sort()).toEqual(paths.sort());
   });
 
   test("an assistant finds projects and files, and reads a file range by range", async () => {

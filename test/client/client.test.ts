@@ -78,6 +78,9 @@ test("an iterator reads all pages of a list", async () => {
   const question = { query: "snapshots webhooks", limit: 1 };
   const hits = await Array.fromAsync(client.allRetrieved("handbook", question));
   expect(hits.map(({ file }) => file?.path).sort()).toEqual(["a.md", "b.md"]);
+  const found = await Array.fromAsync(client.allRetrievedFiles("handbook", question));
+  expect(found.map(({ file }) => file.path).sort()).toEqual(["a.md", "b.md"]);
+  expect((await client.retrieveFiles("handbook", question)).data[0]?.hits).toHaveLength(1);
 });
 
 test("an import, a new key and its end are carried out", async () => {

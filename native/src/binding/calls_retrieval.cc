@@ -11,6 +11,7 @@
 namespace tessera {
 
 static constexpr uint32_t MAX_RETRIEVAL_LIMIT = 1'000'000;
+static constexpr uint32_t MAX_GROUP_SIZE = 1'000;
 
 namespace {
 
@@ -51,6 +52,7 @@ class GivenReader {
     request.hits.emplace();
     for (size_t i = 0; i < own.size(); i++) request.hits->push_back({own[i], cosines[i]});
     request.matches = static_cast<uint64_t>(found.Get("matches").ToNumber().Int64Value());
+    request.hasAllHits = found.Get("areAll").ToBoolean();
   }
 
  private:
@@ -102,6 +104,22 @@ void readVector(const Named& given, RetrievalRequest& request) {
   vectorOf(given, dimension, request.vector);
 }
 
+std::vector<std::string> textsOf(const Named& given) {
+  if (!given.value.IsArray()) throwTypeError(given.env, std::string(given.name) + " must be an array");
+  const auto list = given.value.As<Napi::Array>();
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < list.Length(); i++) texts.push_back(list.Get(i).ToString().Utf8Value());
+  return texts;
+}
+
+void readExcluded(const Named& given, Excluded& excluded) {
+  if (!given.value.IsObject()) throwTypeError(given.env, "excluded must be an object");
+  const auto object = given.value.As<Napi::Object>();
+  excluded.chunkIds = textsOf({given.env, object.Get("chunkIds"), "chunkIds"});
+  excluded.paths = textsOf({given.env, object.Get("paths"), "paths"});
+  excluded.chunks = static_cast<uint64_t>(object.Get("chunks").ToNumber().Int64Value());
+}
+
 /// The file versions that are shown and have to be given.
 Napi::Array unreadOf(Napi::Env env, const std::vector<std::string>& unread) {
   auto list = Napi::Array::New(env, unread.size());
@@ -116,6 +134,9 @@ void readRequest(const Fields& asked, RetrievalRequest& request) {
   readVector(asked["vector"], request);
   request.limit = integerOf(asked["limit"], 1, MAX_RETRIEVAL_LIMIT);
   request.threshold = thresholdOf(asked["threshold"]);
+  request.groupSize = integerOf(asked["groupSize"], 0, MAX_GROUP_SIZE);
+  request.diversity = thresholdOf(asked["diversity"]);
+  readExcluded(asked["excluded"], request.excluded);
   request.progress = textOf(asked["progress"]);
   request.selfPath = textOf(asked["selfPath"]);
   request.next = textOf(asked["next"]);
@@ -149,6 +170,7 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
   }
   auto page = pageOf(env, answer.json, answer.total, answer.more, answer.progress);
   page.Set("countsAll", answer.countsAll);
+  page.Set("lacksHits", answer.lacksHits);
   return page;
 }
 

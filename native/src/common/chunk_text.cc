@@ -93,11 +93,10 @@ char16_t unescaped(char letter) {
 
 bool readChunkText(std::string_view json, ChunkText& chunk) {
   MemberReader reader(json);
-  std::string_view fileId;
   uint64_t number = 0;
   const bool isRead = reader.skip(R"({"id":")") && reader.string(chunk.id) &&
          reader.skip(R"(,"file_path":")") && reader.string(chunk.path) &&
-         reader.skip(R"(,"file_id":")") && reader.string(fileId) &&
+         reader.skip(R"(,"file_id":")") && reader.string(chunk.fileId) &&
          reader.skip(R"(,"file_version_id":")") && reader.string(chunk.versionId) &&
          reader.skip(R"(,"index":)") && reader.number(chunk.index) &&
          reader.skip(R"(,"content":")") && reader.string(chunk.content) &&

@@ -10,6 +10,7 @@ namespace tessera {
 struct ChunkText {
   std::string_view id;
   std::string_view path;
+  std::string_view fileId;
   std::string_view versionId;
   std::string_view content;
   uint64_t index = 0;

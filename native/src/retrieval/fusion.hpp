@@ -33,11 +33,47 @@ struct FusedItem {
 /// together with those of the best items so far: what most of them are about is what the query is about
 /// (Rocchio's feedback). If the best text repeats the query as a title or a phrase, the
 /// query names what it looks for, and the vectors decide nothing.
-///
-/// @param best the highest score of a text
-/// @param maxScore the most that the words of the query can add to a score; greater scores have bonuses
-/// @param dimension that of the vectors
-void fuse(std::span<FusedItem> items, double best, double maxScore, uint32_t dimension);
+class Fusion {
+ public:
+  /// Scores the items.
+  ///
+  /// @param best the highest score of a text
+  /// @param maxScore the most that the words of the query can add to a score; greater scores have bonuses
+  /// @param dimension that of the vectors
+  Fusion(std::span<FusedItem> items, double best, double maxScore, uint32_t dimension);
+
+  /// The score that an item would have beside them.
+  double scoreOf(const FusedItem& item) const;
+
+ private:
+  struct Statistics {
+    double mean = 0;
+    double deviation = 0;
+
+    /// The number of deviations by which a value is above the mean.
+    double standard(double value) const { return deviation > 0 ? (value - mean) / deviation : 0; }
+  };
+
+  static Statistics statisticsOf(double count, double sum, double squares);
+  static Statistics ofKeywords(std::span<const FusedItem> items);
+  Statistics ofVectors() const;
+  void score(double weight);
+  bool gatherFeedback();
+  double similarityOf(const FusedItem& item) const;
+  double standardised(const FusedItem& item, double similarity) const;
+
+  const std::span<FusedItem> items_;
+  const uint32_t dimension_;
+  const Statistics keywords_;
+  double named_;
+  Statistics vectors_;
+  /// The weight of the vectors.
+  double share_ = 0;
+  /// The score of each item: its cosine, and with feedback more.
+  std::vector<double> similarities_;
+  /// Empty without feedback.
+  std::vector<float> feedback_;
+};
 
 /// The score of an item that only its text was found by, from 0 to 1.
 double keywordScore(double keyword, double maxScore);

@@ -4,7 +4,7 @@
 
 #include "common/limits.hpp"
 #include "common/utf8.hpp"
-#include "json/json_skip.hpp"
+#include "json/json_members.hpp"
 #include "text/page/markdown_units.hpp"
 #include "text/page/plain_text.hpp"
 
@@ -51,20 +51,29 @@ WordWindow Passages::densest() {
   return densestPassage(spans_, query_, found_, counts_);
 }
 
+std::vector<Passages::Coverage> Passages::coverages(std::span<const ChunkRef> chunks) {
+  std::vector<Coverage> found(chunks.size());
+  size_t bytes = 0;
+  for (size_t i = 0; i < chunks.size(); i++) {
+    bytes += chunks[i].parts.content.size();
+    if (bytes > BEST_PASSAGE_BYTES) break;
+    decodeJsonString(chunks[i].parts.content, text_);
+    const auto [first, covered] = densest();
+    if (covered > 0) found[i] = {covered, static_cast<size_t>(first->position)};
+  }
+  return found;
+}
+
 void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
   hit.chunk = chunks.front();
   if (chunks.size() == 1) return;
+  const std::vector<Coverage> all = coverages(chunks);
   double most = 0;
-  size_t bytes = 0;
-  for (const ChunkRef& chunk : chunks) {
-    bytes += chunk.parts.content.size();
-    if (bytes > BEST_PASSAGE_BYTES) break;
-    decodeJsonString(chunk.parts.content, text_);
-    const auto [first, covered] = densest();
-    if (covered <= most + WEIGHT_ROUNDING) continue;
-    hit.chunk = chunk;
-    hit.passage = static_cast<size_t>(first->position);
-    most = covered;
+  for (size_t i = 0; i < chunks.size(); i++) {
+    if (all[i].covered <= most + WEIGHT_ROUNDING) continue;
+    hit.chunk = chunks[i];
+    hit.passage = all[i].position;
+    most = all[i].covered;
   }
 }
 
@@ -112,38 +121,13 @@ void Passages::highlightFiles(std::span<ShownHit> hits) {
   }
 }
 
-/// Calls `visit` with the key in its quotes, empty in an array, and the value of each member of valid JSON.
-template <typename Visit>
-static void forEachMember(const char* at, const char* end, Visit visit) {
-  if (at == end || (*at != '{' && *at != '[')) return;
-  const bool isObject = *at++ == '{';
-  while ((at = skipJsonSpace(at, end)) < end && *at != '}' && *at != ']') {
-    std::string_view key;
-    if (isObject) {
-      const char* keyEnd = skipJsonValue(at, end);
-      if (keyEnd == nullptr) return;
-      key = {at, static_cast<size_t>(keyEnd - at)};
-      at = skipJsonSpace(keyEnd, end) + 1;
-      at = skipJsonSpace(std::min(at, end), end);
-    }
-    const char* valueEnd = skipJsonValue(at, end);
-    if (valueEnd == nullptr) return;
-    visit(key, std::string_view(at, static_cast<size_t>(valueEnd - at)));
-    at = skipJsonSpace(valueEnd, end);
-    if (at < end && *at == ',') at++;
-  }
-}
-
 std::optional<std::string_view> headingOf(const ChunkText& chunk) {
-  const char* at = chunk.metadata.data();
-  const char* const end = at + chunk.metadata.size();
   std::optional<std::string_view> heading;
-  forEachMember(at, end, [&](std::string_view key, std::string_view value) {
+  forEachMember(chunk.metadata, [&](std::string_view key, std::string_view value) {
     if (key != R"("headings")") return;
-    forEachMember(value.data(), value.data() + value.size(),
-                  [&](std::string_view, std::string_view item) {
-                    if (item.starts_with('"')) heading = item.substr(1, item.size() - 2);
-                  });
+    forEachMember(value, [&](std::string_view, std::string_view item) {
+      if (item.starts_with('"')) heading = item.substr(1, item.size() - 2);
+    });
   });
   return heading;
 }
@@ -161,12 +145,9 @@ std::u16string headTextOf(const TextSegment& segment, uint32_t document) {
   if (title != nameOf(segment.path(document))) {
     decodeUtf8({reinterpret_cast<const uint8_t*>(title.data()), title.size()}, text);
   }
-  const std::string_view frontmatter = segment.frontmatter(document);
-  forEachMember(frontmatter.data(), frontmatter.data() + frontmatter.size(),
-                [&](std::string_view, std::string_view entry) {
+  forEachMember(segment.frontmatter(document), [&](std::string_view, std::string_view entry) {
     bool isDescription = false;
-    forEachMember(entry.data(), entry.data() + entry.size(),
-                  [&](std::string_view key, std::string_view value) {
+    forEachMember(entry, [&](std::string_view key, std::string_view value) {
       if (key == R"("key")") isDescription = value == R"("description")";
       if (!isDescription || key != R"("value")" || value.size() <= 2) return;
       std::u16string description;

@@ -42,6 +42,16 @@ class Passages {
   Passages(std::span<const TextSegment> segments, const TextQuery& query,
            const Tokenizer& tokenizer, LookupScratch& scratch);
 
+  /// The passage of a chunk that covers most of the query.
+  struct Coverage {
+    /// The weight of the words that it has; 0 without any.
+    double covered = 0;
+    /// Where it begins, in code units.
+    size_t position = 0;
+  };
+
+  /// The best passage of each chunk of a file.
+  std::vector<Coverage> coverages(std::span<const ChunkRef> chunks);
   /// Gives a hit the chunk with the passage that covers most of the query; the first of equal ones.
   void choose(std::span<const ChunkRef> chunks, ShownHit& hit);
   /// The passage of a hit's chunk that covers most of the query.

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "json/json_members.hpp"
 #include "json/write.hpp"
 #include "text/query/lookup.hpp"
 
@@ -30,6 +31,37 @@ void HitRenderer::append(std::string& out, const ShownHit& hit) {
   out += '}';
   if (hasQuery_) appendContext(out, hit);
   out += '}';
+}
+
+void HitRenderer::appendHits(std::string& out, std::span<const ShownHit> hits) {
+  for (size_t i = 0; i < hits.size(); i++) {
+    if (i > 0) out += ',';
+    append(out, hits[i]);
+  }
+}
+
+/// The id of the file of a hit in JSON; null for one that was deleted meanwhile.
+static std::string fileIdOf(const ShownHit& hit) {
+  if (hit.chunk) return '"' + std::string(hit.chunk->parts.fileId) + '"';
+  std::string id = "null";
+  forEachMember(hit.file, [&](std::string_view key, std::string_view value) {
+    if (key == R"("id")") id = value;
+  });
+  return id;
+}
+
+void HitRenderer::appendGroup(std::string& out, std::span<const ShownHit> hits) {
+  const ShownHit& best = hits.front();
+  out += R"({"file":{"id":)";
+  out += fileIdOf(best);
+  out += R"(,"path":)";
+  appendString(out, best.path);
+  appendTitle(out, best);
+  out += R"(},"score":)";
+  appendNumber(out, best.score);
+  out += R"(,"hits":[)";
+  appendHits(out, hits);
+  out += "]}";
 }
 
 void HitRenderer::appendContext(std::string& out, const ShownHit& hit) {

@@ -14,9 +14,12 @@ class HitRenderer {
   HitRenderer(std::span<const TextSegment> segments, Passages& passages, bool hasQuery)
       : segments_(segments), passages_(passages), hasQuery_(hasQuery) {}
 
-  void append(std::string& out, const ShownHit& hit);
+  void appendHits(std::string& out, std::span<const ShownHit> hits);
+  /// Hits of one file, best first.
+  void appendGroup(std::string& out, std::span<const ShownHit> hits);
 
  private:
+  void append(std::string& out, const ShownHit& hit);
   void appendContext(std::string& out, const ShownHit& hit);
   void appendTitle(std::string& out, const ShownHit& hit);
 

@@ -20,6 +20,13 @@ struct GivenHit {
   double cosine;
 };
 
+/// Chunks by their ids and files by their paths, and how many chunks they are together.
+struct Excluded {
+  std::vector<std::string> chunkIds;
+  std::vector<std::string> paths;
+  uint64_t chunks = 0;
+};
+
 struct RetrievalRequest {
   RetrievalMode mode;
   /// The words of the query; none without one.
@@ -30,6 +37,12 @@ struct RetrievalRequest {
   size_t limit;
   /// The least cosine of hits that only the vector has found.
   double threshold;
+  /// The most hits of a group, which are those of one file; 0 without groups. `limit` counts groups.
+  size_t groupSize = 0;
+  /// How much hits have to differ from those before: 0 to 1.
+  double diversity = 0;
+  /// What is left out of the answer.
+  Excluded excluded;
   /// The hits of earlier pages, as their answers said.
   std::string progress;
   /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
@@ -41,6 +54,8 @@ struct RetrievalRequest {
   /// nothing if the scope is to be searched.
   std::optional<std::vector<GivenHit>> hits;
   uint64_t matches = 0;
+  /// Whether the given hits are all that reach the threshold.
+  bool hasAllHits = false;
 };
 
 struct RetrievalAnswer {
@@ -53,6 +68,8 @@ struct RetrievalAnswer {
   uint64_t total = 0;
   /// Whether there are no more than that.
   bool countsAll = false;
+  /// True when the page is short only because the caller has given too few hits.
+  bool lacksHits = false;
   /// True when another page follows. `progress` is for its request then.
   bool more = false;
   std::string progress;

@@ -2,6 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, invalid } from "../../problem/problem.ts";
 import { hasAtMost } from "../../shared/formats.ts";
 import {
+  GROUP_SIZE_DEFAULT,
+  GROUP_SIZE_MAX,
   LOOKUP_QUERY_MAX_CHARS,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
@@ -24,6 +26,9 @@ export const Question = Type.Object({
   target: nullable(LookupTarget),
   limit: Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX }),
   threshold: Type.Number(),
+  /** The most hits of a group; 0 without groups. */
+  groupSize: Type.Integer({ minimum: 0, maximum: GROUP_SIZE_MAX }),
+  diversity: Type.Number({ minimum: 0, maximum: 1 }),
   /** The checked filter as canonical JSON text. */
   filter: nullable(Type.String()),
 });
@@ -40,6 +45,11 @@ export const RetrieveState = Type.Object({
 });
 export type RetrieveState = Readonly<Static<typeof RetrieveState>>;
 
+function groupingOf({ group_by, group_size }: RetrieveInput): Partial<Question> {
+  if (group_by === undefined && group_size === undefined) return {};
+  return { groupSize: Math.floor(group_size ?? GROUP_SIZE_DEFAULT) };
+}
+
 /** What of a question the body gives, or what is wrong with it. */
 function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   const faults: FieldError[] = [];
@@ -49,7 +59,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
     const message = `must have at most ${LOOKUP_QUERY_MAX_CHARS} characters`;
     faults.push({ field: "query", message });
   }
-  const { dimension, limit, threshold, target, mode } = body;
+  const { dimension, limit, threshold, target, mode, diversity } = body;
   const hasVector = body.vector !== undefined && body.vector !== null;
   const vector = hasVector ? decodeVector(body.vector, dimension, 1) : undefined;
   if (Array.isArray(vector)) faults.push(...vector);
@@ -66,6 +76,8 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
     ...(limit === undefined ? {} : { limit: Math.floor(limit) }),
     ...(threshold === undefined ? {} : { threshold }),
     ...(mode === undefined ? {} : { mode }),
+    ...groupingOf(body),
+    ...(diversity === undefined ? {} : { diversity }),
     ...(target === undefined ? {} : { target }),
   };
 }
@@ -87,8 +99,11 @@ export function firstQuestion(projectId: string, body: RetrieveInput): Question 
   if (mode !== "semantic" && query === null) {
     throw invalid([{ field: "query", message: `is required in the mode ${mode}` }]);
   }
+  if (body.group_size !== undefined && body.group_by === undefined) {
+    throw invalid([{ field: "group_by", message: "is required with a group_size" }]);
+  }
   const threshold = mode === "semantic" ? SEARCH_THRESHOLD_DEFAULT : 0;
-  const rest = { query, vector, mode, target: null, filter: null };
+  const rest = { query, vector, mode, target: null, filter: null, groupSize: 0, diversity: 0 };
   return { projectId, limit: SEARCH_LIMIT_DEFAULT, threshold, ...rest, ...known };
 }
 

@@ -1,7 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { RETRIEVAL_MODES } from "../../engine/requests/request.ts";
 import { Filter } from "../../shared/filter/schema.ts";
-import { CURSOR_MAX_CHARS, DIMENSIONS, EMBEDDER_DIMENSION_MAX } from "../../shared/limits.ts";
+import {
+  CURSOR_MAX_CHARS,
+  DIMENSIONS,
+  EMBEDDER_DIMENSION_MAX,
+  GROUP_SIZE_DEFAULT,
+  GROUP_SIZE_MAX,
+} from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { nullable } from "../../shared/schemas.ts";
 import { Snippet } from "../lookup/schema.ts";
@@ -49,6 +55,30 @@ const RetrieveOptions = Type.Object({
     }),
   ),
   filter: Type.Optional(Filter),
+  group_by: Type.Optional(
+    Type.Literal("file", {
+      description:
+        "`file` answers the best files, each with its best hits: `data` has groups, and `limit` counts them.",
+      errorMessage: 'must be "file"',
+    }),
+  ),
+  group_size: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: GROUP_SIZE_MAX,
+      description: `The most hits of a group, with \`group_by\`. Default: ${GROUP_SIZE_DEFAULT}.`,
+    }),
+  ),
+  diversity: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        "How much a hit has to differ from those before it (maximal marginal relevance): the next one has the " +
+        "highest (1 - diversity) * score - diversity * its greatest cosine with those before. `score` is at most " +
+        "that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0.",
+    }),
+  ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
@@ -114,14 +144,36 @@ const RetrieveHit = Type.Object(
   { title: "RetrieveHit", description: "A chunk that was found." },
 );
 
+const RetrieveGroup = Type.Object(
+  {
+    file: Type.Object(
+      {
+        id: Type.String({ format: "uuid", description: "The file's id." }),
+        path: Type.String({ description: "The file's path." }),
+        title: Type.String({ description: "The file's title." }),
+      },
+      { title: "GroupFile", description: "The file that the hits are from." },
+    ),
+    score: Type.Number({ description: "The score of its best hit." }),
+    hits: Type.Array(RetrieveHit, {
+      description:
+        "Its best hits, best first. Further passages of a file that its words found score by what they cover of " +
+        "what the best one covers.",
+    }),
+  },
+  { title: "RetrieveGroup", description: "The best hits of a file." },
+);
+
 export const RetrievePage = Type.Object(
   {
-    data: Type.Array(RetrieveHit, { description: "Best first." }),
+    data: Type.Union([Type.Array(RetrieveHit), Type.Array(RetrieveGroup)], {
+      description: "Hits, or groups of them with `group_by`; best first.",
+    }),
     page_info: PageInfo,
     search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
     total_matches: Type.Number({
       description:
-        "How many hits there are: exactly or at least so many, as `X-Total-Matches` says.",
+        "How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says.",
     }),
   },
   { title: "RetrieveResponse" },

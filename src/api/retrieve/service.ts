@@ -142,21 +142,22 @@ async function answer(engine: Engine, request: RetrieveRequest) {
   return reply;
 }
 
+const NOTHING_EXCLUDED = { chunkIds: [], paths: [], chunks: 0 } as const;
+
 function requestOf(
   scope: Scope,
   { question, answered, vector, progress }: RetrieveState,
   { selfPath, next }: { selfPath: string; next: string },
 ): RetrieveRequest {
-  const { query, limit, threshold, filter } = question;
+  const { query, limit, threshold, filter, groupSize, diversity } = question;
   return {
     ...{ kind: "retrieve", scope: narrowed(scope, filter), selfPath, mode: answered, query },
     ...{
       vector: vector === null ? null : floatsOf(Buffer.from(vector, "base64")),
       limit,
       threshold,
-      progress,
-      next,
     },
+    ...{ groupSize, diversity, excluded: NOTHING_EXCLUDED, progress, next },
   };
 }
 

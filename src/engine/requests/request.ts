@@ -1,5 +1,5 @@
 import type { Plan } from "../../../native/index.ts";
-import type { Given } from "../../../native/retrieval.ts";
+import type { Excluded, Given } from "../../../native/retrieval.ts";
 import type { Shard, SharedView } from "../../text/index.ts";
 import type { Scope } from "./scope.ts";
 
@@ -60,7 +60,8 @@ export type RetrievalMode = (typeof RETRIEVAL_MODES)[number];
  * has a vector, `keyword` a query, `hybrid` both.
  *
  * The reply's body has the form of a search's. A hit is `chunk`, `score`, `match_type` and `scores`; `file`
- * (`id`, `path`, `version_id`) where `chunk` is null; and `highlight`, `title` and `heading` with a query.
+ * (`id`, `path`, `version_id`) where `chunk` is null; and `highlight`, `title` and `heading` with a query. A group is
+ * `file` (`id`, `path`, `title`), `score` and `hits`.
  * In `total_matches` there may be more than counted, unless `countsAll`.
  */
 export interface RetrieveRequest {
@@ -76,6 +77,11 @@ export interface RetrieveRequest {
   readonly limit: number;
   /** The least cosine of a hit that the text did not find; the caller chooses the default of the mode. */
   readonly threshold: number;
+  /** The most hits of a group, which are those of one file; 0 without groups. `limit` counts groups. */
+  readonly groupSize: number;
+  /** How much hits have to differ from those before: 0 to 1. */
+  readonly diversity: number;
+  readonly excluded: Excluded;
   /** The hits of earlier pages: `progress` of the last of them, or "". */
   readonly progress: string;
   /** The cursor of the next page in case there is one, for `page_info.next`. */
@@ -130,6 +136,8 @@ export interface LookupWork extends Work {
 
 /** How a retrieval was carried out. */
 interface RetrieveWork extends Work {
+  /** True when the page is short because the engine has given too few hits. */
+  readonly lacksHits: boolean;
   /** Hits of all pages; there may be more, unless `countsAll`. */
   readonly total: number;
   readonly countsAll: boolean;

@@ -103,11 +103,15 @@ function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
 }
 
 function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"> {
-  const { project = null, scope, vector, threshold, given = null } = request;
+  const { project = null, scope, given = null } = request;
+  const { vector, threshold, groupSize, diversity, excluded } = request;
   const mode = RETRIEVAL_MODES.indexOf(request.mode);
   const page = asked(request, startedAt);
   const found = retrieveNatively(
-    { ...page, project, scope: scope.id, mode, vector, threshold, given },
+    {
+      ...{ ...page, project, scope: scope.id, mode, vector, threshold },
+      ...{ groupSize, diversity, excluded, given },
+    },
     TOKENIZER,
   );
   if (found === null) return { status: "not-loaded", body: NO_BODY };

@@ -5,7 +5,7 @@ import { filterOf, type Question } from "./question.ts";
 import { dimensionOf } from "./vector.ts";
 
 type Hit = Schemas["RetrieveHit"];
-type Page = Schemas["RetrieveResponse"];
+type Page = Omit<Schemas["RetrieveResponse"], "data"> & { data: Hit[] };
 
 const LIMIT = 20;
 /** As many as a list of files has at most. */

@@ -18,6 +18,7 @@ import { onCleanup } from "../../../../support/cleanup.ts";
 import { hostileGlobs } from "../../../../support/filters.ts";
 import { dataFolder } from "../../../../support/processes/embedded.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
+import { PLAIN } from "../../../../support/requests.ts";
 
 const DIMENSION = 768;
 
@@ -76,7 +77,8 @@ const scope: Scope = {
 async function retrieve(options: Partial<RetrieveRequest>): Promise<Json> {
   const reply = await engine.retrieve({
     ...{ kind: "retrieve", scope, selfPath: "/self", mode: "hybrid", query: "spinnaker" },
-    ...{ vector: centre, limit: 10, threshold: 0, progress: "", next: "the-cursor", ...options },
+    ...{ vector: centre, limit: 10, threshold: 0, ...PLAIN, progress: "", next: "the-cursor" },
+    ...options,
   });
   if (reply.status !== "answered") throw new Error(reply.status);
   return { ...JSON.parse(new TextDecoder().decode(reply.json)), work: reply.work };

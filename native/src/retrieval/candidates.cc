@@ -1,0 +1,152 @@
+#include "retrieval/candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/cosine.hpp"
+#include "kernels/kernels.hpp"
+
+namespace tessera {
+
+/// Chunks of a file, which its text has found, whose vectors are compared with the query.
+static constexpr size_t COMPARED_CHUNKS = 16;
+
+/// The number of candidates needed for some hits. It grows in steps, so that most pages share them.
+static size_t depthFor(size_t wanted, size_t least) {
+  size_t depth = least;
+  while (depth < wanted) depth *= 2;
+  return depth;
+}
+
+static double inverseNormOf(const std::vector<float>& vector) {
+  if (vector.empty()) return 0;
+  const auto dimension = static_cast<uint32_t>(vector.size());
+  return 1 / std::sqrt(kernels().dot(vector.data(), vector.data(), dimension));
+}
+
+/// Gives an item this vector, if that is more similar to the query than the one it has.
+static void offer(FusedItem& item, const float* vector, double inverseNorm, double cosine) {
+  if (item.vector != nullptr && item.cosine >= cosine) return;
+  item.vector = vector;
+  item.inverseNorm = inverseNorm;
+  item.cosine = cosine;
+}
+
+Candidates::Candidates(std::span<const TextSegment> segments, const Scope* scope,
+                       const RetrievalRequest& request, const ChunkSource& source,
+                       TextQuery& query, LookupScratch& scratch, Answer& found)
+    : segments_(segments),
+      scope_(scope),
+      request_(request),
+      source_(source),
+      query_(query),
+      scratch_(scratch),
+      found_(found),
+      dimension_(static_cast<uint32_t>(request.vector.size())),
+      inverseNorm_(inverseNormOf(request.vector)) {}
+
+void Candidates::find(size_t wanted) {
+  matches_.clear();
+  candidates_.clear();
+  byVersion_.clear();
+  files_ = 0;
+  total_ = 0;
+  countsAll_ = request_.mode == RetrievalMode::KEYWORD;
+  if (request_.mode != RetrievalMode::SEMANTIC) findByText(wanted);
+  if (request_.mode != RetrievalMode::KEYWORD) findByVector(wanted);
+  rank();
+}
+
+void Candidates::findByText(size_t wanted) {
+  query_.limit = isFused() ? depthFor(wanted, FUSED_FILES) : wanted;
+  auto [total, matches] = rankText(segments_, query_, scratch_.rank);
+  files_ = total_ = total;
+  matches_ = std::move(matches);
+  hasAllTexts_ = matches_.size() == total;
+  candidates_.reserve(matches_.size() + depthFor(wanted, FUSED_CHUNKS));
+  for (const TextMatch& match : matches_) {
+    HitCandidate& candidate = candidates_.emplace_back();
+    candidate.match = &match;
+    candidate.item.keyword = match.score;
+    candidate.item.counts = candidates_.size() <= FUSED_FILES;
+    if (isFused()) {
+      const std::string_view version = versionOf(match);
+      byVersion_.emplace(version, candidates_.size() - 1);
+      compareChunks(candidate, version);
+    }
+  }
+}
+
+/// Finds the vector of a file that is most similar to the query.
+void Candidates::compareChunks(HitCandidate& candidate, std::string_view version) {
+  size_t compared = 0;
+  source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
+    offer(candidate.item, vector, inverseNorm, cosineWith(vector, inverseNorm));
+    return ++compared < COMPARED_CHUNKS;
+  });
+}
+
+double Candidates::cosineWith(const float* vector, double inverseNorm) const {
+  return cosineOf(kernels().dot(vector, request_.vector.data(), dimension_), inverseNorm_,
+                  inverseNorm);
+}
+
+void Candidates::findByVector(size_t wanted) {
+  if (request_.hits) {
+    for (const GivenHit& hit : *request_.hits) addChunk(hit.chunk, hit.cosine);
+    total_ = std::max(total_, request_.matches);
+    hasAllVectors_ = request_.hasAllHits;
+  } else if (scope_ != nullptr) {
+    const size_t limit = isFused() ? depthFor(wanted, FUSED_CHUNKS) : wanted;
+    const Query query{request_.vector.data(), dimension_, static_cast<uint32_t>(limit),
+                      request_.threshold, !isFused()};
+    search(*scope_, query, found_);
+    for (const Hit& hit : found_.hits) addChunk(chunkAt(*hit.shard, hit.row, true), hit.score);
+    total_ = std::max(total_, found_.work.matches);
+    countsAll_ = !isFused() && found_.work.countsAll;
+    hasAllVectors_ = found_.hits.size() < limit;
+  }
+}
+
+void Candidates::addChunk(const ChunkRef& chunk, double cosine) {
+  HitCandidate candidate;
+  candidate.chunk = chunk;
+  offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
+  candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
+  const auto file = byVersion_.find(chunk.parts.versionId);
+  if (file != byVersion_.end()) {
+    // A long file may have a better chunk than those that were compared.
+    HitCandidate& own = candidates_[file->second];
+    offer(own.item, chunk.vector, chunk.inverseNorm, cosine);
+    if (own.item.counts) candidate.item.counts = false;
+  }
+  candidates_.push_back(candidate);
+}
+
+void Candidates::rank() {
+  if (isFused()) {
+    items_.clear();
+    for (const HitCandidate& candidate : candidates_) items_.push_back(candidate.item);
+    const double best = matches_.empty() ? 0 : matches_.front().score;
+    fusion_.emplace(items_, best, query_.maxScore, dimension_);
+    for (size_t i = 0; i < items_.size(); i++) candidates_[i].item.score = items_[i].score;
+  } else {
+    for (HitCandidate& candidate : candidates_) candidate.item.score = scoreOf(candidate.item);
+  }
+  std::ranges::stable_sort(candidates_, std::greater(),
+                           [](const HitCandidate& candidate) { return candidate.item.score; });
+}
+
+double Candidates::scoreOf(const FusedItem& item) const {
+  switch (request_.mode) {
+    case RetrievalMode::SEMANTIC:
+      return item.cosine;
+    case RetrievalMode::KEYWORD:
+      return keywordScore(item.keyword, query_.maxScore);
+    case RetrievalMode::HYBRID:
+      break;
+  }
+  return fusion_->scoreOf(item);
+}
+
+}  // namespace tessera

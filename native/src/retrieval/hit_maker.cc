@@ -1,0 +1,119 @@
+#include "retrieval/hit_maker.hpp"
+
+#include <algorithm>
+
+#include "retrieval/known_files.hpp"
+
+namespace tessera {
+
+std::string HitMaker::pathOf(const HitCandidate& candidate) const {
+  const TextMatch* match = candidate.match;
+  if (match == nullptr) return jsonStringToUtf8(candidate.chunk.parts.path);
+  return std::string(segments_[match->segment].path(match->document));
+}
+
+bool HitMaker::isExcluded(const HitCandidate& candidate) const {
+  if (candidate.match == nullptr && isExcluded(candidate.chunk)) return true;
+  const auto& paths = request_.excluded.paths;
+  return !paths.empty() && std::ranges::find(paths, pathOf(candidate)) != paths.end();
+}
+
+bool HitMaker::isExcluded(const ChunkRef& chunk) const {
+  const auto& chunkIds = request_.excluded.chunkIds;
+  return std::ranges::find(chunkIds, chunk.parts.id) != chunkIds.end();
+}
+
+/// The chunks of a version that may be shown.
+std::vector<ChunkRef> HitMaker::chunksOf(std::string_view version) const {
+  auto chunks = source_.chunksOf(version);
+  std::erase_if(chunks, [this](const ChunkRef& chunk) { return isExcluded(chunk); });
+  return chunks;
+}
+
+std::optional<ShownHit> HitMaker::hitOf(const HitCandidate& candidate) {
+  ShownHit hit;
+  hit.score = candidate.item.score;
+  hit.path = pathOf(candidate);
+  if (candidate.match == nullptr) {
+    hit.chunk = candidate.chunk;
+    hit.semantic = candidate.item.cosine;
+    return hit;
+  }
+  hit.document = *candidate.match;
+  hit.keyword = candidate.match->score;
+  const std::string_view version = candidates_.versionOf(*candidate.match);
+  const auto chunks = chunksOf(version);
+  if (chunks.empty()) return fileHit(std::move(hit), version);
+  hit.isWhole = chunks.size() == 1 && request_.excluded.chunkIds.empty();
+  passages_.choose(chunks, hit);
+  if (request_.mode == RetrievalMode::HYBRID && hit.chunk->vector != nullptr) {
+    const double cosine = candidates_.cosineWith(hit.chunk->vector, hit.chunk->inverseNorm);
+    if (cosine >= request_.threshold) hit.semantic = cosine;
+  }
+  return hit;
+}
+
+/// The hit of a file of which no chunk can be shown.
+std::optional<ShownHit> HitMaker::fileHit(ShownHit&& hit, std::string_view version) {
+  const bool hasChunks = !source_.chunksOf(version).empty();
+  if (hasChunks || !isShowable(segments_[hit.document->segment], hit.document->document)) {
+    return std::nullopt;
+  }
+  const GivenVersion* given = source_.given(version);
+  hit.isWhole = true;
+  hit.file = given == nullptr ? KnownFiles::instance().find(version) : given->file;
+  // The other hits of the page do not depend on one that has to be read.
+  if (hit.file.empty()) unread_.emplace_back(version);
+  return std::move(hit);
+}
+
+void HitMaker::addPassages(const HitCandidate& candidate, std::vector<ShownHit>& hits) {
+  const ShownHit best = hits.back();
+  if (!best.chunk || request_.groupSize == 1) return;
+  const std::string_view version = best.chunk->parts.versionId;
+  const auto chunks = chunksOf(version);
+  if (chunks.empty() && source_.given(version) == nullptr) unread_.emplace_back(version);
+  const auto covered = candidate.match == nullptr ? std::vector<Passages::Coverage>(chunks.size())
+                                                  : passages_.coverages(chunks);
+  double most = 0;
+  for (const auto& each : covered) most = std::max(most, each.covered);
+  std::vector<ShownHit> others;
+  for (size_t i = 0; i < chunks.size(); i++) {
+    if (chunks[i].parts.id == best.chunk->parts.id) continue;
+    const double share = most > 0 ? covered[i].covered / most : 0;
+    auto hit = passageOf(chunks[i], best, share);
+    if (!hit) continue;
+    if (share > 0) hit->passage = covered[i].position;
+    others.push_back(std::move(*hit));
+  }
+  std::ranges::stable_sort(others, std::greater(), &ShownHit::score);
+  if (others.size() >= request_.groupSize) others.resize(request_.groupSize - 1);
+  for (ShownHit& hit : others) {
+    hit.score = std::min(hit.score, best.score);
+    hits.push_back(std::move(hit));
+  }
+}
+
+/// A further chunk of a file as a hit; nothing if neither its text nor its vector is found.
+///
+/// @param share how much it covers of what the best passage of the file covers
+std::optional<ShownHit> HitMaker::passageOf(const ChunkRef& chunk, const ShownHit& best,
+                                            double share) const {
+  ShownHit hit;
+  FusedItem item;
+  if (best.keyword && share > 0) hit.keyword = item.keyword = *best.keyword * share;
+  if (request_.mode != RetrievalMode::KEYWORD && chunk.vector != nullptr) {
+    item.vector = chunk.vector;
+    item.inverseNorm = chunk.inverseNorm;
+    item.cosine = candidates_.cosineWith(chunk.vector, chunk.inverseNorm);
+    if (item.cosine >= request_.threshold) hit.semantic = item.cosine;
+  }
+  if (!hit.keyword && !hit.semantic) return std::nullopt;
+  hit.document = best.document;
+  hit.path = best.path;
+  hit.chunk = chunk;
+  hit.score = candidates_.scoreOf(item);
+  return hit;
+}
+
+}  // namespace tessera

@@ -1,0 +1,48 @@
+// Makes hits of candidates.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "retrieval/candidates.hpp"
+#include "retrieval/passages.hpp"
+
+namespace tessera {
+
+class HitMaker {
+ public:
+  /// @param unread gets the versions that the caller has to read before their hits can be shown
+  HitMaker(std::span<const TextSegment> segments, const RetrievalRequest& request,
+           const ChunkSource& source, const Candidates& candidates, Passages& passages,
+           std::vector<std::string>& unread)
+      : segments_(segments),
+        request_(request),
+        source_(source),
+        candidates_(candidates),
+        passages_(passages),
+        unread_(unread) {}
+
+  std::string pathOf(const HitCandidate& candidate) const;
+  /// Whether the request leaves it out.
+  bool isExcluded(const HitCandidate& candidate) const;
+  /// The hit that a candidate is shown as; nothing if there is nothing to show.
+  std::optional<ShownHit> hitOf(const HitCandidate& candidate);
+  /// Adds further chunks of the file of the last hit, which was made of this candidate, best first.
+  void addPassages(const HitCandidate& candidate, std::vector<ShownHit>& hits);
+
+ private:
+  bool isExcluded(const ChunkRef& chunk) const;
+  std::vector<ChunkRef> chunksOf(std::string_view version) const;
+  std::optional<ShownHit> fileHit(ShownHit&& hit, std::string_view version);
+  std::optional<ShownHit> passageOf(const ChunkRef& chunk, const ShownHit& best, double share) const;
+
+  const std::span<const TextSegment> segments_;
+  const RetrievalRequest& request_;
+  const ChunkSource& source_;
+  const Candidates& candidates_;
+  Passages& passages_;
+  std::vector<std::string>& unread_;
+};
+
+}  // namespace tessera
