@@ -20,7 +20,16 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { isRunning, locked } from "./lock.ts";
 import { nameOf, type Target, takePrebuilt } from "./prebuilt.ts";
-import { AVX2, AVX512, sourceFiles, sources, type Unit, unitsFor } from "./units.ts";
+import {
+  AVX2,
+  AVX512,
+  sourceFiles,
+  sources,
+  type Unit,
+  unitsFor,
+  vendor,
+  vendoredFiles,
+} from "./units.ts";
 
 const root = import.meta.dir;
 const output = join(root, "build");
@@ -83,6 +92,7 @@ const includes = [
   ...["-I", sources],
   ...["-isystem", join(modules, "node-addon-api")],
   ...["-isystem", join(modules, "node-api-headers", "include")],
+  ...["-isystem", join(vendor, "snowball")],
   ...["-isystem", join(modules, "usearch", "include")],
   ...["-isystem", join(modules, "zstd-napi", "deps", "zstd", "lib")],
 ];
@@ -118,13 +128,18 @@ function compilerMissing(target: Target, found?: string): BuildError {
 
 /** A hash of everything that the addon depends on, the same on all machines. */
 function fingerprint(options: BuildOptions): string {
+  return hashOf(options, [...sourceFiles(), ...vendoredFiles()]);
+}
+
+/** @param files relative to this folder */
+function hashOf(options: BuildOptions, files: readonly string[]): string {
   const { target = HERE } = options;
   const hash = createHash("sha256");
   hash.update(JSON.stringify([nameOf(target), STANDARDS, flags(options), linkFlags({ target })]));
   for (const name of ["build.ts", "units.ts"]) hash.update(readFileSync(join(root, name)));
-  for (const name of sourceFiles()) {
-    hash.update(name);
-    hash.update(readFileSync(join(sources, name)));
+  for (const file of files) {
+    hash.update(file);
+    hash.update(readFileSync(join(root, file)));
   }
   for (const name of PACKAGES) {
     hash.update(readFileSync(join(modules, name, "package.json")));
@@ -162,7 +177,9 @@ const unfinishedPath = (path: string) => `${path}.${process.pid}`;
 /** Compiles a unit, unless its object is there. The name of an object has the hash of all that is in it. */
 async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Promise<string> {
   const extra = unit.extensions.map((extension) => `-m${extension}`);
-  const hash = Bun.hash(JSON.stringify([cxx, fingerprint(options), unit])).toString(16);
+  // Units in C are of others, and change less often.
+  const inputs = unit.language === "c" ? hashOf(options, vendoredFiles()) : fingerprint(options);
+  const hash = Bun.hash(JSON.stringify([cxx, inputs, unit])).toString(16);
   const object = join(objectFolder, `${unit.name}-${hash}.o`);
   if (existsSync(object)) return object;
   const unfinished = unfinishedPath(object);

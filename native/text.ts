@@ -12,10 +12,13 @@ export interface QueryWords {
   readonly query: string | null;
   /** The distinct words of the query as tokens, one after another. */
   readonly words: string;
+  /** How the words are written, in lower case with the marks that tokens do without, one after another. */
+  readonly raws: string;
   /**
    * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
    * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance, 16 if
-   * that joins two words of a phrase; and the languages of which it is a function word, as bits.
+   * that joins two words of a phrase; the languages of which it is a function word, as bits; and its length in
+   * `raws`.
    */
   readonly numbers: Uint32Array;
 }
@@ -72,13 +75,37 @@ interface Text {
     request: QueryWords & Page & { readonly shardIndex: number; readonly shardCount: number },
     tokenizer: Tokenizer,
   ): FoundPage & { readonly shardItems: number };
-  /** The stem of an English word (Snowball); other words are their own stems. */
-  stem(word: string): string;
-  /**
-   * Groups sorted terms by stem, as circular lists: the next term of the same stem for each. Term t has
-   * the code units from `termStart[t]` up to `termStart[t + 1]`.
-   */
-  stemGroups(termStart: Uint32Array, termChars: Uint16Array): Uint32Array<ArrayBuffer>;
+  /** The codes of the languages that have a stemmer (ISO 639-1). A language is known by its place. */
+  readonly stemLanguages: readonly string[];
+  /** The stem of a word in lower case by Snowball's algorithm; words of other scripts are their own stems. */
+  stem(word: string, language: number): string;
+  /** What identifies the stem of each word in lower case; null if it has none in the language. */
+  stemKeys(language: number, words: readonly string[]): Array<number | null>;
+  stemTable(source: StemSource): StemTable;
 }
 
-export const { openTextView, closeTextView, lookUpText, stem, stemGroups } = addon as Text;
+/** What the stems of a segment are found from. */
+interface StemSource {
+  /** The language of each document. */
+  readonly languages: Uint8Array;
+  readonly postingStart: Uint32Array;
+  readonly postings: Uint32Array;
+  /** Forms that are known: language, key and term of each, one after another, in any order. */
+  readonly forms: Uint32Array;
+  /** The terms, to find the forms of all of them; term t has the code units from `termStart[t]` up to the next. */
+  readonly termStart?: Uint32Array;
+  readonly termChars?: Uint16Array;
+  /** 1 for each term that is a function word of some language. */
+  readonly functional?: Uint8Array;
+}
+
+/** Sections of a segment; see `src/text/segment/format.ts`. */
+interface StemTable {
+  readonly stemStart: Uint32Array<ArrayBuffer>;
+  readonly stemKeys: Uint32Array<ArrayBuffer>;
+  readonly stemTerms: Uint32Array<ArrayBuffer>;
+  readonly stemCounts: Uint32Array<ArrayBuffer>;
+}
+
+export const { openTextView, closeTextView, lookUpText, stem, stemKeys, stemLanguages, stemTable } =
+  addon as Text;

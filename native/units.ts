@@ -7,7 +7,7 @@ export const sources = join(import.meta.dir, "src");
 /** Sources that are compiled as one translation unit. */
 export interface Unit {
   name: string;
-  /** Relative to `native/src`, or to the sources of a package. */
+  /** Relative to `native/src`, or to the sources of a package or of others. */
   files: readonly string[];
   /** Macros, each with its value. */
   defines?: readonly string[];
@@ -71,18 +71,44 @@ const ZSTD_SETTINGS = [
   "XXH_INLINE_ALL",
 ];
 
-/** Every C++ file below `native/src`, relative to it, sorted. */
-export function sourceFiles(): string[] {
-  return readdirSync(sources, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(cc|hpp)$/.test(name))
+/** Where the sources of others are, which come with the addon's. */
+export const vendor = join(import.meta.dir, "vendor");
+
+/** Every file below a folder with such a name, relative to `native`, sorted. */
+function filesBelow(folder: string, name: RegExp): string[] {
+  return readdirSync(join(import.meta.dir, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => name.test(file))
+    .map((file) => `${folder}/${file}`)
     .sort();
+}
+
+/** Every file of the sources of others, relative to `native`, sorted. */
+export const vendoredFiles = (): string[] => filesBelow("vendor", /\.[ch]$/);
+
+/** Every C++ file of the addon, relative to `native`, sorted. */
+export const sourceFiles = (): string[] => filesBelow("src", /\.(cc|hpp)$/);
+
+const SNOWBALL_FOLDER = "vendor/snowball/";
+
+/** Snowball's stemmers and what they share. Each file is a unit, because they have the same names inside. */
+function snowballUnits(): Unit[] {
+  const files = vendoredFiles().filter(
+    (name) => name.startsWith(SNOWBALL_FOLDER) && name.endsWith(".c"),
+  );
+  return files.map((name) => ({
+    name: `snowball-${parse(name).name}`,
+    files: [name.slice(SNOWBALL_FOLDER.length)],
+    extensions: [],
+    language: "c",
+  }));
 }
 
 /** The units for an architecture: groups of folders, and each file for an instruction set. */
 export function unitsFor(arch: NodeJS.Architecture): Unit[] {
   const folders = new Map<string, string[]>();
   const units: Unit[] = [];
-  for (const file of sourceFiles().filter((name) => name.endsWith(".cc"))) {
+  for (const source of sourceFiles().filter((name) => name.endsWith(".cc"))) {
+    const file = source.slice("src/".length);
     const { dir, name } = parse(file);
     const suffix = Object.keys(INSTRUCTION_SETS).find((ending) => name.endsWith(ending));
     const set = suffix === undefined ? undefined : INSTRUCTION_SETS[suffix];
@@ -102,5 +128,5 @@ export function unitsFor(arch: NodeJS.Architecture): Unit[] {
     defines: ZSTD_SETTINGS,
     language: "c",
   };
-  return [...groups, ...units, zstd];
+  return [...groups, ...units, zstd, ...snowballUnits()];
 }

@@ -98,7 +98,9 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<lookUpText>(env, exports, "lookUpText");
   add<retrieve>(env, exports, "retrieve");
   add<stem>(env, exports, "stem");
-  add<stemGroups>(env, exports, "stemGroups");
+  add<stemKeys>(env, exports, "stemKeys");
+  exports.Set("stemLanguages", stemLanguageCodes(env));
+  add<stemTable>(env, exports, "stemTable");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<tryLockFile>(env, exports, "tryLockFile");

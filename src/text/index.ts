@@ -1,5 +1,6 @@
 /** The public API of the text search core, which does no I/O and knows nothing of the service. */
 export { stem } from "../../native/text.ts";
+export { ENGLISH } from "./analysis/language.ts";
 export { unitTables } from "./analysis/simple-runs.ts";
 export { tokenize, tokenSpans } from "./analysis/tokenize.ts";
 export { analyseQuery } from "./query/analyse-query.ts";

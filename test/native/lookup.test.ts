@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { closeTextView, lookUpText, openTextView, stem } from "../../native/text.ts";
 import {
   buildSegment,
+  ENGLISH,
   type KnowledgeDocument,
   mergeSegments,
   openSegment,
@@ -253,7 +254,7 @@ test("words have the stems of another implementation of the same algorithm", () 
     ..."skies dying andes inning succeeded news".split(" "),
   ]);
   const segment = viewOf([documentOf("a.md", { content: [...words].join(" ") })]).segments[0];
-  expect([...words].map((each) => [each, stem(each)])).toEqual(
+  expect([...words].map((each) => [each, stem(each, ENGLISH)])).toEqual(
     [...words].map((each) => [each, stemByReference(each)]),
   );
   expect(segment?.termCount).toBe(words.size);
@@ -272,7 +273,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   const kinds = new Uint8Array(65_536);
   const folded = new Uint16Array(65_536);
   const none = new Uint32Array(0);
-  const good = { view: NUMBER, query: "", words: "", numbers: none, ...page };
+  const good = { view: NUMBER, query: "", words: "", raws: "", numbers: none, ...page };
   const tokenizer = { kinds, folded, tokensOf: (): string[] => [] };
   const open = openTextView as (...args: unknown[]) => void;
   const lookUp = (change: object = {}) =>
@@ -304,8 +305,13 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   test.each<[string, object]>([
     ["a query of another type", { query: 7 }],
     ["words of another type", { words: null }],
-    ["numbers of another type", { numbers: [1, 1, 0, 0] }],
-    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0, 0) }],
+    ["numbers of another type", { numbers: [1, 1, 0, 0, 0] }],
+    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0, 0, 0) }],
+    [
+      "numbers beyond how words are written",
+      { words: "a", numbers: Uint32Array.of(1, 1, 0, 0, 5) },
+    ],
+    ["written words of another type", { raws: null }],
     ["a limit of 0", { limit: 0 }],
     ["a shard beyond the last", { shardIndex: 1 }],
     ["no shards", { shardCount: 0 }],
@@ -336,7 +342,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     const tokensOf = () => {
       throw new RangeError("broken");
     };
-    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0, 0) };
+    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0, 0, 0) };
     expect(() => lookUp({ ...query, tokensOf })).toThrow("broken");
     closeTextView(NUMBER);
   });

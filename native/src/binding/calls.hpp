@@ -27,7 +27,10 @@ Napi::Value closeTextView(const Napi::CallbackInfo& info);
 Napi::Value lookUpText(const Napi::CallbackInfo& info);
 Napi::Value retrieve(const Napi::CallbackInfo& info);
 Napi::Value stem(const Napi::CallbackInfo& info);
-Napi::Value stemGroups(const Napi::CallbackInfo& info);
+Napi::Value stemKeys(const Napi::CallbackInfo& info);
+/// The codes of the languages that have a stemmer.
+Napi::Array stemLanguageCodes(Napi::Env env);
+Napi::Value stemTable(const Napi::CallbackInfo& info);
 
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);

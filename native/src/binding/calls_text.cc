@@ -75,21 +75,39 @@ Napi::Value lookUpText(const Napi::CallbackInfo& info) {
   return result;
 }
 
-Napi::Value stem(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), stemOf(text16Of({info.Env(), info[0], "word"})));
+Napi::Array stemLanguageCodes(Napi::Env env) {
+  auto codes = Napi::Array::New(env);
+  for (const char* code : stemLanguages()) codes.Set(codes.Length(), Napi::String::New(env, code));
+  return codes;
 }
 
-Napi::Value stemGroups(const Napi::CallbackInfo& info) {
+static uint8_t languageOf(const Named& given) {
+  return static_cast<uint8_t>(integerOf(given, 0, STEM_LANGUAGES - 1));
+}
+
+Napi::Value stem(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto starts = arrayOf<uint32_t>({env, info[0], "termStart"}, napi_uint32_array);
-  const auto units = arrayOf<uint16_t>({env, info[1], "termChars"}, napi_uint16_array);
-  const bool fits = !starts.empty() && std::ranges::is_sorted(starts) && starts.back() <= units.size();
-  if (!fits) throwTypeError(env, "termStart does not fit termChars");
-  const auto next =
-      linkStemGroups(starts, {reinterpret_cast<const char16_t*>(units.data()), units.size()});
-  auto result = Napi::Uint32Array::New(env, next.size());
-  std::ranges::copy(next, result.Data());
-  return result;
+  const std::u16string word = text16Of({env, info[0], "word"});
+  const uint8_t language = languageOf({env, info[1], "language"});
+  return Napi::String::New(env, hasStem(word, language) ? stemOf(word, language) : word);
+}
+
+Napi::Value stemKeys(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const uint8_t language = languageOf({env, info[0], "language"});
+  if (!info[1].IsArray()) throwTypeError(env, "words must be an array");
+  const auto words = info[1].As<Napi::Array>();
+  auto keys = Napi::Array::New(env, words.Length());
+  for (uint32_t i = 0; i < words.Length(); i++) {
+    const Napi::HandleScope scope(env);
+    const std::u16string word = text16Of({env, words.Get(i), "a word"});
+    if (hasStem(word, language)) {
+      keys.Set(i, Napi::Number::New(env, stemKey(word, language)));
+    } else {
+      keys.Set(i, env.Null());
+    }
+  }
+  return keys;
 }
 
 }  // namespace tessera

@@ -8,7 +8,7 @@
 namespace tessera {
 
 /// native/text.ts states the same numbers.
-static constexpr size_t WORD_NUMBERS = 4;
+static constexpr size_t WORD_NUMBERS = 5;
 enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16 };
 
 /// The number of code units.
@@ -76,19 +76,25 @@ std::vector<TokenSpan> ThreadTokenizer::tokensOf(std::u16string_view text) const
 void readWords(const Fields& query, std::vector<AnalysedWord>& words) {
   const Named given = query["words"];
   const std::u16string texts = text16Of(given);
+  const std::u16string raws = text16Of(query["raws"]);
   const auto numbers = arrayOf<uint32_t>(query["numbers"], napi_uint32_array);
   words.clear();
-  size_t start = 0;
+  size_t start = 0, rawStart = 0;
   for (size_t i = 0; i + WORD_NUMBERS <= numbers.size(); i += WORD_NUMBERS) {
     const size_t length = numbers[i];
     const uint32_t count = numbers[i + 1], flags = numbers[i + 2];
-    if (length == 0 || length > MAX_WORD_CHARS || length > texts.size() - start) {
+    const size_t rawLength = numbers[i + 4];
+    const bool fits = length > 0 && length <= MAX_WORD_CHARS && length <= texts.size() - start &&
+                      rawLength <= raws.size() - rawStart;
+    if (!fits) {
       throwTypeError(given.env, "the lengths of the words do not fit their text");
     }
-    words.push_back({texts.substr(start, length), count, (flags & PREFIX) != 0,
+    const std::u16string raw = rawLength == 0 ? texts.substr(start, length) : raws.substr(rawStart, rawLength);
+    words.push_back({texts.substr(start, length), raw, count, (flags & PREFIX) != 0,
                      (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, (flags & CHANCE) != 0,
                      (flags & JOINT) != 0, numbers[i + 3]});
     start += length;
+    rawStart += rawLength;
   }
 }
 

@@ -81,7 +81,7 @@ function open(view: SharedView, usedAt: number): void {
 
 const NO_BODY = new Uint8Array(0);
 
-const NOTHING = { words: "", numbers: new Uint32Array(0) };
+const NOTHING = { words: "", raws: "", numbers: new Uint32Array(0) };
 
 const TOKENIZER = { ...unitTables, tokensOf: tokenSpans };
 
@@ -90,8 +90,8 @@ function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {
   const { query, limit, progress, selfPath, next } = request;
   const view = request.view as SharedView;
   open(view, startedAt);
-  const { words, numbers } = query === null ? NOTHING : analyseQuery(query);
-  return { view: view.number, query, words, numbers, limit, progress, selfPath, next };
+  const analysed = query === null ? NOTHING : analyseQuery(query);
+  return { view: view.number, query, ...analysed, limit, progress, selfPath, next };
 }
 
 function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {

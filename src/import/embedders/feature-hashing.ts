@@ -1,5 +1,5 @@
 import { EMBED_DEFAULT_DIMENSION } from "../../shared/limits.ts";
-import { stem, tokenize } from "../../text/index.ts";
+import { ENGLISH, stem, tokenize } from "../../text/index.ts";
 
 /**
  * Embeds a text by feature hashing: deterministic, for demonstrations, without a model or network.
@@ -73,7 +73,7 @@ function weighFeatures(text: string): Map<string, number> {
   for (const word of tokenize(text)) {
     const share = STOP_WORDS.has(word) ? STOP_WORD_SHARE : 1;
     add(`w${word}`, WORD_WEIGHT * share);
-    add(`s${stem(word)}`, STEM_WEIGHT * share);
+    add(`s${stem(word, ENGLISH)}`, STEM_WEIGHT * share);
     if (previous !== null) add(`p${previous} ${word}`, BIGRAM_WEIGHT * share);
     for (const trigram of trigramsOf(word)) add(`c${trigram}`, TRIGRAM_WEIGHT * share);
     previous = word;

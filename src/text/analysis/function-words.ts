@@ -252,6 +252,10 @@ const LISTS: ReadonlyArray<readonly [words: string, library?: readonly string[]]
   ],
 ];
 
+/** The languages of the lists, by the bit of `languagesOf`. */
+export const FUNCTION_WORD_LANGUAGES: readonly string[] =
+  "en de fr es pt it nl sv da no fi ru uk pl cs tr ar he hi id vi ja ko zh".split(" ");
+
 /** The last lists are of languages that write no spaces between words, or none before particles. */
 const UNSPACED_LISTS = 3;
 

@@ -10,7 +10,10 @@ const FUZZY_MIN_CHARS = 4;
 interface AnalysedQuery {
   /** The texts of the words, one after another. */
   readonly words: string;
-  /** Per word its length, how often it is in the query, what is true of it, and where it is a function word. */
+  /** How the words are written, where that differs from their texts, one after another. */
+  readonly raws: string;
+  /** Per word its length, how often it is in the query, what is true of it, where it is a function word, and the length of
+   * how it is written. */
   readonly numbers: Uint32Array;
 }
 
@@ -20,7 +23,8 @@ const FLAG = { prefix: 1, mayBeMisspelt: 2, identifier: 4, chance: 8, joint: 16 
 export function analyseQuery(query: string): AnalysedQuery {
   const words = parseQuery(query);
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
-  const numbers = new Uint32Array(words.length * 4);
+  const numbers = new Uint32Array(words.length * 5);
+  const raws = words.map(({ text, raw }) => (raw === text ? "" : raw));
   words.forEach(({ text, count, isPrefix, role }, i) => {
     const flags =
       (isPrefix ? FLAG.prefix : 0) |
@@ -28,9 +32,9 @@ export function analyseQuery(query: string): AnalysedQuery {
       (identifiers.has(text) ? FLAG.identifier : 0) |
       (role === ROLE.content ? 0 : FLAG.chance) |
       (role === ROLE.joint ? FLAG.joint : 0);
-    numbers.set([text.length, count, flags, languagesOf(text)], i * 4);
+    numbers.set([text.length, count, flags, languagesOf(text), (raws[i] as string).length], i * 5);
   });
-  return { words: words.map((word) => word.text).join(""), numbers };
+  return { words: words.map((word) => word.text).join(""), raws: raws.join(""), numbers };
 }
 
 /** Digits do not count: a number with a wrong digit is another number, not a typo. */

@@ -1,10 +1,13 @@
 import { countCharacters } from "../analysis/characters.ts";
 import { isUnspaced } from "../analysis/folding.ts";
+import { rawOf } from "../analysis/raw.ts";
 import { tokenize, tokenSpans } from "../analysis/tokenize.ts";
 import { ROLE, type Role, UnspacedWords } from "./unspaced-words.ts";
 
 interface ParsedWord {
   text: string;
+  /** How it is written, with the marks that tokens do without. */
+  raw: string;
   /** Whether longer words that start with it match as well. */
   isPrefix: boolean;
   /** How often it is in the query. What a question names twice matters twice. */
@@ -17,8 +20,8 @@ interface ParsedWord {
 export function parseQuery(query: string): ParsedWord[] {
   const words = new Map<string, ParsedWord>();
   const tokens = tokensOf(query);
-  tokens.forEach(({ text, role, isSingle }, i) => {
-    const word = words.get(text) ?? { text, isPrefix: false, count: 0, role };
+  tokens.forEach(({ text, raw, role, isSingle }, i) => {
+    const word = words.get(text) ?? { text, raw, isPrefix: false, count: 0, role };
     words.set(text, word);
     word.count++;
     if (role < word.role) word.role = role;
@@ -29,6 +32,7 @@ export function parseQuery(query: string): ParsedWord[] {
 
 interface Token {
   readonly text: string;
+  readonly raw: string;
   readonly role: Role;
   /** Whether it is one character of a script without spaces. */
   readonly isSingle: boolean;
@@ -44,19 +48,21 @@ function tokensOf(query: string): Token[] {
     const before = previous;
     previous = text;
     if (!isUnspaced(text)) {
-      tokens.push({ text, role: ROLE.content, isSingle: false });
+      const raw = rawOf(query.slice(start, end));
+      tokens.push({ text, raw, role: ROLE.content, isSingle: false });
       continue;
     }
     unspaced ??= new UnspacedWords(query);
     const lone = unspaced.loneWordAt(start);
     if (lone !== undefined) {
       const [own] = tokenize(query.slice(lone.start, lone.end));
-      if (own !== undefined) tokens.push({ text: own, role: ROLE.content, isSingle: true });
+      if (own !== undefined)
+        tokens.push({ text: own, raw: own, role: ROLE.content, isSingle: true });
     }
     const isSingle = countCharacters(text) === 1;
     // The last token of an unspaced run repeats the second character of the pair before it.
     if (isSingle && (lone !== undefined || isTailOf(before, text))) continue;
-    tokens.push({ text, role: unspaced.roleOf(start, end), isSingle });
+    tokens.push({ text, raw: text, role: unspaced.roleOf(start, end), isSingle });
   }
   return tokens;
 }

@@ -1,3 +1,4 @@
+import { DocumentLanguages } from "./document-languages.ts";
 import { BREAK, FIELD, MARK } from "./format.ts";
 import { Interner } from "./interner.ts";
 import { TermTable } from "./term-table.ts";
@@ -13,11 +14,18 @@ export function buildSegment(documents: readonly KnowledgeDocument[]): SharedArr
   const terms = new TermTable();
   const keys = new Interner();
   const tokens = new TokenWriter(terms);
-  const staged = documents.map((document) => stage(document, tokens, keys));
-  return writeSegment({ documents: staged, terms: terms.strings(), keys: keys.strings });
+  const languages = new DocumentLanguages(terms);
+  const staged = documents.map((document) => stage(document, tokens, keys, languages));
+  const forms = languages.forms();
+  return writeSegment({ documents: staged, terms: terms.strings(), keys: keys.strings, forms });
 }
 
-function stage(document: KnowledgeDocument, tokens: TokenWriter, keys: Interner): StagedDocument {
+function stage(
+  document: KnowledgeDocument,
+  tokens: TokenWriter,
+  keys: Interner,
+  languages: DocumentLanguages,
+): StagedDocument {
   const addField = (field: number, text: string) => {
     tokens.mark(MARK + field);
     tokens.addText(text);
@@ -36,6 +44,7 @@ function stage(document: KnowledgeDocument, tokens: TokenWriter, keys: Interner)
   }
   tokens.mark(MARK + FIELD.content);
   const blocks = addContent(document.content, tokens);
+  const own = tokens.take();
   return {
     id: document.id,
     path: Buffer.from(document.path),
@@ -43,7 +52,8 @@ function stage(document: KnowledgeDocument, tokens: TokenWriter, keys: Interner)
     frontmatter: JSON.stringify(
       document.frontmatter.map((entry) => ({ key: entry.key, value: entry.value })),
     ),
-    tokens: tokens.take(),
+    tokens: own.tokens,
+    language: languages.add(document, own.tokens, own.pieces),
     blocks,
   };
 }

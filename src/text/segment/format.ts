@@ -19,7 +19,11 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
  * | termStart    | u32     | where a term starts in `termChars`                                   |
  * | termChars    | u16     | the terms in UTF-16, sorted by code unit                             |
  * | reversed     | u32     | term numbers in the order of the reversed terms                      |
- * | nextSameStem | u32     | the next term of the same stem group; the last points to the first    |
+ * | languages    | u8      | per document, the number of its language                              |
+ * | stemStart    | u32     | per language, where its forms start in the next three                |
+ * | stemKeys     | u32     | per form, the hash of its stem, ascending                            |
+ * | stemTerms    | u32     | per form, its term                                                   |
+ * | stemCounts   | u32     | per form, the documents of the language that hold the term           |
  * | postingStart | u32     | where a term's postings start in `postings`                          |
  * | postings     | u32     | document << 12 | frequency code, ascending                            |
  */
@@ -36,14 +40,23 @@ export const SECTIONS = [
   "termStart",
   "termChars",
   "reversed",
-  "nextSameStem",
+  "languages",
+  "stemStart",
+  "stemKeys",
+  "stemTerms",
+  "stemCounts",
   "postingStart",
   "postings",
 ] as const;
 
 export type SectionName = (typeof SECTIONS)[number];
 
-const ELEMENT_BYTES: Partial<Record<SectionName, number>> = { strings: 1, texts: 1, termChars: 2 };
+const ELEMENT_BYTES: Partial<Record<SectionName, number>> = {
+  strings: 1,
+  texts: 1,
+  termChars: 2,
+  languages: 1,
+};
 export function elementBytes(name: SectionName): number {
   return ELEMENT_BYTES[name] ?? 4;
 }

@@ -1,4 +1,4 @@
-import { stemGroups } from "../../../native/text.ts";
+import { stemTable } from "../../../native/text.ts";
 import { assemble } from "./assemble.ts";
 import { type DocumentSet, hasDocument } from "./document-set.ts";
 import {
@@ -60,6 +60,11 @@ export function mergeSegments(inputs: readonly MergeInput[]): MergedSegment {
   }));
   const sources = mergeDocuments(parts);
   const { reversed, sorted, starts, chars } = mergeTerms(parts);
+  const postings = mergePostings(parts, sorted.length);
+  const languages = Uint8Array.from(
+    sources,
+    (at) => at.part.segment.languages[at.document] as number,
+  );
   const buffer = assemble(sources.length, sorted.length, {
     ...joinStrings(sources, keys.strings),
     lengths: Uint32Array.from(sources, (at) => at.part.segment.lengths[at.document] as number),
@@ -69,8 +74,9 @@ export function mergeSegments(inputs: readonly MergeInput[]): MergedSegment {
     termStart: starts,
     termChars: chars,
     reversed,
-    nextSameStem: stemGroups(starts, chars),
-    ...mergePostings(parts, sorted.length),
+    languages,
+    ...stemTable({ languages, ...postings, forms: joinForms(parts) }),
+    ...postings,
   });
   return { buffer, numbers: parts.map((part) => part.numbers) };
 }
@@ -162,6 +168,26 @@ function mergePostings(parts: readonly Part[], terms: number) {
     if (isSorted[t] === 0) postings.subarray(postingStart[t], postingStart[t + 1]).sort();
   }
   return { postingStart, postings };
+}
+
+/** Language, key and term of each form whose term a kept document holds, part by part. */
+function joinForms(parts: readonly Part[]): Uint32Array {
+  const most = parts.reduce((sum, { segment }) => sum + segment.stemKeys.length, 0);
+  const forms = new Uint32Array(most * 3);
+  let at = 0;
+  for (const { segment, terms } of parts) {
+    const { stemStart, stemKeys, stemTerms } = segment;
+    let language = 0;
+    for (let i = 0; i < stemKeys.length; i++) {
+      while ((stemStart[language + 1] as number) <= i) language++;
+      const term = terms[stemTerms[i] as number] as number;
+      if (term === UNUSED) continue;
+      forms[at++] = language;
+      forms[at++] = stemKeys[i] as number;
+      forms[at++] = term;
+    }
+  }
+  return forms.subarray(0, at);
 }
 
 /** Visits the postings of kept documents, part by part. */

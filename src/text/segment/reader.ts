@@ -63,6 +63,12 @@ export class SegmentReader {
   /** Length of the content of each document in tokens. */
   readonly lengths: Uint32Array;
   readonly pathHashes: Uint32Array;
+  /** The number of the language of each document. */
+  readonly languages: Uint8Array;
+  /** By language, where its forms start in the keys of stems and their terms. */
+  readonly stemStart: Uint32Array;
+  readonly stemKeys: Uint32Array;
+  readonly stemTerms: Uint32Array;
   readonly #blockStart: Uint32Array;
   readonly #blocks: Uint32Array;
   readonly #texts: Uint8Array;
@@ -84,6 +90,10 @@ export class SegmentReader {
     this.#termStart = u32("termStart");
     this.lengths = u32("lengths");
     this.pathHashes = u32("pathHashes");
+    this.languages = new Uint8Array(buffer, at.languages.offset, at.languages.count);
+    this.stemStart = u32("stemStart");
+    this.stemKeys = u32("stemKeys");
+    this.stemTerms = u32("stemTerms");
     this.#blockStart = u32("blockStart");
     this.#blocks = u32("blocks");
     this.#texts = new Uint8Array(buffer, at.texts.offset, at.texts.count);

@@ -1,3 +1,4 @@
+import { textOf } from "../analysis/words.ts";
 import { termStrings } from "./term-strings.ts";
 
 const FIRST_SLOTS = 4_096;
@@ -44,6 +45,11 @@ export class TermTable {
       if (this.#hashes[term] === hash && this.#isTerm(term, units, from, to)) return term;
       slot = (slot + 1) & mask;
     }
+  }
+
+  /** A term. */
+  text(term: number): string {
+    return textOf(this.#units, this.#start(term), this.#ends[term] as number);
   }
 
   #start(term: number): number {

@@ -13,6 +13,8 @@ export class TokenWriter {
   #length = 0;
   /** Words of the current field that may have subwords, such as `getStaticProps`, in order. */
   readonly #candidates = new Set<string>();
+  /** Pieces of the current document with other characters than ASCII. */
+  #pieces = new Set<string>();
 
   constructor(terms: TermTable) {
     this.#terms = terms;
@@ -51,12 +53,14 @@ export class TokenWriter {
     this.#candidates.clear();
   }
 
-  /** The tokens of the current document; the next one starts empty. */
-  take(): Uint32Array {
+  /** The tokens of the current document and its pieces that are not ASCII; the next one starts empty. */
+  take(): { tokens: Uint32Array; pieces: ReadonlySet<string> } {
     const tokens = this.#tokens.slice(0, this.#length);
+    const pieces = this.#pieces;
     this.#length = 0;
+    this.#pieces = new Set();
     this.#candidates.clear();
-    return tokens;
+    return { tokens, pieces };
   }
 
   ascii(units: Uint16Array, from: number, to: number): void {
@@ -68,6 +72,7 @@ export class TokenWriter {
   }
 
   other(text: string): void {
+    this.#pieces.add(text);
     for (const word of compoundsIn(text)) this.#candidates.add(word);
     eachToken(text, (units, from, to) => this.ascii(units, from, to));
   }

@@ -1,4 +1,5 @@
-import { stemGroups } from "../../../native/text.ts";
+import { stemTable } from "../../../native/text.ts";
+import { languagesOf } from "../analysis/function-words.ts";
 import { assemble } from "./assemble.ts";
 import { MARK, SEGMENT_MAX_DOCUMENTS } from "./format.ts";
 import { invert, type TokenStreams } from "./invert.ts";
@@ -14,6 +15,8 @@ export interface StagedDocument {
   frontmatter: string;
   /** Term numbers and marks, as in the segment. */
   tokens: Uint32Array;
+  /** The number of its language. */
+  language: number;
   /** The content, as far as snippets need it. */
   blocks: TextBlock[];
 }
@@ -32,6 +35,8 @@ interface StagedDocuments {
   terms: string[];
   /** Frontmatter keys; a key's position is its number in field marks. */
   keys: string[];
+  /** Words that are written with marks: the language, the key of the stem and the term of each. */
+  forms: readonly number[];
 }
 
 /** Writes staged documents into the one buffer that is a segment. */
@@ -46,6 +51,18 @@ export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
   const streams = joinTokens(documents, terms.rank);
   const postings = invert(streams, documents.length, terms.sorted.length, staged.keys);
   const strings = joinStrings(documents, staged.keys);
+  const languages = Uint8Array.from(documents, (document) => document.language);
+  const stems = stemTable({
+    languages,
+    postingStart: postings.starts,
+    postings: postings.postings,
+    forms: Uint32Array.from(staged.forms, (number, i) =>
+      i % 3 === 2 ? (terms.rank[number] as number) : number,
+    ),
+    termStart: terms.starts,
+    termChars: terms.chars,
+    functional: Uint8Array.from(terms.sorted, (term) => (languagesOf(term) === 0 ? 0 : 1)),
+  });
   return assemble(documents.length, terms.sorted.length, {
     stringStart: strings.starts,
     strings: strings.bytes,
@@ -57,7 +74,8 @@ export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
     termStart: terms.starts,
     termChars: terms.chars,
     reversed: terms.reversed,
-    nextSameStem: stemGroups(terms.starts, terms.chars),
+    languages,
+    ...stems,
     postingStart: postings.starts,
     postings: postings.postings,
   });

@@ -7,7 +7,7 @@ import { parseQuery } from "../../../src/text/query/parse.ts";
 import { ROLE } from "../../../src/text/query/unspaced-words.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../../../src/text/segment/format.ts";
 import type { TextView } from "../../../support/text-search.ts";
-import { stemByReference } from "./stem.ts";
+import { FormsByReference } from "./forms.ts";
 import * as weights from "./weights.ts";
 
 type ParsedWord = ReturnType<typeof parseQuery>[number];
@@ -48,7 +48,6 @@ interface Term {
   readonly segment: number;
   readonly term: number;
   readonly text: string;
-  readonly stem: string;
   /** How many they are. */
   readonly frequency: number;
 }
@@ -60,6 +59,7 @@ export class Vocabulary {
   readonly terms: readonly Term[];
   readonly documents: number;
   readonly averageLength: number;
+  readonly #forms: FormsByReference;
 
   constructor(readonly view: TextView) {
     const inScope = (s: number, d: number) => hasDocument(view.documentSets[s] ?? null, d);
@@ -73,10 +73,17 @@ export class Vocabulary {
         const { postings, postingStart } = segment;
         const own = postings.subarray(postingStart[term], postingStart[term + 1]);
         const held = own.filter((posting) => inScope(s, posting >>> POSTING_DOCUMENT_SHIFT));
-        return { segment: s, term, text, stem: stemByReference(text), frequency: held.length };
+        return { segment: s, term, text, frequency: held.length };
       }),
     );
     this.terms = this.terms.filter((term) => term.frequency > 0);
+    this.#forms = new FormsByReference(view);
+  }
+
+  /** The terms that are the word or have its stem in a language of the documents. */
+  formsOf(text: string, raw: string): readonly Term[] {
+    const texts = this.#forms.textsOf(text, raw);
+    return this.terms.filter((term) => texts.has(term.text));
   }
 }
 
@@ -111,17 +118,15 @@ function meantMatches(word: string, vocabulary: Vocabulary): Match[] {
         ? weights.FUZZY_SIMILARITY
         : weights.FUZZY_FIRST_LETTER_SIMILARITY;
     const coverage = weights.FUZZY_COVERAGE;
-    return vocabulary.terms
-      .filter((term) => term.stem === stemByReference(meant))
-      .map((term) =>
-        term.text === meant
-          ? { ...term, similarity, coverage }
-          : {
-              ...term,
-              similarity: similarity * weights.FUZZY_STEM_SIMILARITY,
-              coverage: coverage * weights.STEM_COVERAGE,
-            },
-      );
+    return vocabulary.formsOf(meant, meant).map((term) =>
+      term.text === meant
+        ? { ...term, similarity, coverage }
+        : {
+            ...term,
+            similarity: similarity * weights.FUZZY_STEM_SIMILARITY,
+            coverage: coverage * weights.STEM_COVERAGE,
+          },
+    );
   });
 }
 
@@ -148,11 +153,10 @@ function idfOf(documents: number, matches: readonly Match[]): number | null {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-function planWord({ text, isPrefix }: ParsedWord, vocabulary: Vocabulary): PlannedWord {
+function planWord({ text, raw, isPrefix }: ParsedWord, vocabulary: Vocabulary): PlannedWord {
   const { terms, documents, view } = vocabulary;
-  const stem = stemByReference(text);
-  const forms = terms
-    .filter((term) => term.stem === stem)
+  const forms = vocabulary
+    .formsOf(text, raw)
     .map((term) =>
       term.text === text
         ? { ...term, similarity: 1, coverage: 1 }

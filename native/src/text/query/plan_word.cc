@@ -5,6 +5,7 @@
 
 #include "text/segment/dictionary.hpp"
 #include "text/query/fuzzy.hpp"
+#include "text/query/stem_forms.hpp"
 #include "text/segment/weights.hpp"
 
 namespace tessera {
@@ -42,9 +43,10 @@ class WordPlanner {
  private:
   /// The word itself and all terms of its stem.
   void addForms() {
+    const auto terms = formsOf(view_, word_.text, word_.raw);
     for (size_t s = 0; s < segments_.size(); s++) {
       auto& forms = planned_.terms[s].forms;
-      for (const uint32_t term : stemGroup(segments_[s], word_.text)) {
+      for (const uint32_t term : terms[s]) {
         const size_t frequency = view_.frequencyOf(s, {term, term + 1});
         if (frequency == 0) continue;
         const bool isExact = segments_[s].term(term) == word_.text;
@@ -53,7 +55,6 @@ class WordPlanner {
         forms.push_back(isExact ? TermMatch{term, 1, 1}
                                 : TermMatch{term, STEM_SIMILARITY, STEM_COVERAGE});
       }
-      std::ranges::sort(forms, {}, &TermMatch::term);
     }
   }
 
@@ -83,8 +84,9 @@ class WordPlanner {
     for (const std::u16string& meant : wordsAtOneTypo(view_, word_.text)) {
       const bool sameFirst = meant.front() == word_.text.front();
       const double similarity = sameFirst ? FUZZY_SIMILARITY : FUZZY_FIRST_LETTER_SIMILARITY;
+      const auto terms = formsOf(view_, meant, meant);
       for (size_t s = 0; s < segments_.size(); s++) {
-        for (const uint32_t term : stemGroup(segments_[s], meant)) {
+        for (const uint32_t term : terms[s]) {
           const size_t frequency = view_.frequencyOf(s, {term, term + 1});
           if (frequency == 0) continue;
           meantFrequency_ += frequency;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "text/query/plan_word.hpp"
+#include "text/segment/stem_table.hpp"
 
 namespace tessera {
 
@@ -33,13 +34,35 @@ TextView::TextView(std::vector<TextSegment> segments) : segments_(std::move(segm
     for (uint32_t d = nextInScope(segment, 0); d < end; d = nextInScope(segment, d + 1)) {
       own++;
       tokens += segment.lengths[d];
+      countLanguage(segment.languages[d]);
     }
     // A set of all documents need not be checked for every document.
     if (own == end) segment.inScope.all = true;
     documents_ += own;
   }
+  for (uint8_t l = 0; l < STEM_LANGUAGES; l++) {
+    if (documentsIn_[l] > 0) languages_.push_back(l);
+  }
   if (documents_ == 0) return;
   averageLength_ = std::max(1.0, static_cast<double>(tokens) / static_cast<double>(documents_));
+}
+
+void TextView::countLanguage(uint8_t language) {
+  documentsIn_[language]++;
+  const uint8_t latin = languageFor(language, true);
+  if (latin != language) documentsIn_[latin]++;
+}
+
+size_t TextView::formFrequency(size_t segment, uint8_t language, uint32_t form) const {
+  const TextSegment& own = segments_[segment];
+  if (own.inScope.all) return own.stemCounts[form];
+  size_t count = 0;
+  for (const uint32_t posting : own.postingsOf(own.stemTerms[form])) {
+    const uint32_t document = posting >> POSTING_DOCUMENT_SHIFT;
+    count += own.inScope.has(document) &&
+             languageFor(own.languages[document], isLatin(language)) == language;
+  }
+  return count;
 }
 
 size_t TextView::frequencyOf(size_t segment, Range terms) const {
@@ -65,8 +88,7 @@ size_t TextView::countInShard(TextShard shard) {
 }
 
 std::shared_ptr<const PlannedWord> TextView::planned(const AnalysedWord& word) {
-  // No token has an asterisk.
-  const std::u16string key = word.isPrefix ? word.text + u'*' : word.text;
+  const std::u16string key = word.text + static_cast<char16_t>(word.isPrefix) + word.raw;
   const auto known = words_.find(key);
   if (known != words_.end()) return known->second;
   if (words_.size() >= PLANNED_WORDS_CACHED) words_.clear();

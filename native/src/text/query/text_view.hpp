@@ -1,5 +1,6 @@
 // An environment or release at one instant: segments and, for each, the documents in scope.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <span>
@@ -7,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "text/segment/stem.hpp"
 #include "text/segment/text_query.hpp"
 #include "text/segment/text_segment.hpp"
 
@@ -26,15 +28,25 @@ class TextView {
   /// The number of documents in scope that hold each of the terms of a segment, added up.
   size_t frequencyOf(size_t segment, Range terms) const;
   size_t countInShard(TextShard shard);
+  /// The languages by which words of documents in scope are stemmed.
+  std::span<const uint8_t> languages() const { return languages_; }
+  /// The number of documents in scope whose words are stemmed by a language.
+  size_t documentsIn(uint8_t language) const { return documentsIn_[language]; }
+  /// The number of documents in scope that hold a form, at this position in `stemTerms` of a segment.
+  size_t formFrequency(size_t segment, uint8_t language, uint32_t form) const;
 
   /// Words as they were planned: queries share words, and those of a query that is being typed share
   /// nearly all.
   std::shared_ptr<const PlannedWord> planned(const AnalysedWord& word);
 
  private:
+  void countLanguage(uint8_t language);
+
   std::vector<TextSegment> segments_;
   size_t documents_ = 0;
   double averageLength_ = 1;
+  std::array<size_t, STEM_LANGUAGES> documentsIn_{};
+  std::vector<uint8_t> languages_;
   std::map<TextShard, size_t> shardCounts_;
   std::unordered_map<std::u16string, std::shared_ptr<const PlannedWord>> words_;
 };

@@ -1,16 +1,8 @@
 #include "text/segment/dictionary.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-
-#include "text/segment/stem.hpp"
 
 namespace tessera {
-
-/// Fewer letters would be shared by too many words.
-static constexpr size_t STEM_SHARED_MIN_CHARS = 2;
-/// A word is at most so much longer than its stem.
-static constexpr size_t STEM_SUFFIX_MAX_CHARS = 8;
 
 /// The first position below `count` that meets a condition which all later ones meet as well.
 template <typename Meets>
@@ -66,50 +58,12 @@ Range termsTo(const TextSegment& segment, std::u16string_view suffix) {
   });
 }
 
-/// Any term with the stem.
-static std::optional<uint32_t> termWithStem(const TextSegment& segment, std::u16string_view stem) {
-  const size_t shared = std::max(STEM_SHARED_MIN_CHARS, sharedLetters(stem));
-  const Range range = termsFrom(segment, stem.substr(0, shared));
-  for (uint32_t term = range.from; term < range.to; term++) {
-    const std::u16string_view word = segment.term(term);
-    if (word.size() <= stem.size() + STEM_SUFFIX_MAX_CHARS && stemOf(word) == stem) return term;
-  }
-  for (const auto& [word, root] : stemExceptions()) {
-    if (root != stem) continue;
-    if (const auto term = findTerm(segment, word)) return term;
-  }
-  return std::nullopt;
-}
-
-std::vector<uint32_t> stemGroup(const TextSegment& segment, std::u16string_view word) {
-  auto start = findTerm(segment, word);
-  if (!start && mayShareStem(word)) start = termWithStem(segment, stemOf(word));
-  std::vector<uint32_t> group;
-  if (!start) return group;
-  uint32_t term = *start;
-  do {
-    group.push_back(term);
-    term = segment.nextSameStem[term];
-  } while (term != *start && group.size() < segment.termCount());
-  return group;
-}
-
-std::vector<uint32_t> linkStemGroups(std::span<const uint32_t> termStart,
-                                     std::span<const char16_t> termChars) {
-  const size_t terms = termStart.empty() ? 0 : termStart.size() - 1;
-  std::vector<uint32_t> next(terms);
-  std::unordered_map<std::u16string, uint32_t> heads;
-  for (uint32_t term = 0; term < terms; term++) {
-    next[term] = term;
-    const std::u16string_view word(termChars.data() + termStart[term],
-                                   termStart[term + 1] - termStart[term]);
-    if (!mayShareStem(word)) continue;
-    const auto [head, isFirst] = heads.try_emplace(stemOf(word), term);
-    if (isFirst) continue;
-    next[term] = next[head->second];
-    next[head->second] = term;
-  }
-  return next;
+Range stemForms(const TextSegment& segment, uint8_t language, uint32_t key) {
+  const uint32_t start = segment.stemStart[language];
+  const auto keys = segment.stemKeys.subspan(start, segment.stemStart[language + 1u] - start);
+  const auto [from, to] = std::ranges::equal_range(keys, key);
+  return {start + static_cast<uint32_t>(from - keys.begin()),
+          start + static_cast<uint32_t>(to - keys.begin())};
 }
 
 }  // namespace tessera

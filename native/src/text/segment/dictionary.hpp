@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "text/segment/text_segment.hpp"
 
@@ -19,12 +18,7 @@ Range termsFrom(const TextSegment& segment, std::u16string_view prefix);
 /// The terms that end with a suffix, as positions in `segment.reversed`.
 Range termsTo(const TextSegment& segment, std::u16string_view suffix);
 
-/// All terms with the same stem as the word, whether or not it is one of them.
-std::vector<uint32_t> stemGroup(const TextSegment& segment, std::u16string_view word);
-
-/// Groups terms by stem as circular lists: the links from any term visit its whole group and return to
-/// it. A term alone in its group links to itself.
-std::vector<uint32_t> linkStemGroups(std::span<const uint32_t> termStart,
-                                     std::span<const char16_t> termChars);
+/// The terms whose stem in a language has a key, as positions in `segment.stemTerms`.
+Range stemForms(const TextSegment& segment, uint8_t language, uint32_t key);
 
 }  // namespace tessera

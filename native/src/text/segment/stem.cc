@@ -1,6 +1,30 @@
 #include "text/segment/stem.hpp"
 
+#include <runtime/api.h>
+
 #include <algorithm>
+#include <array>
+#include <new>
+
+#include "common/utf8.hpp"
+
+/// Snowball's languages and their codes. English comes first, because `ENGLISH` is 0.
+#define TESSERA_STEMMERS(X)                                                                      \
+  X(english, "en")                                                                               \
+  X(arabic, "ar") X(armenian, "hy") X(basque, "eu") X(catalan, "ca") X(danish, "da")             \
+  X(dutch, "nl") X(finnish, "fi") X(french, "fr") X(german, "de") X(greek, "el") X(hindi, "hi")  \
+  X(hungarian, "hu") X(indonesian, "id") X(irish, "ga") X(italian, "it") X(lithuanian, "lt")     \
+  X(nepali, "ne") X(norwegian, "no") X(portuguese, "pt") X(romanian, "ro") X(russian, "ru")      \
+  X(serbian, "sr") X(spanish, "es") X(swedish, "sv") X(tamil, "ta") X(turkish, "tr") X(yiddish, "yi")
+
+extern "C" {
+#define TESSERA_DECLARE(name, code)                  \
+  SN_env* name##_UTF_8_create_env(void);             \
+  int name##_UTF_8_stem(SN_env* environment);        \
+  void name##_UTF_8_close_env(SN_env* environment);
+TESSERA_STEMMERS(TESSERA_DECLARE)
+#undef TESSERA_DECLARE
+}
 
 namespace tessera {
 
@@ -8,185 +32,101 @@ namespace {
 
 using View = std::u16string_view;
 
-/// Shorter words are their own stems.
-constexpr size_t MIN_CHARS = 3;
-/// Shorter ones are not the stems of others.
-constexpr size_t SHARING_MIN_CHARS = 2;
-
-constexpr StemException EXCEPTIONS[] = {
-    {u"skis", u"ski"},     {u"skies", u"sky"},     {u"dying", u"die"},     {u"lying", u"lie"},
-    {u"tying", u"tie"},    {u"idly", u"idl"},      {u"gently", u"gentl"},  {u"ugly", u"ugli"},
-    {u"early", u"earli"},  {u"only", u"onli"},     {u"singly", u"singl"},  {u"sky", u"sky"},
-    {u"news", u"news"},    {u"howe", u"howe"},     {u"atlas", u"atlas"},   {u"cosmos", u"cosmos"},
-    {u"bias", u"bias"},    {u"andes", u"andes"},
+struct Algorithm {
+  SN_env* (*create)();
+  int (*stem)(SN_env*);
+  void (*close)(SN_env*);
 };
 
-/// Words that the plural leaves and that no other rule changes.
-constexpr View INVARIANT[] = {u"inning", u"outing", u"canning",  u"herring",
-                              u"earring", u"proceed", u"exceed", u"succeed"};
-
-bool isVowel(char16_t letter) { return View(u"aeiouy").find(letter) != View::npos; }
-
-/// A rule replaces an ending. The longest ending that a word has decides, even if its rule does not
-/// apply.
-struct Rule {
-  View ending;
-  View replacement;
+constexpr Algorithm ALGORITHMS[] = {
+#define TESSERA_ALGORITHM(name, code) \
+  {name##_UTF_8_create_env, name##_UTF_8_stem, name##_UTF_8_close_env},
+    TESSERA_STEMMERS(TESSERA_ALGORITHM)
+#undef TESSERA_ALGORITHM
 };
 
-constexpr Rule STEP_2[] = {
-    {u"ational", u"ate"}, {u"ization", u"ize"}, {u"fulness", u"ful"}, {u"ousness", u"ous"},
-    {u"iveness", u"ive"}, {u"tional", u"tion"}, {u"biliti", u"ble"},  {u"lessli", u"less"},
-    {u"entli", u"ent"},   {u"ation", u"ate"},   {u"alism", u"al"},    {u"aliti", u"al"},
-    {u"ousli", u"ous"},   {u"iviti", u"ive"},   {u"fulli", u"ful"},   {u"enci", u"ence"},
-    {u"anci", u"ance"},   {u"abli", u"able"},   {u"izer", u"ize"},    {u"ator", u"ate"},
-    {u"alli", u"al"},     {u"bli", u"ble"},     {u"ogi", u"og"},      {u"li", u""},
+constexpr const char* CODES[] = {
+#define TESSERA_CODE(name, code) code,
+    TESSERA_STEMMERS(TESSERA_CODE)
+#undef TESSERA_CODE
+};
+static_assert(std::size(CODES) == STEM_LANGUAGES);
+
+/// Code units from `first` to `last`.
+struct Block {
+  char16_t first;
+  char16_t last;
 };
 
-constexpr Rule STEP_3[] = {
-    {u"ational", u"ate"}, {u"tional", u"tion"}, {u"alize", u"al"}, {u"icate", u"ic"},
-    {u"iciti", u"ic"},    {u"ative", u""},      {u"ical", u"ic"},  {u"ness", u""},
-    {u"ful", u""},
+/// The letters of a language beyond those of ASCII, unless it is Latin.
+struct Script {
+  std::string_view code;
+  Block block;
 };
+constexpr Script OTHER_SCRIPTS[] = {
+    {"ar", {0x600, 0x6ff}}, {"hy", {0x530, 0x58f}}, {"el", {0x370, 0x3ff}}, {"hi", {0x900, 0x97f}},
+    {"ne", {0x900, 0x97f}}, {"ru", {0x400, 0x52f}}, {"ta", {0xb80, 0xbff}}, {"yi", {0x590, 0x5ff}},
+};
+constexpr Block CYRILLIC{0x400, 0x52f};
+constexpr Block LATIN[] = {{u'a', u'z'}, {0xc0, 0x24f}, {0x1e00, 0x1eff}};
 
-constexpr View STEP_4[] = {u"ement", u"ance", u"ence", u"able", u"ible", u"ment",
-                           u"ant",   u"ent",  u"ism",  u"ate",  u"iti",  u"ous",
-                           u"ive",   u"ize",  u"ion",  u"al",   u"er",   u"ic"};
+bool isIn(char16_t unit, const Block& block) { return unit >= block.first && unit <= block.last; }
 
-/// A word while it is stemmed. A `Y` is a consonant.
-class Stemmer {
+bool isLatinLetter(char16_t unit) {
+  return std::ranges::any_of(LATIN, [&](const Block& block) { return isIn(unit, block); });
+}
+
+const Script* scriptOf(uint8_t language) {
+  const auto script = std::ranges::find(OTHER_SCRIPTS, CODES[language], &Script::code);
+  return script == std::end(OTHER_SCRIPTS) ? nullptr : script;
+}
+
+/// Serbian is written in both scripts.
+bool isCyrillicToo(uint8_t language) { return std::string_view(CODES[language]) == "sr"; }
+
+/// The memory of Snowball's stemmers, which belongs to a thread and is made when a language is first used.
+class Stemmers {
  public:
-  explicit Stemmer(View word) : word_(word) {
-    for (size_t i = 0; i < word_.size(); i++) {
-      if (word_[i] == u'y' && (i == 0 || isVowel(word_[i - 1]))) word_[i] = u'Y';
+  Stemmers() = default;
+  ~Stemmers() {
+    for (size_t i = 0; i < STEM_LANGUAGES; i++) {
+      if (environments_[i] != nullptr) ALGORITHMS[i].close(environments_[i]);
     }
-    markRegions();
   }
+  Stemmers(const Stemmers&) = delete;
+  Stemmers& operator=(const Stemmers&) = delete;
 
-  std::u16string stem() {
-    removePlural();
-    if (std::ranges::find(INVARIANT, View(word_)) == std::end(INVARIANT)) {
-      removePast();
-      replaceFinalY();
-      replaceSuffix();
-      shortenSuffix();
-      removeSuffix();
-      removeFinal();
-    }
-    std::ranges::replace(word_, u'Y', u'y');
-    return word_;
+  /// The stem in UTF-8, until the next call.
+  std::span<const uint8_t> stem(View word, uint8_t language) {
+    SN_env*& environment = environments_[language];
+    if (environment == nullptr) environment = ALGORITHMS[language].create();
+    if (environment == nullptr) throw std::bad_alloc();
+    encode(word);
+    const auto* bytes = reinterpret_cast<const symbol*>(bytes_.data());
+    const bool isDone = SN_set_current(environment, static_cast<int>(bytes_.size()), bytes) == 0 &&
+                        ALGORITHMS[language].stem(environment) >= 0;
+    if (!isDone) throw std::bad_alloc();
+    return {environment->p, static_cast<size_t>(environment->l)};
   }
 
  private:
-  void markRegions() {
-    const size_t end = word_.size();
-    const auto skip = [&](size_t at, bool vowels) {
-      while (at < end && isVowel(word_[at]) == vowels) at++;
-      return at;
-    };
-    // After the first vowel.
-    vowel_ = std::min(end, skip(0, false) + 1);
-    r1_ = std::min(end, skip(vowel_, true) + 1);
-    for (const View start : {View(u"gener"), View(u"arsen"), View(u"commun")}) {
-      if (word_.starts_with(start)) r1_ = start.size();
-    }
-    r2_ = std::min(end, skip(skip(r1_, false), true) + 1);
-  }
-
-  bool ends(View ending) const { return View(word_).ends_with(ending); }
-  /// True if this many of the last letters are in the region.
-  bool isIn(size_t region, size_t letters) const { return word_.size() >= region + letters; }
-  void drop(size_t letters) { word_.resize(word_.size() - letters); }
-  char16_t last(size_t back = 1) const { return word_[word_.size() - back]; }
-
-  /// A vowel between consonants at the end, the last no w, x or Y; or a vowel and a consonant alone.
-  bool endsShort(size_t length) const {
-    if (length < 2 || !isVowel(word_[length - 2]) || isVowel(word_[length - 1])) return false;
-    if (length == 2) return true;
-    return !isVowel(word_[length - 3]) && View(u"wxY").find(word_[length - 1]) == View::npos;
-  }
-
-  void removePlural() {
-    if (ends(u"sses")) return drop(2);
-    if (ends(u"ied") || ends(u"ies")) return drop(word_.size() >= 5 ? 2 : 1);
-    const bool isPlural = ends(u"s") && !ends(u"us") && !ends(u"ss");
-    if (isPlural && vowel_ < word_.size() - 1) drop(1);
-  }
-
-  void removePast() {
-    const size_t adverb = ends(u"ly") ? 2 : 0;
-    const View base = View(word_).substr(0, word_.size() - adverb);
-    if (base.ends_with(u"eed")) {
-      if (base.size() >= r1_ + 3) word_.resize(base.size() - 1);
-      return;
-    }
-    const size_t ending = base.ends_with(u"ed") ? 2 : base.ends_with(u"ing") ? 3 : 0;
-    if (ending == 0 || base.size() < vowel_ + ending) return;
-    word_.resize(base.size() - ending);
-    if (ends(u"at") || ends(u"bl") || ends(u"iz")) {
-      word_ += u'e';
-    } else if (word_.size() >= 2 && last() == last(2) &&
-               View(u"bdfgmnprt").find(last()) != View::npos) {
-      drop(1);
-    } else if (r1_ >= word_.size() && endsShort(word_.size())) {
-      word_ += u'e';
+  /// Words with stems have no letters beyond the basic plane.
+  void encode(View word) {
+    bytes_.clear();
+    for (const char16_t unit : word) {
+      const bool isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
+      appendUtf8(bytes_, isSurrogate ? u'\ufffd' : unit);
     }
   }
 
-  void replaceFinalY() {
-    if (word_.size() >= 3 && (last() == u'y' || last() == u'Y') && !isVowel(last(2))) {
-      word_.back() = u'i';
-    }
-  }
-
-  void replaceSuffix() {
-    for (const auto& [ending, replacement] : STEP_2) {
-      if (!ends(ending)) continue;
-      if (!isIn(r1_, ending.size())) return;
-      const char16_t before = word_.size() > ending.size() ? last(ending.size() + 1) : u' ';
-      if (ending == u"ogi" && before != u'l') return;
-      if (ending == u"li" && View(u"cdeghkmnrt").find(before) == View::npos) return;
-      drop(ending.size());
-      word_ += replacement;
-      return;
-    }
-  }
-
-  void shortenSuffix() {
-    for (const auto& [ending, replacement] : STEP_3) {
-      if (!ends(ending)) continue;
-      if (!isIn(ending == u"ative" ? r2_ : r1_, ending.size())) return;
-      drop(ending.size());
-      word_ += replacement;
-      return;
-    }
-  }
-
-  void removeSuffix() {
-    for (const View ending : STEP_4) {
-      if (!ends(ending)) continue;
-      if (!isIn(r2_, ending.size())) return;
-      const char16_t before = word_.size() > ending.size() ? last(ending.size() + 1) : u' ';
-      if (ending == u"ion" && before != u's' && before != u't') return;
-      return drop(ending.size());
-    }
-  }
-
-  void removeFinal() {
-    if (!isIn(r1_, 1)) return;
-    if (last() == u'e') {
-      if (isIn(r2_, 1) || !endsShort(word_.size() - 1)) drop(1);
-    } else if (ends(u"ll") && isIn(r2_, 1)) {
-      drop(1);
-    }
-  }
-
-  std::u16string word_;
-  /// Where the part after the first vowel starts, and Porter's regions R1 and R2.
-  size_t vowel_ = 0;
-  size_t r1_ = 0;
-  size_t r2_ = 0;
+  std::array<SN_env*, STEM_LANGUAGES> environments_{};
+  std::string bytes_;
 };
+
+Stemmers& stemmers() {
+  static thread_local Stemmers own;
+  return own;
+}
 
 /// Endings with the British `s` that are spelled with `z` before a word is stemmed.
 constexpr View BRITISH[] = {u"isational", u"isations", u"isation", u"ising", u"ises",
@@ -207,34 +147,40 @@ std::u16string americanSpelling(View word) {
   return std::u16string(word);
 }
 
+std::span<const uint8_t> stemBytes(View word, uint8_t language) {
+  return language == ENGLISH ? stemmers().stem(americanSpelling(word), language)
+                             : stemmers().stem(word, language);
+}
+
+/// FNV-1a.
+constexpr uint32_t HASH_START = 0x811c9dc5;
+constexpr uint32_t HASH_FACTOR = 0x01000193;
+
 }  // namespace
 
-bool mayShareStem(View word) {
-  return word.size() >= SHARING_MIN_CHARS &&
-         std::ranges::all_of(word, [](char16_t c) { return c >= u'a' && c <= u'z'; });
+std::span<const char* const> stemLanguages() { return CODES; }
+
+bool isLatin(uint8_t language) { return scriptOf(language) == nullptr; }
+
+bool hasStem(View word, uint8_t language) {
+  if (word.empty()) return false;
+  const auto isWritten = [&](const Block& block) {
+    return std::ranges::all_of(word, [&](char16_t unit) { return isIn(unit, block); });
+  };
+  if (const Script* script = scriptOf(language)) return isWritten(script->block);
+  return std::ranges::all_of(word, isLatinLetter) || (isCyrillicToo(language) && isWritten(CYRILLIC));
 }
 
-size_t sharedLetters(View stem) {
-  // The ending that a rule adds: `e`, as in hope for hoping; `i` for `y`; `l` or `ble`, as in sensibl for sensibility.
-  const bool mayBeAdded = !stem.empty() && View(u"eil").find(stem.back()) != View::npos;
-  const size_t added = stem.ends_with(u"ble") ? 2 : mayBeAdded ? 1 : 0;
-  // A `z` may have been an `s`.
-  return std::min(stem.size() - added, stem.rfind(u'z'));
+std::u16string stemOf(View word, uint8_t language) {
+  std::u16string stem;
+  decodeUtf8(stemBytes(word, language), stem);
+  return stem;
 }
 
-std::span<const StemException> stemExceptions() { return EXCEPTIONS; }
-
-/// No rule changes a word that ends in another letter.
-static constexpr View CHANGING_LETTERS = u"cdegilmnrsty";
-
-std::u16string stemOf(View word) {
-  const bool isOwn = word.size() < MIN_CHARS || CHANGING_LETTERS.find(word.back()) == View::npos;
-  if (isOwn || !mayShareStem(word)) return std::u16string(word);
-  const std::u16string spelled = americanSpelling(word);
-  for (const auto& [exception, stem] : EXCEPTIONS) {
-    if (exception == spelled) return std::u16string(stem);
-  }
-  return Stemmer(spelled).stem();
+uint32_t stemKey(View word, uint8_t language) {
+  uint32_t hash = HASH_START;
+  for (const uint8_t byte : stemBytes(word, language)) hash = (hash ^ byte) * HASH_FACTOR;
+  return hash;
 }
 
 }  // namespace tessera

@@ -1,30 +1,31 @@
-// The stems of English words.
+// The stems of words, by Snowball's algorithm for a language.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tessera {
 
-/// The stem of an English word by the Snowball algorithm (Porter 2). It only groups the forms of a
-/// word: a form with the same stem counts less than the word itself, so that words of other languages
-/// lose little when they share a stem. Words with other than lower-case ASCII letters are their own
-/// stem.
-std::u16string stemOf(std::u16string_view word);
+/// The number of languages that have a stemmer. A language is known by its place in `stemLanguages`.
+inline constexpr size_t STEM_LANGUAGES = 28;
+/// The language of texts that tell none, and of words in Latin letters in texts of other scripts.
+inline constexpr uint8_t ENGLISH = 0;
 
-/// This many letters at the start of a stem are those of every word that has it, exceptions aside.
-size_t sharedLetters(std::u16string_view stem);
+/// The codes of the languages (ISO 639-1).
+std::span<const char* const> stemLanguages();
 
-/// True if other words may have the same stem.
-bool mayShareStem(std::u16string_view word);
+/// True if a language is written in Latin letters.
+bool isLatin(uint8_t language);
 
-/// A word and its stem.
-struct StemException {
-  std::u16string_view word;
-  std::u16string_view stem;
-};
+/// True if a language has a stemmer for the letters of a word. Words with digits have no stem.
+bool hasStem(std::u16string_view word, uint8_t language);
 
-/// Words whose stems the rules do not give.
-std::span<const StemException> stemExceptions();
+/// The stem of a word that has one, in lower case with the marks of its language.
+std::u16string stemOf(std::u16string_view word, uint8_t language);
+
+/// A hash of the stem: forms of a word in a language have the same one.
+uint32_t stemKey(std::u16string_view word, uint8_t language);
 
 }  // namespace tessera

@@ -13,6 +13,8 @@ namespace tessera {
 struct AnalysedWord {
   /// As a token.
   std::u16string text;
+  /// As it is written, in lower case: the same, or with the marks that tokens do without.
+  std::u16string raw;
   /// How often it is in the query. What a question names twice matters twice.
   uint32_t count;
   /// Whether longer words that start with it match as well.

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "text/segment/stem.hpp"
+
 namespace tessera {
 
 namespace {
@@ -62,13 +64,17 @@ std::vector<std::string_view> stringsIn(std::string_view list) {
 
 void checkCounts(const TextSegment& segment) {
   const size_t documents = segment.lengths.size();
-  const size_t terms = segment.nextSameStem.size();
+  const size_t terms = segment.reversed.size();
+  const size_t forms = segment.stemKeys.size();
   const bool fits = segment.stringStart.size() == documents * 4 + 2 &&
                     segment.pathHashes.size() == documents &&
                     segment.tokenStart.size() == documents + 1 &&
                     segment.blockStart.size() == documents + 1 && segment.blocks.size() % 2 == 0 &&
-                    segment.termStart.size() == terms + 1 && segment.reversed.size() == terms &&
-                    segment.postingStart.size() == terms + 1 &&
+                    segment.termStart.size() == terms + 1 &&
+                    segment.languages.size() == documents &&
+                    segment.stemStart.size() == STEM_LANGUAGES + 1 &&
+                    segment.stemStart.back() == forms && segment.stemTerms.size() == forms &&
+                    segment.stemCounts.size() == forms && segment.postingStart.size() == terms + 1 &&
                     segment.stringStart.back() <= segment.strings.size();
   if (!fits) refuse("the sections of a segment do not fit each other");
 }
@@ -100,7 +106,11 @@ TextSegment readSegment(std::span<const uint8_t> buffer) {
   reader.read(segment.termStart);
   reader.read(segment.termChars);
   reader.read(segment.reversed);
-  reader.read(segment.nextSameStem);
+  reader.read(segment.languages);
+  reader.read(segment.stemStart);
+  reader.read(segment.stemKeys);
+  reader.read(segment.stemTerms);
+  reader.read(segment.stemCounts);
   reader.read(segment.postingStart);
   reader.read(segment.postings);
   checkCounts(segment);

@@ -45,7 +45,13 @@ struct TextSegment {
   std::span<const uint32_t> termStart;
   std::span<const char16_t> termChars;
   std::span<const uint32_t> reversed;
-  std::span<const uint32_t> nextSameStem;
+  /// The language of each document, by which its words are stemmed.
+  std::span<const uint8_t> languages;
+  /// By language, where the forms start in the three lists of their keys, terms and documents.
+  std::span<const uint32_t> stemStart;
+  std::span<const uint32_t> stemKeys;
+  std::span<const uint32_t> stemTerms;
+  std::span<const uint32_t> stemCounts;
   std::span<const uint32_t> postingStart;
   std::span<const uint32_t> postings;
   DocumentSet inScope;
@@ -55,7 +61,7 @@ struct TextSegment {
   uint32_t checksum;
 
   uint32_t documentCount() const { return static_cast<uint32_t>(lengths.size()); }
-  uint32_t termCount() const { return static_cast<uint32_t>(nextSameStem.size()); }
+  uint32_t termCount() const { return static_cast<uint32_t>(reversed.size()); }
 
   std::span<const uint32_t> postingsOf(uint32_t term) const {
     return postingsOf(Range{term, term + 1});

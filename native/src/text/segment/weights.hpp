@@ -16,6 +16,8 @@ inline constexpr double STEM_SIMILARITY = 0.85;
 /// A form is often much rarer than its stem. How much of that difference, in inverse document
 /// frequency, only the exact form earns.
 inline constexpr double EXACT_FORM_SHARE = 0.7;
+/// A term is a word of a language if its texts hold it at least this share of as often as others do.
+inline constexpr double STEM_LANGUAGE_MIN_SHARE = 0.5;
 /// For a term that starts with the word: from BASE (one letter of many) to BASE + GAIN (nearly all).
 inline constexpr double PREFIX_SIMILARITY_BASE = 0.4;
 inline constexpr double PREFIX_SIMILARITY_GAIN = 0.6;

@@ -1,0 +1,85 @@
+#include "text/query/stem_forms.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "text/segment/dictionary.hpp"
+#include "text/segment/stem.hpp"
+#include "text/segment/weights.hpp"
+
+namespace tessera {
+
+namespace {
+
+class FormFinder {
+ public:
+  FormFinder(const TextView& view, std::u16string_view word)
+      : view_(view), segments_(view.segments()), forms_(segments_.size()) {
+    addTerm(word);
+  }
+
+  /// Adds the terms that have a stem of the word in a language.
+  void add(uint8_t language, std::u16string_view word) {
+    if (!hasStem(word, language)) return;
+    const uint32_t key = stemKey(word, language);
+    std::map<std::u16string_view, size_t> held;
+    for (size_t s = 0; s < segments_.size(); s++) {
+      const Range range = stemForms(segments_[s], language, key);
+      for (uint32_t form = range.from; form < range.to; form++) {
+        const size_t count = view_.formFrequency(s, language, form);
+        const uint32_t term = segments_[s].stemTerms[form];
+        if (count > 0) held[segments_[s].term(term)] += count;
+      }
+    }
+    for (const auto& [term, count] : held) {
+      if (isOf(language, term, count)) addTerm(term);
+    }
+  }
+
+  std::vector<std::vector<uint32_t>> take() {
+    for (auto& terms : forms_) {
+      std::ranges::sort(terms);
+      const auto repeated = std::ranges::unique(terms);
+      terms.erase(repeated.begin(), repeated.end());
+    }
+    return std::move(forms_);
+  }
+
+ private:
+  /// Whether a term that so many documents of a language hold is a word of it. One that nearly all hold in other
+  /// languages is theirs: quoted in a French text, `not` is no form of `notes`.
+  bool isOf(uint8_t language, std::u16string_view term, size_t count) const {
+    if (view_.languages().size() == 1) return true;
+    size_t all = 0;
+    for (size_t s = 0; s < segments_.size(); s++) {
+      if (const auto found = findTerm(segments_[s], term)) all += view_.frequencyOf(s, {*found, *found + 1});
+    }
+    const double expected = static_cast<double>(all) * static_cast<double>(view_.documentsIn(language)) /
+                            static_cast<double>(view_.documents());
+    return static_cast<double>(count) >= STEM_LANGUAGE_MIN_SHARE * expected;
+  }
+
+  void addTerm(std::u16string_view term) {
+    for (size_t s = 0; s < segments_.size(); s++) {
+      if (const auto found = findTerm(segments_[s], term)) forms_[s].push_back(*found);
+    }
+  }
+
+  const TextView& view_;
+  const std::span<const TextSegment> segments_;
+  std::vector<std::vector<uint32_t>> forms_;
+};
+
+}  // namespace
+
+std::vector<std::vector<uint32_t>> formsOf(const TextView& view, std::u16string_view word,
+                                           std::u16string_view raw) {
+  FormFinder finder(view, word);
+  for (const uint8_t language : view.languages()) {
+    finder.add(language, word);
+    if (raw != word) finder.add(language, raw);
+  }
+  return finder.take();
+}
+
+}  // namespace tessera

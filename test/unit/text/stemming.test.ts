@@ -1,0 +1,242 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { stemLanguages } from "../../../native/text.ts";
+import { charactersOf } from "../../../src/text/analysis/characters.ts";
+import {
+  type KnowledgeDocument,
+  mergeSegments,
+  openSegment,
+  stem,
+} from "../../../src/text/index.ts";
+import { pathsOf, searchText, type TextView } from "../../../support/text-search.ts";
+import { documentOf, viewOf } from "./documents.ts";
+
+/** Words of each language and their stems, as the program that comes with Snowball prints them. */
+const STEMS: Readonly<Record<string, Record<string, string>>> = await Bun.file(
+  `${import.meta.dir}/../../../fixtures/stems.json`,
+).json();
+
+/** Words of the same stem, by language. */
+const FAMILIES = Object.entries(STEMS).flatMap(([language, words]) =>
+  Object.values(Object.groupBy(Object.keys(words), (word) => words[word] as string)).flatMap(
+    (family = []) => (family.length > 1 ? [{ language, family }] : []),
+  ),
+);
+
+const inLanguage = (path: string, language: string, content: string, key = "lang") =>
+  documentOf(path, { frontmatter: [{ key, value: language }], content });
+
+const found = (documents: readonly KnowledgeDocument[], query: string) =>
+  pathsOf(searchText(viewOf(documents), query).hits);
+
+test("every language of Snowball has the stems that Snowball's own program prints", () => {
+  expect(Object.keys(STEMS).toSorted()).toEqual([...stemLanguages].toSorted());
+  const own = Object.entries(STEMS).map(([language, words]) => {
+    const number = stemLanguages.indexOf(language);
+    return [
+      language,
+      Object.fromEntries(Object.keys(words).map((word) => [word, stem(word, number)])),
+    ];
+  });
+  expect(Object.fromEntries(own)).toEqual(STEMS);
+});
+
+test("every form of a word finds the others in a file that states its language", () => {
+  expect(new Set(FAMILIES.map(({ language }) => language)).size).toBe(stemLanguages.length);
+  for (const { language, family } of FAMILIES) {
+    const documents = family.map((word, i) => inLanguage(`${i}.md`, language, `${word}.`));
+    for (const query of [...family, ...family.map((word) => word.toUpperCase())]) {
+      expect([language, query, found(documents, query).length]).toEqual([
+        ...[language, query, family.length],
+      ]);
+    }
+  }
+});
+
+test("the marks of stems in all languages are whole characters and never empty", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...FAMILIES), fc.nat(), fc.nat()), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      (picked) => {
+        const documents = picked.map(([{ language, family }, at], i) =>
+          inLanguage(`${i}.md`, language, `(${family[at % family.length]})`),
+        );
+        for (const [{ family }, , other] of picked) {
+          const query = family[other % family.length] as string;
+          const { hits } = searchText(viewOf(documents), query);
+          expect(hits.length).toBeGreaterThan(0);
+          for (const { snippet } of hits) {
+            const text = snippet?.text ?? "";
+            const starts = new Set([0]);
+            for (const each of charactersOf(text)) starts.add(Math.max(...starts) + each.length);
+            expect([query, snippet?.matches.length]).toEqual([query, 1]);
+            for (const [start, end] of snippet?.matches ?? []) {
+              expect(end).toBeGreaterThan(start);
+              expect([text, starts.has(start), starts.has(end)]).toEqual([text, true, true]);
+            }
+          }
+        }
+      },
+    ),
+  );
+});
+
+describe("the language of a file", () => {
+  test("is what its frontmatter says, as a tag or by name", () => {
+    for (const [key, value] of [
+      ["lang", "de"],
+      ["language", "de-AT"],
+      ["Lang", "de_CH"],
+      ["lang", "deu"],
+      ["language", "German"],
+    ] as const) {
+      const documents = [inLanguage("a.md", value, "Die Häuser", key)];
+      expect([value, found(documents, "Haus")]).toEqual([value, ["a.md"]]);
+    }
+  });
+
+  test("is English if it has no stemmer, or the value is none", () => {
+    for (const value of ["zh-CN", "pl", "cobol 85", "?"]) {
+      const documents = [inLanguage("a.md", value, "running tests")];
+      expect([value, found(documents, "test")]).toEqual([value, ["a.md"]]);
+    }
+  });
+
+  const TEXTS: ReadonlyArray<readonly [string, string, string]> = [
+    [
+      "de",
+      "Wie man die Häuser und die Gärten mit dem Programm findet, ist hier beschrieben.",
+      "Haus",
+    ],
+    [
+      "fr",
+      "Les paramètres sont dans le fichier que vous avez créé pour cette page.",
+      "paramètre créer",
+    ],
+    [
+      "es",
+      "Las configuraciones están en el archivo que usted tiene para esta página.",
+      "configuración",
+    ],
+    [
+      "pt",
+      "As configurações estão no arquivo que você tem para esta página e não mudam.",
+      "configuração",
+    ],
+    [
+      "it",
+      "Le impostazioni sono nel file che hai creato per questa pagina, ma anche qui.",
+      "impostazione",
+    ],
+    [
+      "nl",
+      "De instellingen staan in het bestand dat je voor deze pagina hebt gemaakt.",
+      "instelling",
+    ],
+    [
+      "sv",
+      "Inställningarna finns i filen som du har skapat för den här sidan och måste sparas.",
+      "inställning",
+    ],
+    [
+      "fi",
+      "Kun asetuksista puhutaan, se on tiedosto joka on luotu, ja niin myös tämä sivu.",
+      "asetukset",
+    ],
+    ["ru", "Все настройки находятся в файле, который вы создали для этой страницы.", "настройками"],
+    [
+      "tr",
+      "Bu sayfa için olan kitaplarımızdan biri ve daha çok şey burada var ama o değil.",
+      "kitap",
+    ],
+    [
+      "hu",
+      "A beállításokat a fájlban találja, és ez az oldal is abban van, de nem ott.",
+      "beállítás",
+    ],
+    [
+      "ro",
+      "Setările sunt în fișierul pe care l-ați creat pentru această pagină și nu aici.",
+      "setări",
+    ],
+    ["el", "Οι αλλαγές στα βιβλία είναι στο αρχείο της σελίδας.", "βιβλίων"],
+    ["en", "The houses and gardens of the city are described here.", "house garden"],
+  ];
+
+  test("is told by its text if its frontmatter says nothing", () => {
+    for (const [language, content, query] of TEXTS) {
+      const [segment] = viewOf([documentOf("a.md", { content })]).segments;
+      expect([language, stemLanguages[segment?.languages[0] as number]]).toEqual([
+        language,
+        language,
+      ]);
+      expect([query, found([documentOf("a.md", { content })], query)]).toEqual([query, ["a.md"]]);
+    }
+  });
+
+  test("is English for code, lists of names and a few words", () => {
+    for (const content of [
+      "",
+      "SELECT * FROM users",
+      "die",
+      "docker kubectl helm",
+      "東京都の天気",
+    ]) {
+      const [segment] = viewOf([documentOf("a.md", { content })]).segments;
+      expect([content, segment?.languages[0]]).toEqual([content, 0]);
+    }
+  });
+});
+
+describe("files in several languages", () => {
+  const documents = filesOfFour();
+
+  test("find the forms of each language by a word in it", () => {
+    expect(found(documents, "Haus")).toContain("de.md");
+    expect(found(documents, "paramètre")).toContain("fr.md");
+    expect(found(documents, "notes")).toContain("en-0.md");
+  });
+
+  test("find no function word of one language by a stem of another", () => {
+    // In French, `notes` and `not` have one stem, and the French file quotes English.
+    expect(found(documents, "notes")).not.toContain("en-1.md");
+  });
+
+  test("have the same results after their segments are merged", () => {
+    const parts = documents.map(
+      (document) => viewOf([document]).segments[0] as TextView["segments"][0],
+    );
+    const apart = { segments: parts, documentSets: parts.map(() => null) };
+    const { buffer } = mergeSegments(parts.map((segment) => ({ segment, keep: null })));
+    const merged = { segments: [openSegment(buffer)], documentSets: [null] };
+    for (const query of [
+      "Haus",
+      "paramètre",
+      "parametre",
+      "notes",
+      "not",
+      "настройками",
+      "gardens",
+    ]) {
+      const [one, other, built] = [apart, merged, viewOf(documents)].map(
+        (view) => searchText(view, query).hits,
+      );
+      expect([query, one]).toEqual([query, built]);
+      expect([query, other]).toEqual([query, built]);
+    }
+  });
+});
+
+/** Files in English, German, French and Russian. */
+function filesOfFour(): KnowledgeDocument[] {
+  return [
+    inLanguage("de.md", "de", "Die Häuser sind groß"),
+    inLanguage("fr.md", "fr", "Les paramètres notés, do not touch"),
+    inLanguage("ru.md", "ru", "Все настройки и gardens"),
+    inLanguage("en-0.md", "en", "A note about gardens"),
+    ...[1, 2, 3, 4].map((i) => inLanguage(`en-${i}.md`, "en", `This is not about gardens ${i}`)),
+  ];
+}
