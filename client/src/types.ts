@@ -689,6 +689,8 @@ export interface components {
             embeddings_failed: number;
             /** @description The first 100 of them, by file and chunk. */
             embedding_failures: components["schemas"]["EmbeddingFailure"][];
+            /** @description Tasks of the project's index that failed twice in a row within the last 60 minutes, by name. After each time searches of the project are answered 503 for some seconds; the log of the service says why. */
+            parked_tasks: components["schemas"]["ParkedTask"][];
             /** @description By server and dimension, texts first. Empty: no server has it loaded. */
             data: components["schemas"]["ServerIndex"][];
         };
@@ -1090,6 +1092,18 @@ export interface components {
             next: string | null;
             /** @description The previous page; null on the first page. */
             prev: string | null;
+        };
+        /** @description A task of the index that is not tried for a while. */
+        ParkedTask: {
+            /** @description What failed: `ensure` loads a scope; `match`, `members` and `fields` read it. */
+            task: string;
+            /** @description How often it was parked. */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description When it was parked last.
+             */
+            parked_at: string;
         };
         /** @description An error according to RFC 9457. */
         Problem: {

@@ -12,7 +12,7 @@ import { openConfiguredDatabase, serverOf } from "../db/open.ts";
 import { DatabaseRefusal } from "../db/session/refusal.ts";
 import { requireSession } from "../db/session/session.ts";
 import { explain } from "../failure.ts";
-import { readIndexReports, shortId } from "../indexing/changes/index-state.ts";
+import { readIndexReports, readParkedTasks, shortId } from "../indexing/changes/index-state.ts";
 import { createLog } from "../observability/log.ts";
 import { extensionVersion } from "../pgvector/open-schema.ts";
 import {
@@ -189,7 +189,9 @@ async function* examineDatabase(sql: Sql, config: Config): AsyncGenerator<Findin
   const [schema, pending] = await checkSchema(sql);
   yield schema;
   // Other schemas have other tables.
-  if (!pending) yield* await checkIndexes(sql, await isRunning(config));
+  if (pending) return;
+  yield* await checkIndexes(sql, await isRunning(config));
+  yield* await checkParkedTasks(sql);
 }
 
 /** What is to be said of the schema, and whether it is another than that of this version. */
@@ -264,6 +266,14 @@ function checkNode(server: string, reports: readonly Report[]): Finding {
     return warning(check, found, "it calibrates itself again; see ./tessera index status");
   }
   return ok(check, found);
+}
+
+async function checkParkedTasks(sql: Sql): Promise<Finding[]> {
+  const remedy = "the log says why; ./tessera index rebuild --project rebuilds its index";
+  return (await readParkedTasks(sql)).map(({ slug, task, failures, parkedAt }) => {
+    const found = `${task} failed twice in a row ${failures} times, the last at ${parkedAt.toISOString()}`;
+    return warning(`parked tasks of ${slug}`, found, remedy);
+  });
 }
 
 const REDIS_REMEDY =

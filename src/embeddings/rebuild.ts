@@ -163,6 +163,9 @@ async function replace(sql: Sql, project: string, fingerprint: string): Promise<
       UPDATE chunks SET embedding = NULL, embedder = NULL, dimension = NULL
       WHERE project_id = ${project} AND embedding IS NOT NULL
         AND embedder IS DISTINCT FROM ${fingerprint}`;
+    await tx`
+      UPDATE file_versions SET given_embeddings = NULL
+      WHERE project_id = ${project} AND given_embeddings IS NOT NULL`;
     await tx`DELETE FROM embedding_rebuilds WHERE project_id = ${project}`;
     await tx`
       UPDATE projects SET embedder = ${fingerprint}, updated_at = now() WHERE id = ${project}`;

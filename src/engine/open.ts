@@ -2,6 +2,7 @@ import { measureRecall, setShardNodes } from "../../native/index.ts";
 import type { Config } from "../config/schema.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
 import { ChangeLog } from "../indexing/changes/change-log.ts";
+import { noteParkedTask } from "../indexing/changes/index-state.ts";
 import { Indexer } from "../indexing/indexer.ts";
 import type { IndexRecall } from "../indexing/thread/messages.ts";
 import { observeCalls } from "../observability/calls.ts";
@@ -51,9 +52,8 @@ interface Parts {
 }
 
 function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Metrics): Parts {
-  const { dataDir, logLevel, indexMemoryBytes: memoryBudget } = config;
+  const { dataDir, logLevel, indexMemoryBytes: memoryBudget, indexPreload: preload } = config;
   const vectors = config.searchEngine === "embedded";
-  const preload = config.indexPreload;
   // For the whole process: the indexing thread uses the same native core.
   setShardNodes(config.indexShardVectors);
   const { failpoints } = config;
@@ -61,7 +61,11 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
     ...{ databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints },
     snapshotCopies: config.snapshotCopies,
   };
-  const indexer = new Indexer(dataDir, options, log);
+  const indexer = new Indexer(dataDir, options, log, (projectId, task) => {
+    noteParkedTask(sql, projectId, task).catch((err: unknown) => {
+      log.warn({ err, projectId, task }, "a parked task could not be counted");
+    });
+  });
   const workers = createWorkers(config.searchWorkers);
   const scheduler = new Scheduler(workers, config.searchInlineMs, (kind, ms) => {
     metrics.poolWait.observe(kind, ms / 1_000);

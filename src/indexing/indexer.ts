@@ -79,6 +79,8 @@ export class Indexer {
     dataDir: string,
     options: Omit<IndexerOptions, "instance" | "snapshotRoot">,
     private readonly log: Log,
+    /** Called when a task of a project is parked. */
+    private readonly onParked: (projectId: string, task: string) => void = () => {},
   ) {
     // Claimed here and not in the thread, so that a restarted thread finds its snapshots.
     this.#directory = claimInstanceDirectory(dataDir);
@@ -150,6 +152,7 @@ export class Indexer {
         "a task of the index failed twice; it is parked",
       );
       this.#parked.set(project, performance.now() + INDEX_PARKED_MS);
+      this.onParked(project, type);
       throw new Problem("dependency-unavailable", { ...PARKED, cause: err });
     }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { noteParkedTask } from "../../src/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
@@ -10,6 +11,7 @@ import {
 } from "../../support/api/guards.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { callCommand } from "../../support/processes/command.ts";
 
 const WAIT_MS = 60_000;
 const api = await sharedApi();
@@ -36,9 +38,31 @@ describe("GET /projects/{project_reference}/index-state", () => {
       200,
       {
         ...{ complete: false, applied_sequence: null, last_sequence: null },
-        ...{ embeddings_waiting: 0, embeddings_failed: 0, embedding_failures: [], data: [] },
+        ...{ embeddings_waiting: 0, embeddings_failed: 0, embedding_failures: [] },
+        ...{ parked_tasks: [], data: [] },
       },
     ]);
+  });
+
+  test("tasks of the index that fail are counted and named, in the project's state alone and by doctor", async () => {
+    const [poison, other] = [await api.project(member), await api.project(member)];
+    await noteParkedTask(api.sql, poison.id, "match");
+    for (let time = 0; time < 2; time++) await noteParkedTask(api.sql, poison.id, "ensure");
+    // A project that is gone by now is not worth an error.
+    await noteParkedTask(api.sql, randomUUID(), "ensure");
+    const parked_at = expect.stringMatching(/Z$/);
+    const stateOf = async ({ id }: typeof poison) =>
+      (await api.get(`/projects/${id}/index-state`, member)).body.parked_tasks;
+    expect(await stateOf(poison)).toEqual([
+      { task: "ensure", failures: 2, parked_at },
+      { task: "match", failures: 1, parked_at },
+    ]);
+    expect(await stateOf(other)).toEqual([]);
+    const { stdout } = await callCommand(["doctor"], { env: { DATABASE_URL: api.databaseUrl } });
+    const named = `parked tasks of ${poison.slug} +warning +ensure failed twice in a row 2 times`;
+    expect(stdout).toMatch(new RegExp(named));
+    await api.sql`UPDATE parked_tasks SET parked_at = now() - interval '1 day'`;
+    expect(await stateOf(poison)).toEqual([]);
   });
 
   test("no position is named while a server loads the project", async () => {

@@ -154,3 +154,68 @@ test("a version's id and key given with other contents are refused instead of ig
     expect(errors).toEqual([{ line: 1, message }]);
   }
 });
+
+describe("an import with chunks that are not those of its content", () => {
+  const vectorOf = (element: number) =>
+    Array.from({ length: 768 }, (_, i) => Number(i === element));
+  const embeddingsOf = async ({ id }: TestProject) =>
+    await sql<{ embedding: string | null }[]>`
+      SELECT encode(c.embedding, 'hex') AS embedding
+      FROM environment_files w JOIN chunks c ON c.file_version_id = w.file_version_id
+      WHERE w.project_id = ${id}`;
+
+  test("is not what a PUT of the content is answered with, and passages of it are", async () => {
+    const project = await projectOf();
+    const text = someText();
+    const half = text.indexOf("##");
+    const passages = [{ content: text.slice(0, half) }, { content: text.slice(half) }];
+    for (const [chunks, isKept] of [
+      [OTHERS, false],
+      [[{ content: text.slice(half), start_offset: 0 }], false],
+      [passages, true],
+    ] as const) {
+      await report(project, [file(PATH, { content: text, chunks })]);
+      const at = `/projects/${project.slug}/files/${PATH}`;
+      const before = await api.get(at, editor);
+      const answer = await put(project, text);
+      expect(answer.status).toBe(200);
+      expect(answer.body.version_id === before.body.version_id).toBe(isKept);
+      if (!isKept) expect(await contentsOf(project)).toEqual(whole(text));
+    }
+  });
+
+  test("never gives its embeddings to a text that the project's embedder embeds", async () => {
+    for (const key of ["own", undefined, "text"]) {
+      const project = await projectOf();
+      await api.sql`UPDATE projects SET embedder = 'hashing:feature-hashing:768' WHERE id = ${project.id}`;
+      const text = someText();
+      const half = text.indexOf("##");
+      const chunks = [text.slice(0, half).trim(), text.slice(half).trim()].map((content, i) => ({
+        ...{ content, start_offset: text.indexOf(content), metadata: {}, embedding: vectorOf(i) },
+      }));
+      const version = key === "text" ? textKey(text, "markdown") : key;
+      const given = file(PATH, { content: text, chunks, version_key: version });
+      expect(await report(project, [given])).toEqual(allChanged(1));
+      const [forged] = await embeddingsOf(project);
+      expect((await put(project, text)).status).toBe(200);
+      const own = await embeddingsOf(project);
+      expect(own).not.toContainEqual(forged);
+    }
+  });
+
+  test("is no other import with the same texts and other embeddings", async () => {
+    const project = await projectOf();
+    const recordOf = (element: number) =>
+      file(PATH, {
+        content: "text",
+        chunks: [{ content: "text", embedding: vectorOf(element) }],
+      });
+    const own = { ...recordOf(0), project: "any" } as Parameters<typeof fileVersion>[0];
+    const { versionKey } = fileVersion(own);
+    await report(project, [{ ...recordOf(1), version_key: versionKey }]);
+    const forged = await embeddingsOf(project);
+    expect(await report(project, [recordOf(0)])).toEqual(allChanged(1));
+    expect(await embeddingsOf(project)).not.toEqual(forged);
+    expect(await report(project, [recordOf(0)])).toEqual(allUnchanged(1));
+  });
+});

@@ -23,20 +23,28 @@ export async function lockFile(
 }
 
 /**
- * True if an import has stored a version with exactly this content, in chunks of its own. A version with the key
- * of a text is compared with the text when that is stored.
+ * True if an import has stored a version with exactly this content, in chunks of its own. They must be passages of
+ * the content, without embeddings that a client gave beside those of the project's embedder: a write of a text
+ * is not answered with what somebody else says of it. A version with the key of a text is compared with the text when that is
+ * stored.
  *
  * @param hash SHA-256 of the content, in hexadecimal digits
  */
 export async function isImported(
   sql: Queryable,
   versionId: string,
+  content: string,
   hash: string,
 ): Promise<boolean> {
   const [row] = await sql`
-    SELECT 1 FROM file_versions WHERE id = ${versionId} AND version_key NOT LIKE 'text:%'
-      AND sha256(convert_to(content, 'UTF8')) = decode(${hash}, 'hex')`;
-  return row !== undefined;
+    SELECT 1 FROM file_versions v JOIN projects p ON p.id = v.project_id
+    WHERE v.id = ${versionId} AND v.version_key NOT LIKE 'text:%'
+      AND (p.embedder IS NULL OR v.given_embeddings IS NULL)
+      AND sha256(convert_to(v.content, 'UTF8')) = decode(${hash}, 'hex')`;
+  if (row === undefined) return false;
+  const chunks = await sql<{ text: string; start: number }[]>`
+    SELECT content AS text, start_offset AS start FROM chunks WHERE file_version_id = ${versionId}`;
+  return chunks.every(({ text, start }) => content.startsWith(text, start));
 }
 
 /** Stores a version of a file and puts it into the working set, unless it is there. Returns its id. */

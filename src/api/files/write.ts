@@ -152,7 +152,7 @@ export async function putFile(
     // The project of the same name may be another one by now.
     const record = { ...text, project: project.id };
     const version =
-      current !== undefined && (await isImported(tx, current.versionId, hash))
+      current !== undefined && (await isImported(tx, current.versionId, content, hash))
         ? current.versionId
         : await replaceFile(tx, targetOf(project), set, record, current?.versionId);
     const file = summaryOf(await readVersion(tx, version));

@@ -8,7 +8,12 @@ import {
 } from "../../embeddings/queue/failures.ts";
 import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { isComplete, readIndexReports } from "../../indexing/changes/index-state.ts";
+import {
+  isComplete,
+  PARKED_TOLD_SECONDS,
+  readIndexReports,
+  readParkedTasks,
+} from "../../indexing/changes/index-state.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { count, nullable, ProjectParams } from "../../shared/schemas.ts";
 
@@ -33,6 +38,17 @@ const EmbeddingFailure = Type.Object(
     retry_at: Type.String({ format: "date-time", description: "When it is tried again." }),
   },
   { title: "EmbeddingFailure", description: "A chunk at which its embedder fails." },
+);
+
+const ParkedTask = Type.Object(
+  {
+    task: Type.String({
+      description: "What failed: `ensure` loads a scope; `match`, `members` and `fields` read it.",
+    }),
+    failures: Type.Integer({ minimum: 1, description: "How often it was parked." }),
+    parked_at: Type.String({ format: "date-time", description: "When it was parked last." }),
+  },
+  { title: "ParkedTask", description: "A task of the index that is not tried for a while." },
 );
 
 const IndexState = Type.Object(
@@ -62,6 +78,12 @@ const IndexState = Type.Object(
     ),
     embedding_failures: Type.Array(EmbeddingFailure, {
       description: `The first ${FAILURES_LISTED_MAX} of them, by file and chunk.`,
+    }),
+    parked_tasks: Type.Array(ParkedTask, {
+      description:
+        "Tasks of the project's index that failed twice in a row within the last " +
+        `${PARKED_TOLD_SECONDS / 60} minutes, by name. After each time searches of the project are answered ` +
+        "503 for some seconds; the log of the service says why.",
     }),
     data: Type.Array(
       Type.Object(
@@ -121,6 +143,7 @@ const EXAMPLE: IndexState = {
       retry_at: "2026-01-06T12:01:00.000Z",
     },
   ],
+  parked_tasks: [{ task: "ensure", failures: 2, parked_at: "2026-01-06T11:59:00.000Z" }],
   data: [
     {
       server: "5b2f4c1e-7d3a-4e6b-9c8d-1f0a2b3c4d5e",
@@ -175,6 +198,9 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
       chunk: { id: failure.chunkId, index: failure.index },
       ...{ reason: failure.reason, attempts: failure.attempts },
       retry_at: timestamp(failure.retryAt),
+    })),
+    parked_tasks: (await readParkedTasks(sql, projectId)).map(({ task, failures, parkedAt }) => ({
+      ...{ task, failures, parked_at: timestamp(parkedAt) },
     })),
     data,
   };

@@ -235,8 +235,10 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
     WHERE f.project_id = ${from} AND f.id IN (
       SELECT s.file_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count)
-    SELECT ${copyOf("v.id")}, ${to}, ${copyOf("v.file_id")}, v.version_key, v.content, v.title, v.chunk_count
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count,
+      given_embeddings)
+    SELECT ${copyOf("v.id")}, ${to}, ${copyOf("v.file_id")}, v.version_key, v.content, v.title, v.chunk_count,
+      v.given_embeddings
     FROM file_versions v
     WHERE v.id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`

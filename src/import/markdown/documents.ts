@@ -6,7 +6,7 @@ import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { sortedJson } from "../records/sorted-json.ts";
-import { contentsHash, storedHashes } from "../upsert/version-contents.ts";
+import { contentsHash, storedContents } from "../upsert/version-contents.ts";
 import { readMarkdown } from "./folder.ts";
 import { storedPath, toMarkdown } from "./formats.ts";
 
@@ -96,15 +96,17 @@ export async function findStoredPaths(
     JOIN projects p ON p.slug = ${project}
     JOIN files f ON f.project_id = p.id AND f.path = u.path
     JOIN file_versions v ON v.file_id = f.id AND v.version_key = u.key`;
-  const hashes = await storedHashes(
+  const stored = await storedContents(
     sql,
     rows.map(({ id }) => id),
   );
   const idOf = new Map(rows.map(({ id, path }) => [path, id]));
   const isStored = (document: MarkdownDocument) => {
     const { path, text: content } = document;
-    const hash = hashes.get(idOf.get(path) ?? "");
-    return hash !== undefined && hash === contentsHash({ path, content, chunks: cut(document) });
+    const known = stored.get(idOf.get(path) ?? "");
+    // Embeddings that a client gave may be of any text.
+    if (known === undefined || known.given !== null) return false;
+    return known.hash === contentsHash({ path, content, chunks: cut(document) });
   };
   return new Set(documents.filter(isStored).map(({ path }) => path));
 }

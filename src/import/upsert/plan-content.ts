@@ -12,6 +12,7 @@ import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding
 import { projectId } from "./plan-identity.ts";
 import { stageWorkingSet } from "./staging.ts";
 import { arrayLiteral, documentColumns, documentTexts } from "./statements.ts";
+import { embeddingsHash } from "./version-contents.ts";
 
 export function planEnvironment(
   record: RecordOf<"environment">,
@@ -260,7 +261,7 @@ function addVersion(
   { key }: KnownRow,
   owner: { project_id: string; file_id: string; file_version_id: string },
   embedder: string | null,
-  { rows }: BatchPlan,
+  { rows, target }: BatchPlan,
 ): void {
   const version = owner.file_version_id;
   const chunks = chunksToStore(record, embedder);
@@ -272,6 +273,7 @@ function addVersion(
     content: record.content,
     title: record.title ?? fileTitle(record.path, record.content),
     chunk_count: String(chunks.length),
+    given_embeddings: target === undefined ? null : embeddingsHash(record),
   });
   if (isToBeEmbedded(record, chunks)) {
     // The database keeps it only if the project has an embedder, whatever is known of that here.

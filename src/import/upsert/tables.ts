@@ -41,8 +41,7 @@ function columns(definition: string): Column[] {
     .map((line) => {
       const [name = "", type = "", ...fallback] = line.trim().split(/\s+/);
       const writes = name.endsWith(WRITTEN) ? { writes: name.slice(0, -WRITTEN.length) } : {};
-      const value = fallback.length > 0 ? { fallback: fallback.join(" ") } : {};
-      return { name, type, ...writes, ...value };
+      return { name, type, ...writes, ...(fallback[0] && { fallback: fallback.join(" ") }) };
     });
 }
 
@@ -134,6 +133,7 @@ export const TABLES: readonly Table[] = [
      version_key text
      content text
      title text
+     given_embeddings text
      chunk_count integer`,
   ),
   {

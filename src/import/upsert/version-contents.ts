@@ -12,6 +12,8 @@ const HASHED_VERSIONS_PER_READ = 16;
 /** Hashes of stored versions that an import remembers. */
 const HASHES_MAX = 100_000;
 
+const GONE: StoredContents = { hash: "", given: null };
+
 type Contents = Pick<FileVersion, "path" | "content"> & {
   readonly chunks: readonly Omit<FileChunk, "dimension" | "embedding" | "writtenMetadata">[];
 };
@@ -33,17 +35,33 @@ export function contentsHash({ path, content, chunks }: Contents): string {
   return hash.digest("hex");
 }
 
+/** A hash of the embeddings of a record; null if it has none. */
+export function embeddingsHash({ chunks }: Pick<FileVersion, "chunks">): string | null {
+  if (chunks.every(({ embedding }) => embedding === null)) return null;
+  const hash = new Bun.CryptoHasher("sha256");
+  for (const { index, embedding } of chunks.toSorted((a, b) => a.index - b.index)) {
+    hash.update(`${index}:${embedding ?? ""};`);
+  }
+  return hash.digest("hex");
+}
+
+interface StoredContents {
+  readonly hash: string;
+  /** The hash of the embeddings that an import into one project gave; null without any. */
+  readonly given: string | null;
+}
+
 /** The hashes of the contents of stored versions, by id. */
-export async function storedHashes(
+export async function storedContents(
   sql: Queryable,
   ids: readonly string[],
-): Promise<Map<string, string>> {
-  const hashes = new Map<string, string>();
+): Promise<Map<string, StoredContents>> {
+  const contents = new Map<string, StoredContents>();
   for (let start = 0; start < ids.length; start += HASHED_VERSIONS_PER_READ) {
     const some = ids.slice(start, start + HASHED_VERSIONS_PER_READ);
-    type Row = Omit<Contents, "chunks"> & { id: string };
+    type Row = Omit<Contents, "chunks"> & { id: string; given: string | null };
     const versions = await sql<Row[]>`
-      SELECT v.id, f.path, v.content FROM file_versions v JOIN files f ON f.id = v.file_id
+      SELECT v.id, f.path, v.content, v.given_embeddings AS given FROM file_versions v JOIN files f ON f.id = v.file_id
       WHERE v.id = ANY (${some}::uuid[])`;
     const rows = await sql<(Contents["chunks"][number] & { version: string })[]>`
       SELECT file_version_id AS version, index, content, start_offset AS "startOffset",
@@ -51,15 +69,15 @@ export async function storedHashes(
         ${sql.unsafe(writtenJson("metadata"))}::text AS metadata
       FROM chunks WHERE file_version_id = ANY (${some}::uuid[]) ORDER BY file_version_id, index`;
     const byVersion = Map.groupBy(rows, ({ version }) => version);
-    for (const { id, ...version } of versions) {
+    for (const { id, given, ...version } of versions) {
       const chunks = (byVersion.get(id) ?? []).map((chunk) => ({
         ...chunk,
         metadata: sortedJson(parseJson(chunk.metadata)),
       }));
-      hashes.set(id, contentsHash({ ...version, chunks }));
+      contents.set(id, { hash: contentsHash({ ...version, chunks }), given });
     }
   }
-  return hashes;
+  return contents;
 }
 
 /**
@@ -67,19 +85,28 @@ export async function storedHashes(
  * proves what a version contains. It is one of the lookups of an import, and works as they do.
  */
 export class VersionContents {
-  readonly #stored = new Map<string, string>();
+  readonly #stored = new Map<string, StoredContents>();
   readonly #planned = new Map<string, FileVersion>();
   readonly #hashes = new WeakMap<FileVersion, string>();
   readonly #pending = new Set<string>();
 
-  /** True if the stored or planned version has the contents of the record. Throws LookupPending. */
+  /**
+   * True if the stored or planned version has the contents of the record and, where the service has derived the
+   * record's key from them, no other embeddings that a client gave. Throws LookupPending.
+   */
   are(versionId: string, record: FileVersion): boolean {
     const planned = this.#planned.get(versionId);
-    if (planned !== undefined) return this.#hashOf(planned) === this.#hashOf(record);
-    const stored = this.#stored.get(versionId);
-    if (stored !== undefined) return stored === this.#hashOf(record);
-    this.#pending.add(versionId);
-    throw new LookupPending();
+    const known =
+      planned === undefined
+        ? this.#stored.get(versionId)
+        : { hash: this.#hashOf(planned), given: embeddingsHash(planned) };
+    if (known === undefined) {
+      this.#pending.add(versionId);
+      throw new LookupPending();
+    }
+    if (known.hash !== this.#hashOf(record)) return false;
+    if (known.given === null || !record.keyIsContentHash) return true;
+    return known.given === embeddingsHash(record);
   }
 
   /** Makes the contents of a version known to the records after it. */
@@ -94,8 +121,8 @@ export class VersionContents {
   async load(sql: Queryable): Promise<void> {
     const ids = [...this.#pending];
     this.#pending.clear();
-    for (const id of ids) this.#stored.set(id, "");
-    for (const [id, hash] of await storedHashes(sql, ids)) this.#stored.set(id, hash);
+    for (const id of ids) this.#stored.set(id, GONE);
+    for (const [id, stored] of await storedContents(sql, ids)) this.#stored.set(id, stored);
   }
 
   resetPlan(): void {

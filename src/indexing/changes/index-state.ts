@@ -5,6 +5,9 @@ import {
   INDEX_STATE_FRESH_SECONDS,
 } from "../../shared/limits.ts";
 
+/** For how long a task that was parked is told, since the last time. */
+export const PARKED_TOLD_SECONDS = 3_600;
+
 /** An index of a project, as its server reports it. */
 interface IndexReport {
   readonly projectId: string;
@@ -166,4 +169,40 @@ export async function isAnyBefore(
         AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
         AND s.seq < ${position}) AS hides`;
   return row?.hides === true;
+}
+
+/** A task of the index that has failed or has ended its thread, twice each time. */
+interface ParkedTask {
+  readonly projectId: string;
+  readonly slug: string;
+  readonly task: string;
+  readonly failures: number;
+  readonly parkedAt: Date;
+}
+
+/** Counts a task that is parked, and forgets those that were not for long. */
+export async function noteParkedTask(
+  sql: Queryable,
+  projectId: string,
+  task: string,
+): Promise<void> {
+  await sql`
+    DELETE FROM parked_tasks
+    WHERE parked_at < now() - make_interval(secs => ${PARKED_TOLD_SECONDS})`;
+  // A project that is gone has no tasks.
+  await sql`
+    INSERT INTO parked_tasks AS t (project_id, task)
+    SELECT id, ${task} FROM projects WHERE id = ${projectId} FOR KEY SHARE
+    ON CONFLICT (project_id, task) DO UPDATE SET failures = t.failures + 1, parked_at = now()`;
+}
+
+/** The tasks of a project, or of all, that were parked lately, by project and task. */
+export async function readParkedTasks(sql: Queryable, projectId?: string): Promise<ParkedTask[]> {
+  return await sql<ParkedTask[]>`
+    SELECT p.id AS "projectId", p.slug, t.task, t.failures::float8 AS failures,
+      t.parked_at AS "parkedAt"
+    FROM parked_tasks t JOIN projects p ON p.id = t.project_id
+    WHERE t.parked_at > now() - make_interval(secs => ${PARKED_TOLD_SECONDS})
+      ${projectId === undefined ? sql`` : sql`AND t.project_id = ${projectId}`}
+    ORDER BY p.slug, t.task`;
 }

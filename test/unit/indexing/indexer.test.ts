@@ -12,7 +12,7 @@ const scopeOf = (projectId: string): Scope => ({
   ...{ projectId, id: "scope", kind: "environment", tenant: projectId, frozen: false },
 });
 
-function openIndexer(): Indexer {
+function openIndexer(onParked?: (projectId: string, task: string) => void): Indexer {
   const options: ConstructorParameters<typeof Indexer>[1] = {
     databaseUrl: BROKEN_ADDRESS,
     logLevel: "silent",
@@ -21,7 +21,7 @@ function openIndexer(): Indexer {
     vectors: false,
     failpoints: [],
   };
-  return new Indexer(temporaryFolder("indexer-"), options, createLog("silent"));
+  return new Indexer(temporaryFolder("indexer-"), options, createLog("silent"), onParked);
 }
 
 test("what an indexing thread published is dropped when the thread ends", async () => {
@@ -51,12 +51,14 @@ test("what an indexing thread published is dropped when the thread ends", async 
   await indexer.close();
 });
 
-test("a project whose tasks end the indexing thread twice is answered 503 at once for a while, and others are asked", async () => {
-  const indexer = openIndexer();
+test("a project whose tasks end the indexing thread twice is answered 503 at once for a while and counted, and others are asked", async () => {
+  const counted: string[] = [];
+  const indexer = openIndexer((projectId, task) => counted.push(`${task} of ${projectId}`));
   const ask = (projectId: string) =>
     indexer.loaderFor("text").ensureWithin(scopeOf(projectId), 60_000);
   const refused = { slug: "dependency-unavailable" };
   await expect(ask("poison")).rejects.toMatchObject(refused);
+  expect(counted).toEqual(["ensure of poison"]);
   // A parked project is refused before another thread has started.
   const parked = ask("poison").catch((error: unknown) => error);
   const other = ask("other").catch((error: unknown) => error);
