@@ -36,6 +36,19 @@ const FOREIGN =
     " ",
   );
 
+/** Words of five languages, some of which quote others. */
+const WORDS: Readonly<Record<string, string[]>> = {
+  en: "notes note noted not the houses house running runs template die".split(" "),
+  fr: "noter notés notes paramètre paramètres les créées créer not template".split(" "),
+  de: "Häuser Haus Notiz Notizen Vorlage Vorlagen die größte Größe running template".split(" "),
+  ru: "настройка настройки документы документ красивый notes running".split(" "),
+  sv: "inställning inställningar användare användaren fil filer note".split(" "),
+};
+const COMPOUNDS =
+  "Notizvorlagen Hausgröße användarinställningar filinställning Vorlagennotizhaus Notizvorlagx".split(
+    " ",
+  );
+
 const random = new Random(7);
 const pick = <T>(items: readonly T[]) => items[random.below(items.length)] as T;
 
@@ -118,6 +131,30 @@ describe("a lookup", () => {
     );
     for (const query of [...queries, "転置インデックス", "cries organised", "s", "dying"]) {
       expect(expectReference(vocabulary, query, PAGE)).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test("has the order, scores, fields, snippets and total of simple code over texts in five languages", () => {
+    const documents = Array.from({ length: DOCUMENTS }, (_, i) => {
+      const language = pick(Object.keys(WORDS));
+      const text = (length: number) =>
+        Array.from({ length }, () => pick(WORDS[language] as string[])).join(" ");
+      return documentOf(`${i}.md`, {
+        title: text(2),
+        frontmatter: [{ key: "lang", value: language }],
+        content: text(random.below(60)),
+      });
+    });
+    const view = dealtView(
+      documents,
+      () => random.below(SEGMENTS),
+      () => random.below(5) > 0,
+    );
+    const vocabulary = new Vocabulary(view);
+    const all = [...Object.values(WORDS).flat(), ...COMPOUNDS];
+    for (let i = 0; i < QUERIES; i++) {
+      const query = Array.from({ length: 1 + random.below(5) }, () => pick(all)).join(" ");
+      expectReference(vocabulary, query, pick([PAGE, DOCUMENTS]));
     }
   });
 

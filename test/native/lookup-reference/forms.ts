@@ -24,6 +24,12 @@ function keysOf(segment: SegmentReader, language: number): Map<number, number[]>
   return found;
 }
 
+const COMPOUNDING = new Set(["de", "nl", "sv", "da", "no"]);
+
+const shortest = (parts: readonly string[]) => Math.min(...parts.map(({ length }) => length));
+const isBetter = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length ? shortest(a) > shortest(b) : a.length < b.length;
+
 /** A term in the documents of one language. */
 interface Held {
   readonly text: string;
@@ -67,6 +73,39 @@ export class FormsByReference {
       this.#held.set(id, held);
       add(this.#documents, text);
     }
+  }
+
+  /** The words that a word of 7 to 40 letters consists of in a language that writes compounds as one. */
+  partsOf(word: string): readonly string[] {
+    if (word.length < 7 || word.length > 40) return [];
+    for (const [language, code] of stemLanguages.entries()) {
+      if (!COMPOUNDING.has(code) || !this.#documents.has(language)) continue;
+      const parts = this.#cut(word, word, language) ?? [];
+      if (parts.length > 1 && parts.length <= 4) return parts;
+    }
+    return [];
+  }
+
+  /** The fewest parts, of which the shortest is as long as possible. */
+  #cut(rest: string, word: string, language: number): readonly string[] | undefined {
+    let best: readonly string[] | undefined;
+    for (let length = 3; length <= Math.min(24, rest.length); length++) {
+      const first = rest.slice(0, length);
+      if (first === word || !this.#isHeld(first, language)) continue;
+      const others = length === rest.length ? [] : this.#cut(rest.slice(length), word, language);
+      if (others === undefined) continue;
+      const cut = [first, ...others];
+      if (best === undefined || isBetter(cut, best)) best = cut;
+    }
+    return best;
+  }
+
+  #isHeld(part: string, language: number): boolean {
+    const [key] = stemKeys(language, [part]);
+    if (key === null || key === undefined) return false;
+    return [...this.#held.values()].some(
+      (held) => held.language === language && held.keys.has(key),
+    );
   }
 
   /** The texts of the terms that are the word or a form of it. */

@@ -35,6 +35,9 @@ export interface QueryWord {
 interface PlannedWord extends Omit<QueryWord, "weight" | "selective"> {
   /** Of all terms, added up. */
   readonly frequency: number;
+  /** Of a compound. */
+  readonly parts: readonly string[];
+  readonly isHeld: boolean;
 }
 
 export interface QueryPlan {
@@ -81,6 +84,10 @@ export class Vocabulary {
   }
 
   /** The terms that are the word or have its stem in a language of the documents. */
+  partsOf(text: string): readonly string[] {
+    return this.#forms.partsOf(text);
+  }
+
   formsOf(text: string, raw: string): readonly Term[] {
     const texts = this.#forms.textsOf(text, raw);
     return this.terms.filter((term) => texts.has(term.text));
@@ -153,7 +160,8 @@ function idfOf(documents: number, matches: readonly Match[]): number | null {
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-function planWord({ text, raw, isPrefix }: ParsedWord, vocabulary: Vocabulary): PlannedWord {
+function planWord(word: ParsedWord, vocabulary: Vocabulary, isPart = false): PlannedWord {
+  const { text, raw, isPrefix } = word;
   const { terms, documents, view } = vocabulary;
   const forms = vocabulary
     .formsOf(text, raw)
@@ -171,7 +179,10 @@ function planWord({ text, raw, isPrefix }: ParsedWord, vocabulary: Vocabulary): 
     });
   const exact = forms.filter((form) => form.text === text);
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  const isMisspelt = exact.length + longer.length === 0 && letters >= 4;
+  // A part is a word of the vocabulary, so it is neither misspelt nor cut again.
+  const isUnsure = letters >= 4 && !isPart;
+  const parts = isUnsure ? vocabulary.partsOf(text) : [];
+  const isMisspelt = exact.length + longer.length + parts.length === 0 && isUnsure;
   const meant = isMisspelt ? meantMatches(text, vocabulary) : [];
   const all = [...forms, ...longer, ...meant];
   const otherWeight = idfOf(documents, all) ?? 0;
@@ -182,7 +193,8 @@ function planWord({ text, raw, isPrefix }: ParsedWord, vocabulary: Vocabulary): 
   const idf = formWeight + exactWeight;
   const others = all.filter((match) => !forms.some((form) => isSame(form, match)));
   return {
-    ...{ idf, formWeight, exactWeight, otherWeight, frequency },
+    ...{ idf, formWeight, exactWeight, otherWeight, frequency, parts },
+    isHeld: forms.length + longer.length > 0,
     forms: bestByTerm(forms, all, view.segments.length),
     others: bestByTerm(others, all, view.segments.length),
   };
@@ -203,6 +215,23 @@ function functionWordsOf(words: readonly KnownWord[], documents: number): Readon
 
 interface KnownWord extends ParsedWord {
   readonly planned: PlannedWord;
+  /** How much a part of a compound counts. */
+  readonly share?: number;
+}
+
+/** The parts of a compound follow it, unless they are in the query. */
+function withParts(words: readonly KnownWord[], vocabulary: Vocabulary): KnownWord[] {
+  const seen = new Set(words.map(({ text }) => text));
+  return words.flatMap((word) => {
+    const parts = word.planned.parts.filter((text) => !seen.has(text));
+    for (const text of parts) seen.add(text);
+    const share = word.planned.isHeld ? weights.COMPOUND_PART_SHARE : 1;
+    const own = [...new Set(parts)].map((text) => {
+      const part = { ...word, text, raw: text, isPrefix: false, role: ROLE.content, share };
+      return { ...part, planned: planWord(part, vocabulary, true) };
+    });
+    return [word, ...own];
+  });
 }
 
 function scaled(planned: PlannedWord, factor: number, selective: boolean): QueryWord {
@@ -225,7 +254,7 @@ export function planByReference(vocabulary: Vocabulary, query: string): QueryPla
     planned: planWord(word, vocabulary),
   }));
   const functional = functionWordsOf(parsed, documents);
-  const known = parsed.filter(({ planned }) => planned.frequency > 0);
+  const known = withParts(parsed, vocabulary).filter(({ planned }) => planned.frequency > 0);
   const hasContent = known.some((word) => !functional.has(word));
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
   const rare = Math.max(1, documents * weights.IDENTIFIER_MAX_SHARE);
@@ -234,7 +263,7 @@ export function planByReference(vocabulary: Vocabulary, query: string): QueryPla
     const selective = !hasContent || !functional.has(word);
     const isRare = isLong && identifiers.has(word.text) && word.planned.frequency <= rare;
     const share = selective ? 1 : weights.FUNCTION_WORD_SHARE;
-    const factor = word.count * (isRare ? weights.IDENTIFIER_SHARE : share);
+    const factor = word.count * (word.share ?? 1) * (isRare ? weights.IDENTIFIER_SHARE : share);
     const whole = scaled(word.planned, factor, selective);
     const isChance = word.role === ROLE.chance && !selective;
     return isChance ? { ...whole, idf: whole.idf * weights.FUNCTION_WORD_SHARE } : whole;

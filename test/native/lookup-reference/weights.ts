@@ -10,6 +10,7 @@ export const FUZZY_FIRST_LETTER_SIMILARITY = 0.5;
 export const FUZZY_STEM_SIMILARITY = 0.6;
 export const STEM_COVERAGE = 0.75;
 export const STEM_LANGUAGE_MIN_SHARE = 0.5;
+export const COMPOUND_PART_SHARE = 0.2;
 export const PREFIX_COVERAGE = 0.9;
 export const FUZZY_COVERAGE = 0.9;
 export const LONG_QUERY_WORDS = 4;

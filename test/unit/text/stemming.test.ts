@@ -230,6 +230,66 @@ describe("files in several languages", () => {
   });
 });
 
+describe("a compound in German, Dutch, Swedish, Danish or Norwegian", () => {
+  const CASES: ReadonlyArray<readonly [language: string, content: string, query: string]> = [
+    ["de", "Vorlagen für Notizen", "Notizvorlagen"],
+    ["de", "Die Sicherung der Daten in der Datenbank", "Datenbanksicherung"],
+    ["de", "Der Typ einer Datei", "Dateityp"],
+    ["de", "Einstellungen der Schule", "Schuleinstellung"],
+    ["nl", "De instellingen van een gebruiker", "gebruikersinstellingen"],
+    ["sv", "Inställningar för en användare", "användarinställningar"],
+    ["da", "Indstillinger for en bruger", "brugerindstillinger"],
+    ["no", "Innstillinger for en bruker", "brukerinnstillinger"],
+  ];
+
+  test("finds the files that hold its parts", () => {
+    for (const [language, content, query] of CASES) {
+      const documents = [
+        inLanguage("a.md", language, content),
+        inLanguage("b.md", language, "etc"),
+      ];
+      expect([query, found(documents, query)]).toEqual([query, ["a.md"]]);
+    }
+  });
+
+  test("finds first the file that holds it, then those that hold all of its parts", () => {
+    for (const [language, content, query] of CASES) {
+      const documents = [
+        inLanguage("a.md", language, `${content}. Ok.`),
+        inLanguage("b.md", language, `${query}. Ok.`),
+        inLanguage("c.md", language, `${content.split(" ").at(-1)} xyz etc.`),
+      ];
+      expect([query, found(documents, query).slice(0, 2)]).toEqual([query, ["b.md", "a.md"]]);
+    }
+  });
+
+  test("is marked by its parts, as whole characters", () => {
+    const documents = [inLanguage("a.md", "de", "Größen für die Schlüssel")];
+    const { hits } = searchText(viewOf(documents), "Schlüsselgröße");
+    const { text, matches = [] } = hits[0]?.snippet ?? { text: "" };
+    expect(matches.map(([start, end]) => text.slice(start, end))).toEqual(["Größen", "Schlüssel"]);
+  });
+
+  test("is cut only by words that files in its language hold, and by no function words", () => {
+    for (const [language, content, query] of [
+      ["en", "some thing", "something"],
+      ["de", "ein Stellung", "einstellung"],
+      ["de", "Rech Nun", "Rechnung"],
+    ] as const) {
+      expect([query, found([inLanguage("a.md", language, content)], query)]).toEqual([query, []]);
+    }
+  });
+
+  test("of any length is cut within bounded time, however many words the letters are", () => {
+    const content = Array.from({ length: 24 }, (_, i) => "a".repeat(i + 3)).join(" ");
+    for (const length of [7, 40, 41, 64, 500]) {
+      const query = "a".repeat(length);
+      expect(found([inLanguage("a.md", "de", content)], query).length).toBeLessThanOrEqual(1);
+      expect(found([inLanguage("a.md", "de", content)], `${query}b`).length).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
 /** Files in English, German, French and Russian. */
 function filesOfFour(): KnowledgeDocument[] {
   return [

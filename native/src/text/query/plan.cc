@@ -1,6 +1,7 @@
 #include "text/query/plan.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 
@@ -14,6 +15,8 @@ namespace {
 struct KnownWord {
   const AnalysedWord* word;
   std::shared_ptr<const PlannedWord> planned;
+  /// How much it counts, as a part of a compound.
+  double share = 1;
 };
 
 /// The language of the query, as a bit: the one that has most of the words among its function words, because a
@@ -81,11 +84,30 @@ void keepWeightiest(std::vector<QueryWord>& words) {
   words.resize(QUERY_MAX_WORDS);
 }
 
-std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord> words) {
+/// Adds the parts of a compound behind it, unless they are words of the query. @param parts keeps them
+void addParts(TextView& view, std::span<const AnalysedWord> words, const AnalysedWord& compound,
+              const PlannedWord& planned, std::deque<AnalysedWord>& parts, std::vector<KnownWord>& found) {
+  for (const std::u16string& text : planned.parts) {
+    const auto isIn = [&](const auto& list) { return std::ranges::find(list, text, &AnalysedWord::text) != list.end(); };
+    if (isIn(words) || isIn(parts)) continue;
+    AnalysedWord part{};
+    part.text = text;
+    part.raw = text;
+    part.count = compound.count;
+    auto own = view.planned(part);
+    if (own->frequency == 0) continue;
+    parts.push_back(std::move(part));
+    found.push_back({&parts.back(), std::move(own), planned.isHeld ? COMPOUND_PART_SHARE : 1});
+  }
+}
+
+std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord> words,
+                                    std::deque<AnalysedWord>& parts) {
   std::vector<KnownWord> found;
   for (const AnalysedWord& word : words) {
     auto planned = view.planned(word);
-    if (planned->frequency > 0) found.push_back({&word, std::move(planned)});
+    if (planned->frequency > 0) found.push_back({&word, planned});
+    addParts(view, words, word, *planned, parts, found);
   }
   return found;
 }
@@ -94,7 +116,8 @@ std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord
 
 TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard) {
   TextQuery query{{}, 0, view.averageLength(), shard, 0};
-  std::vector<KnownWord> found = knownWordsOf(view, words);
+  std::deque<AnalysedWord> parts;
+  std::vector<KnownWord> found = knownWordsOf(view, words, parts);
   const FunctionWords functionWords(words, found, view.documents());
   const auto isFunctional = [&](const KnownWord& each) { return functionWords.has(each); };
   // A query of function words alone finds what it says.
@@ -102,7 +125,7 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextSha
   for (KnownWord& each : found) {
     const bool ignored = hasContent && isFunctional(each);
     const double factor =
-        each.word->count *
+        each.word->count * each.share *
         shareOf(each, ignored, words.size() > LONG_QUERY_WORDS, view.documents());
     const PlannedWord& planned = *each.planned;
     // What a word and a particle have in common makes no phrase, either.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "text/segment/dictionary.hpp"
+#include "text/query/compound.hpp"
 #include "text/query/fuzzy.hpp"
 #include "text/query/stem_forms.hpp"
 #include "text/segment/weights.hpp"
@@ -35,7 +36,10 @@ class WordPlanner {
     if (word_.isPrefix) addLonger();
     // Other forms do not make a word known: a misspelling can share its stem with another word.
     const bool isKnown = exactFrequency_ + longerFrequency_ > 0;
-    if (!isKnown && word_.mayBeMisspelt) addMeant();
+    planned_.isHeld = formFrequency_ + longerFrequency_ > 0;
+    if (word_.mayBeMisspelt) planned_.parts = compoundParts(view_, word_.text);
+    // A word that consists of known ones is rather a compound than a misspelling.
+    if (!isKnown && planned_.parts.empty() && word_.mayBeMisspelt) addMeant();
     weigh();
     return std::move(planned_);
   }

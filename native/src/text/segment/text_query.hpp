@@ -53,6 +53,10 @@ struct SegmentTerms {
 /// A word and what it matches in a view, whatever the rest of the query is.
 struct PlannedWord {
   size_t length = 0;
+  /// Whether documents in scope hold it, a form of it or a longer word: others are what it may mean.
+  bool isHeld = false;
+  /// The words that it consists of, if it is a compound.
+  std::vector<std::u16string> parts;
   /// The number of documents in scope that hold each of the terms, added up.
   size_t frequency = 0;
   /// The most that the word can add to a score: `formWeight + exactWeight`.

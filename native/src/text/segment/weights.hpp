@@ -18,6 +18,9 @@ inline constexpr double STEM_SIMILARITY = 0.85;
 inline constexpr double EXACT_FORM_SHARE = 0.7;
 /// A term is a word of a language if its texts hold it at least this share of as often as others do.
 inline constexpr double STEM_LANGUAGE_MIN_SHARE = 0.5;
+/// The weight of a part of a compound that documents hold, as a share of its own. Without the compound it counts as
+/// any other word.
+inline constexpr double COMPOUND_PART_SHARE = 0.2;
 /// For a term that starts with the word: from BASE (one letter of many) to BASE + GAIN (nearly all).
 inline constexpr double PREFIX_SIMILARITY_BASE = 0.4;
 inline constexpr double PREFIX_SIMILARITY_GAIN = 0.6;
