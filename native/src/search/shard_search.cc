@@ -168,7 +168,7 @@ class ShardSearch {
   SearchWork& work_;
   Scratch& scratch_ = threadScratch();
   /// Standard errors by which the estimate of a 3-bit code may be too low.
-  float margin_ = ORDINARY_ERRORS.margin;
+  float margin_ = RabitqQuantizer::ERROR_MARGIN;
 };
 
 }  // namespace
