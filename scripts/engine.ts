@@ -46,6 +46,7 @@ const API_TESTS = [
   "mcp",
   "retrieve",
   "retrieve-groups",
+  "retrieve-like",
   "search-effort",
   "search-environment",
   "search-recall",

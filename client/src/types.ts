@@ -1314,6 +1314,8 @@ export interface components {
             query?: string;
             /** @description The number of elements of the vector: that of the project's embedder, or one of 768, 1024, 1536, 3072, 4096. */
             dimension?: number;
+            like?: components["schemas"]["RetrieveSource"];
+            unlike?: components["schemas"]["RetrieveSource"];
             /** @description `semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with a query, else `semantic`. */
             mode?: "semantic" | "keyword" | "hybrid";
             target?: components["schemas"]["LookupTarget"];
@@ -1344,6 +1346,14 @@ export interface components {
             search_time_ms: number;
             /** @description How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says. */
             total_matches: number;
+        };
+        /** @description A chunk, or a file, which stands for the mean of its chunks. It is left out of the answer. */
+        RetrieveSource: {
+            /** @description The id of a chunk of the project. */
+            chunk_id: string;
+        } | {
+            /** @description The path of a file of the environment or the release. */
+            path: string;
         };
         /** @description A chunk that was found. */
         SearchHit: {

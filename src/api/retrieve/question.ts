@@ -22,6 +22,9 @@ export const Question = Type.Object({
   query: nullable(Type.String()),
   /** Base64 of little-endian float32. */
   vector: nullable(Type.String()),
+  /** Sources as JSON. */
+  like: nullable(Type.String()),
+  unlike: nullable(Type.String()),
   mode: RetrievalMode,
   target: nullable(LookupTarget),
   limit: Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX }),
@@ -38,8 +41,14 @@ export const RetrieveState = Type.Object({
   question: Question,
   /** How it is answered: the mode of the question, or `keyword` while the embedder is away. */
   answered: RetrievalMode,
-  /** The vector that is searched for, as in the question. */
+  /** The vector that is searched for: that of the question, or made of it. */
   vector: nullable(Type.String()),
+  /** What the answer leaves out. */
+  excluded: Type.Object({
+    chunkIds: Type.Array(Type.String()),
+    paths: Type.Array(Type.String()),
+    chunks: Type.Integer({ minimum: 0 }),
+  }),
   /** What earlier pages have returned, as the engine states it. */
   progress: Type.String(),
 });
@@ -59,7 +68,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
     const message = `must have at most ${LOOKUP_QUERY_MAX_CHARS} characters`;
     faults.push({ field: "query", message });
   }
-  const { dimension, limit, threshold, target, mode, diversity } = body;
+  const { dimension, limit, threshold, target, mode, diversity, like, unlike } = body;
   const hasVector = body.vector !== undefined && body.vector !== null;
   const vector = hasVector ? decodeVector(body.vector, dimension, 1) : undefined;
   if (Array.isArray(vector)) faults.push(...vector);
@@ -75,6 +84,8 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
     ...(body.filter === undefined ? {} : { filter }),
     ...(limit === undefined ? {} : { limit: Math.floor(limit) }),
     ...(threshold === undefined ? {} : { threshold }),
+    ...(like === undefined ? {} : { like: JSON.stringify(like) }),
+    ...(unlike === undefined ? {} : { unlike: JSON.stringify(unlike) }),
     ...(mode === undefined ? {} : { mode }),
     ...groupingOf(body),
     ...(diversity === undefined ? {} : { diversity }),
@@ -91,19 +102,33 @@ function checked(body: RetrieveInput): Partial<Question> {
 /** The question of a first page. Throws what is wrong with it. */
 export function firstQuestion(projectId: string, body: RetrieveInput): Question {
   const known = checked(body);
-  const { query = null, vector = null } = known;
-  if (query === null && vector === null) {
-    throw invalid([{ field: "query", message: "or a vector is required" }]);
+  const { query = null, vector = null, like = null, unlike = null } = known;
+  if (query === null && vector === null && like === null) {
+    throw invalid([{ field: "query", message: "or a vector or like is required" }]);
   }
   const { mode = query === null ? "semantic" : "hybrid" } = known;
   if (mode !== "semantic" && query === null) {
     throw invalid([{ field: "query", message: `is required in the mode ${mode}` }]);
   }
+  if (mode === "keyword" && (like ?? unlike) !== null) {
+    const message = "compares embeddings, which the mode keyword does not";
+    throw invalid([{ field: like === null ? "unlike" : "like", message }]);
+  }
   if (body.group_size !== undefined && body.group_by === undefined) {
     throw invalid([{ field: "group_by", message: "is required with a group_size" }]);
   }
   const threshold = mode === "semantic" ? SEARCH_THRESHOLD_DEFAULT : 0;
-  const rest = { query, vector, mode, target: null, filter: null, groupSize: 0, diversity: 0 };
+  const rest = {
+    query,
+    vector,
+    like,
+    unlike,
+    mode,
+    target: null,
+    filter: null,
+    groupSize: 0,
+    diversity: 0,
+  };
   return { projectId, limit: SEARCH_LIMIT_DEFAULT, threshold, ...rest, ...known };
 }
 

@@ -7,6 +7,8 @@ import {
   EMBEDDER_DIMENSION_MAX,
   GROUP_SIZE_DEFAULT,
   GROUP_SIZE_MAX,
+  IMPORT_PATH_MAX_BYTES,
+  REFERENCE_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { nullable } from "../../shared/schemas.ts";
@@ -23,6 +25,36 @@ const Mode = Type.Union(RetrievalMode.anyOf, {
     "a query, else `semantic`.",
   errorMessage: "must be semantic, keyword or hybrid",
 });
+
+const RetrieveSource = Type.Union(
+  [
+    Type.Object(
+      {
+        chunk_id: Type.String({
+          maxLength: REFERENCE_MAX_CHARS,
+          description: "The id of a chunk of the project.",
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        path: Type.String({
+          maxLength: IMPORT_PATH_MAX_BYTES,
+          description: "The path of a file of the environment or the release.",
+        }),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    title: "RetrieveSource",
+    description:
+      "A chunk, or a file, which stands for the mean of its chunks. It is left out of the answer.",
+    errorMessage: 'must be {"chunk_id": "<id>"} or {"path": "<path>"}',
+  },
+);
+export type RetrieveSource = Static<typeof RetrieveSource>;
 
 /** What is asked, without the vector, which `question.ts` checks. */
 const RetrieveOptions = Type.Object({
@@ -42,6 +74,8 @@ const RetrieveOptions = Type.Object({
         `${DIMENSIONS.join(", ")}.`,
     }),
   ),
+  like: Type.Optional(RetrieveSource),
+  unlike: Type.Optional(RetrieveSource),
   mode: Type.Optional(Mode),
   target: Type.Optional(LookupTarget),
   limit: Type.Optional(Limit),

@@ -1,4 +1,5 @@
 import type { Principal } from "../../auth/principal.ts";
+import type { Sql } from "../../db/client.ts";
 import type { QueryEmbedder } from "../../embeddings/query-embedder.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, RetrieveRequest } from "../../engine/requests/request.ts";
@@ -20,10 +21,13 @@ import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { requireSameTarget, scopeRefOf } from "../scopes/target.ts";
 import { firstQuestion, type Question, type RetrieveState, requireSame } from "./question.ts";
 import type { RetrieveInput } from "./schema.ts";
+import { combined, excludedBy, readSources } from "./sources.ts";
 
 export interface RetrieveServices {
   readonly scopes: ScopeResolver;
   readonly engine: Engine;
+  /** The platform's database. */
+  readonly sql: Sql;
   readonly queries: QueryEmbedder;
   readonly cursors: StoredCursors<typeof RetrieveState>;
 }
@@ -57,23 +61,23 @@ function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
   return { waitMs: wait, retrieveMs: took, matches: total };
 }
 
-/** How a question is answered, and the vector that is searched for. */
-type Answering = Pick<RetrieveState, "answered" | "vector">;
+/** How a question is answered, the vector that is searched for, and what is left out. */
+type Answering = Pick<RetrieveState, "answered" | "vector" | "excluded">;
 
 /**
  * The vector in the dimension in which embeddings are stored. It may be as long as the project's embedder makes
  * them.
  */
-function storedVector(vector: string, fingerprint: string | null): string {
+function storedVector(vector: string, fingerprint: string | null): Float32Array {
   const given = floatsOf(Buffer.from(vector, "base64"));
   const dimension = given.length;
   if (fingerprint === null) {
-    if (isDimension(dimension)) return vector;
+    if (isDimension(dimension)) return given;
     const message = `must be one of ${DIMENSIONS.join(", ")}, because the project has no embedder`;
     throw invalid([{ field: "dimension", message }]);
   }
-  if (hasDimension(fingerprint, dimension)) return vector;
-  if (ownDimension(fingerprint) === dimension) return base64Of(padded(given));
+  if (hasDimension(fingerprint, dimension)) return given;
+  if (ownDimension(fingerprint) === dimension) return padded(given);
   const message = `the project's embedder is ${fingerprint}, and the vector is by another one, of ${dimension} dimensions`;
   throw invalid([{ field: "vector", message }]);
 }
@@ -83,29 +87,23 @@ function storedVector(vector: string, fingerprint: string | null): string {
  * and `semantic` is a problem that names it.
  */
 async function answeringOf(
-  queries: QueryEmbedder,
-  { projectId, mode, query, vector }: Question,
-  { principal: { userId: user }, isFresh }: RetrieveCall,
+  { queries, sql }: RetrieveServices,
+  scope: Scope,
+  question: Question,
+  call: RetrieveCall,
 ): Promise<Answering> {
-  if (mode === "keyword") return { answered: "keyword", vector: null };
-  const fingerprint = await queries.fingerprint(projectId, isFresh);
-  if (vector !== null) {
-    return { answered: mode, vector: storedVector(vector, fingerprint) };
-  }
-  if (fingerprint === null) {
-    if (mode === "hybrid") return { answered: "keyword", vector: null };
-    const message =
-      "cannot be embedded, because the project has no embedder: give the project one with PATCH, send a " +
-      "vector, or ask by keyword";
-    throw invalid([{ field: "query", message }]);
-  }
+  const { mode } = question;
+  const sources = await readSources(sql, scope, question);
+  const excluded = excludedBy(sources);
+  const byKeyword = { answered: "keyword", vector: null, excluded } as const;
+  if (mode === "keyword") return byKeyword;
   try {
-    const project = { id: projectId, fingerprint, user };
-    const embedded = await queries.embed(project, query as string);
-    return { answered: mode, vector: base64Of(embedded) };
+    const vector = combined(await queryVectorOf(queries, question, call), sources);
+    if (vector === null) return byKeyword;
+    return { answered: mode, vector: base64Of(vector), excluded };
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
-    if (mode === "hybrid") return { answered: "keyword", vector: null };
+    if (mode === "hybrid") return byKeyword;
     throw new Problem("dependency-unavailable", {
       detail: `The query cannot be embedded: ${error.message}.`,
       headers: { "retry-after": String(DEPENDENCY_RETRY_AFTER_SECONDS) },
@@ -113,9 +111,31 @@ async function answeringOf(
   }
 }
 
+/**
+ * The vector of the query; null without a query, and where `hybrid` has to do without it, because the project has no
+ * embedder. Throws EmbedderAway.
+ */
+async function queryVectorOf(
+  queries: QueryEmbedder,
+  { projectId, mode, query, vector }: Question,
+  { principal: { userId: user }, isFresh }: RetrieveCall,
+): Promise<Float32Array | null> {
+  if (vector === null && query === null) return null;
+  const fingerprint = await queries.fingerprint(projectId, isFresh);
+  if (vector !== null) return storedVector(vector, fingerprint);
+  if (fingerprint === null) {
+    if (mode === "hybrid") return null;
+    const message =
+      "cannot be embedded, because the project has no embedder: give the project one with PATCH, send a " +
+      "vector, or ask by keyword";
+    throw invalid([{ field: "query", message }]);
+  }
+  return await queries.embed({ id: projectId, fingerprint, user }, query as string);
+}
+
 /** The state that the request asks to continue from, and its scope. */
 async function begin(services: RetrieveServices, call: RetrieveCall) {
-  const { scopes, cursors, queries } = services;
+  const { scopes, cursors } = services;
   const { principal, projectRef, body } = call;
   // Errors are reported in the order of a lookup: missing project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
@@ -132,7 +152,7 @@ async function begin(services: RetrieveServices, call: RetrieveCall) {
   }
   const question = firstQuestion(projectId, body);
   if (scope instanceof ScopeNotFound) throw scope;
-  const answering = await answeringOf(queries, question, call);
+  const answering = await answeringOf(services, scope, question, call);
   return { state: { question, ...answering, progress: "" }, scope };
 }
 
@@ -142,11 +162,9 @@ async function answer(engine: Engine, request: RetrieveRequest) {
   return reply;
 }
 
-const NOTHING_EXCLUDED = { chunkIds: [], paths: [], chunks: 0 } as const;
-
 function requestOf(
   scope: Scope,
-  { question, answered, vector, progress }: RetrieveState,
+  { question, answered, vector, excluded, progress }: RetrieveState,
   { selfPath, next }: { selfPath: string; next: string },
 ): RetrieveRequest {
   const { query, limit, threshold, filter, groupSize, diversity } = question;
@@ -157,7 +175,7 @@ function requestOf(
       limit,
       threshold,
     },
-    ...{ groupSize, diversity, excluded: NOTHING_EXCLUDED, progress, next },
+    ...{ groupSize, diversity, excluded, progress, next },
   };
 }
 

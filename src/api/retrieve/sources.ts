@@ -1,0 +1,145 @@
+import type { Queryable } from "../../db/client.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { isStorable, isUuid } from "../../shared/formats.ts";
+import { floatsOf, vectorFault } from "../../shared/vector.ts";
+import { readFile } from "../files/queries.ts";
+import type { Question, RetrieveState } from "./question.ts";
+import type { RetrieveSource } from "./schema.ts";
+
+/** Chunks of a file whose embeddings stand for the file: its first ones. */
+const SOURCE_CHUNKS_MAX = 256;
+/** How much `unlike` counts beside the query and `like`, which count 1 each. */
+const UNLIKE_WEIGHT = 0.5;
+
+type Excluded = RetrieveState["excluded"];
+type SourceField = "like" | "unlike";
+
+/** What an answer is to resemble, or not. */
+interface Source {
+  readonly field: SourceField;
+  readonly vector: Float32Array;
+  readonly excluded: Excluded;
+}
+
+const faulty = (field: string, message: string) => invalid([{ field, message }]);
+
+/** Adds a vector, as if it were of length 1. */
+function addUnit(sum: Float32Array, vector: Float32Array, weight: number): void {
+  const length = Math.sqrt(vector.reduce((squares, element) => squares + element ** 2, 0));
+  const factor = weight / length;
+  for (const [i, element] of vector.entries()) sum[i] = (sum[i] as number) + factor * element;
+}
+
+interface EmbeddingRow {
+  /** Null without an embedding. */
+  readonly embedding: Uint8Array | null;
+}
+
+/** The direction of embeddings, which may have several dimensions: those count that are as long as the first. */
+function directionOf(rows: readonly EmbeddingRow[], field: string): Float32Array {
+  const vectors = rows.flatMap(({ embedding }) => (embedding === null ? [] : floatsOf(embedding)));
+  const [first] = vectors;
+  if (first === undefined) throw faulty(field, "has no embedding");
+  if (vectors.length === 1) return first;
+  const sum = new Float32Array(first.length);
+  for (const vector of vectors) if (vector.length === sum.length) addUnit(sum, vector, 1);
+  if (vectorFault(sum) !== undefined) throw faulty(field, "has embeddings that cancel each other");
+  return sum;
+}
+
+async function readChunk(
+  sql: Queryable,
+  { projectId }: Scope,
+  id: string,
+  field: SourceField,
+): Promise<Source> {
+  const rows = isUuid(id)
+    ? await sql<(EmbeddingRow & { id: string })[]>`
+        SELECT id, embedding FROM chunks WHERE id = ${id} AND project_id = ${projectId}`
+    : [];
+  const [row] = rows;
+  if (row === undefined) throw new Problem("chunk-not-found");
+  const excluded = { chunkIds: [row.id], paths: [], chunks: 1 };
+  return { field, vector: directionOf(rows, `${field}.chunk_id`), excluded };
+}
+
+async function readPath(
+  sql: Queryable,
+  scope: Scope,
+  path: string,
+  field: SourceField,
+): Promise<Source> {
+  const file = isStorable(path) ? await readFile(sql, scope, { id: null, path }) : undefined;
+  if (file === undefined) throw new Problem("file-not-found");
+  const rows = await sql<EmbeddingRow[]>`
+    SELECT embedding FROM chunks
+    WHERE file_version_id = ${file.version_id} AND project_id = ${scope.projectId}
+      AND embedding IS NOT NULL
+    ORDER BY index LIMIT ${SOURCE_CHUNKS_MAX}`;
+  const excluded = { chunkIds: [], paths: [path], chunks: Math.max(1, file.chunk_count) };
+  return { field, vector: directionOf(rows, `${field}.path`), excluded };
+}
+
+/**
+ * The chunks or files that a question names.
+ *
+ * @param scope with all its files, whatever is filtered
+ * Throws `chunk-not-found`, `file-not-found`, and a 400 about one without an embedding.
+ */
+export async function readSources(
+  sql: Queryable,
+  scope: Scope,
+  question: Pick<Question, SourceField>,
+): Promise<Source[]> {
+  const sources: Source[] = [];
+  for (const field of ["like", "unlike"] as const) {
+    const text = question[field];
+    if (text === null) continue;
+    const source = JSON.parse(text) as RetrieveSource;
+    sources.push(
+      "path" in source
+        ? await readPath(sql, scope, source.path, field)
+        : await readChunk(sql, scope, source.chunk_id, field),
+    );
+  }
+  return sources;
+}
+
+/** What an answer leaves out because of its sources. */
+export function excludedBy(sources: readonly Source[]): Excluded {
+  return sources.reduce<Excluded>(
+    (all, { excluded }) => ({
+      chunkIds: [...all.chunkIds, ...excluded.chunkIds],
+      paths: [...all.paths, ...excluded.paths],
+      chunks: all.chunks + excluded.chunks,
+    }),
+    { chunkIds: [], paths: [], chunks: 0 },
+  );
+}
+
+/**
+ * The vector of a question: that of its query, if it has one, drawn to what the answer is to be like and away from
+ * what it is not; null without a query and something to be like. Throws a 400 about embeddings of other dimensions
+ * than the query's.
+ */
+export function combined(
+  query: Float32Array | null,
+  sources: readonly Source[],
+): Float32Array | null {
+  const like = sources.find(({ field }) => field === "like")?.vector ?? null;
+  const only = query ?? like;
+  if (only === null || sources.length + (query === null ? 0 : 1) === 1) return only;
+  const dimension = only.length;
+  const sum = new Float32Array(dimension);
+  if (query !== null) addUnit(sum, query, 1);
+  for (const { field, vector } of sources) {
+    if (vector.length !== dimension) {
+      const message = `has an embedding of ${vector.length} dimensions, and the other vector has ${dimension}`;
+      throw faulty(field, message);
+    }
+    addUnit(sum, vector, field === "like" ? 1 : -UNLIKE_WEIGHT);
+  }
+  if (vectorFault(sum) !== undefined) throw faulty("unlike", "leaves nothing to look for");
+  return sum;
+}
