@@ -1,3 +1,5 @@
+import { to } from "opencc-js/preset/t2cn";
+
 /**
  * How characters, as readers see them (grapheme clusters), become parts of tokens. All of it follows from
  * properties that Unicode gives them, as the engine knows it, besides a few letters that Unicode relates to no
@@ -60,6 +62,20 @@ const LETTERS: Record<string, string> = {
 };
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 
+const HAN = /\p{sc=Han}/gu;
+/** The simplified form of each traditional character that has one, by OpenCC: the most frequent of several. */
+const simplified = new Map(
+  (to.cn ?? [])
+    .flat()
+    .flatMap((pairs) => (typeof pairs === "string" ? pairs.split("|") : []))
+    .map((pair) => pair.split(" ") as [traditional: string, simplified: string])
+    .filter(([traditional]) => [...traditional].length === 1),
+);
+
+/** Letters of katakana for which hiragana has one, and how far it is. */
+const KATAKANA = /[\u30a1-\u30f6\u30fd\u30fe]/g;
+const KANA_DISTANCE = 0x60;
+
 const DIGIT = /\p{Nd}/u;
 const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
 const DIGITS = 10;
@@ -72,17 +88,24 @@ function asciiDigit(digit: string): string {
   return String((code - first) % DIGITS);
 }
 
-/** Case folding and no compatibility forms, marks or national digits. */
+/** Case folding and no compatibility forms, marks or national digits; hiragana and simplified characters. */
 function foldLetters(text: string): string {
-  return text
+  const folded = text
     .normalize("NFKD")
     .replace(REMOVED, "")
     .toUpperCase()
     .toLowerCase()
     .replace(LETTER, (letter) => LETTERS[letter] as string)
     .replace(OTHER_DIGITS, asciiDigit)
+    .replace(KATAKANA, (kana) => String.fromCharCode(kana.charCodeAt(0) - KANA_DISTANCE))
     .replace(REMOVED, "")
     .normalize("NFC");
+  return simplifiedOf(folded);
+}
+
+/** Chinese text in simplified characters. */
+export function simplifiedOf(text: string): string {
+  return text.replace(HAN, (character) => simplified.get(character) ?? character);
 }
 
 /** @param character a grapheme cluster */

@@ -1,5 +1,6 @@
-import { zho } from "stopword";
+import { tha, zho } from "stopword";
 import { countCharacters } from "../analysis/characters.ts";
+import { simplifiedOf } from "../analysis/folding.ts";
 import { unspacedFunctionWords } from "../analysis/function-words.ts";
 
 /**
@@ -33,7 +34,14 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /** Words that say of nearly any question that it is one, besides function words: use, method, tell, know. */
 const OF_QUESTIONS = `使用 用 用法 方法 告诉 告訴 知道 想要 哪個 能夠 关于 關於 有沒有 是什麼
-  使い方 やり方 仕方 使い 使う 使っ 知り 方 場合 時 事 為 사용 방법 알고 통해 관한 관해 대하여 대해서`;
+  起作用 作用 生效 有效 奏效
+  使い方 やり方 仕方 使い 使う 使っ 知り 方 場合 時 事 為 사용 방법 알고 통해 관한 관해 대하여 대해서
+  ใช้ ใช้งาน วิธี วิธีการ อะไร อย่าง อย่างไร ไร ยังไง ทำไม ทำ ทำงาน ฉัน ผม ดิฉัน คุณ เรา ของฉัน ได้ ไหม มั้ย หรือไม่ คืออะไร ไหน เมื่อไร เมื่อไหร่ ที่ไหน
+  ใคร ช่วย หน่อย ครับ ค่ะ คะ นะ ต้องการ อยาก สามารถ เพราะ เพราะอะไร เกี่ยวกับ สำหรับ หมายถึง`;
+
+/** Where something is used, in `在我的网站中`: of such a word no more is said than that. */
+const PLACES = new Set("项目 专案 网站 站点 网页 工程 程序 应用 电脑".split(" "));
+const WITHIN = new Set([..."中里上内"]);
 
 /** Particles and endings that follow a noun or the stem of a verb in Korean, the longer ones first. */
 const KOREAN_ENDINGS =
@@ -48,7 +56,10 @@ const KOREAN_ENDINGS =
 /** Those that follow a noun of one syllable: with the others it would be a word. */
 const AFTER_SYLLABLE = new Set(["은", "는", "을", "를", "의", "에", "란", "이란"]);
 
-const FUNCTIONAL = new Set([...zho, ...unspacedFunctionWords(), ...OF_QUESTIONS.split(/\s+/)]);
+/** In simplified characters. */
+const FUNCTIONAL = new Set(
+  [...zho, ...tha, ...unspacedFunctionWords(), ...OF_QUESTIONS.split(/\s+/)].map(simplifiedOf),
+);
 
 /** What Japanese writes with hiragana alone are particles, endings and auxiliaries for the most part. */
 const HIRAGANA = /^[\p{sc=Hira}ー]+$/u;
@@ -67,7 +78,8 @@ function isEnding(segment: string, ending: string): boolean {
 
 /** A word of a dictionary; a Korean one without its ending. */
 function wordsOf(segment: string, start: number): Word[] {
-  if (FUNCTIONAL.has(segment) || HIRAGANA.test(segment)) return [wordOf(segment, start, true)];
+  if (FUNCTIONAL.has(simplifiedOf(segment)) || HIRAGANA.test(segment))
+    return [wordOf(segment, start, true)];
   const ending = HANGUL.test(segment)
     ? KOREAN_ENDINGS.find((each) => isEnding(segment, each))
     : undefined;
@@ -81,7 +93,13 @@ export class UnspacedWords {
   readonly #words: Word[] = [];
 
   constructor(text: string) {
+    let place: string | undefined;
     for (const { segment, index, isWordLike } of segmenter.segment(text)) {
+      const written = simplifiedOf(segment);
+      if (place !== undefined && WITHIN.has(written)) {
+        this.#words.push(wordOf(place, (this.#words.pop() as Word).start, true));
+      }
+      place = PLACES.has(written) ? segment : undefined;
       this.#words.push(...(isWordLike ? wordsOf(segment, index) : [wordOf(segment, index, true)]));
     }
   }

@@ -14,7 +14,7 @@ describe("tokens", () => {
   });
 
   test("unspaced scripts are split into bigrams and the last character", () => {
-    expect(tokenize("東京都 tower")).toEqual(["東京", "京都", "都", "tower"]);
+    expect(tokenize("東京都 tower")).toEqual(["东京", "京都", "都", "tower"]);
     expect(tokenize("한국어")).toEqual(["한국", "국어", "어"]);
   });
 

@@ -13,6 +13,8 @@ const TOPICS = {
   ko: `컴포넌트 플러그인 라우팅 테마 템플릿 양식검증 데이터바인딩 상태관리 국제화 단위테스트 빌드도구 서버렌더링 생명주기 이벤트처리 조건부렌더링
     목록표시 애니메이션 오류처리 성능개선 코드분할 캐시전략 권한관리 로그출력 예약작업 메시지큐 전문검색 이미지압축 파일업로드 사용자인증
     비밀번호재설정 버전배포 백업 환경변수`,
+  th: `ส่วนประกอบ ปลั๊กอิน เส้นทาง ธีม แม่แบบ แบบฟอร์ม ฐานข้อมูล สถานะ ภาษา การทดสอบ เครื่องมือ เซิร์ฟเวอร์ วงจรชีวิต เหตุการณ์ เงื่อนไข รายการ
+    ภาพเคลื่อนไหว ข้อผิดพลาด ประสิทธิภาพ รหัสผ่าน แคช สิทธิ์ บันทึก กำหนดการ ข้อความ ค้นหา รูปภาพ อัปโหลด ผู้ใช้ แป้นพิมพ์ รุ่น สำรองข้อมูล เครื่องพิมพ์`,
 } as const;
 type Language = keyof typeof TOPICS;
 
@@ -24,13 +26,24 @@ const PAGE: Record<Language, (own: string, first: string, second: string) => str
     `このページでは${own}の基本を説明します。${own}を設定すると、${first}と一緒に使えます。詳しくは${second}の説明を参照してください。値は設定ファイルで変更できます。`,
   ko: (own, first, second) =>
     `이 문서에서는 ${own}의 기본 개념을 설명합니다. ${own}을 설정하면 ${first}와 함께 사용할 수 있습니다. 자세한 내용은 ${second}에 대한 설명을 참고하세요. 기본값은 설정 파일에서 변경합니다.`,
+  th: (own, first, second) =>
+    `หน้านี้อธิบายพื้นฐานของ${own} เมื่อตั้งค่า${own}แล้ว สามารถใช้ร่วมกับ${first}ได้ ดูคำอธิบายของ${second}เพิ่มเติม ค่าเริ่มต้นแก้ไขได้ในไฟล์`,
 };
 
 /** Ways to ask for a topic. */
 const FRAMES: Record<Language, readonly string[]> = {
-  zh: ["如何在项目中使用{}", "{}是什么意思，怎么用", "我想知道{}怎么配置"],
+  zh: [
+    ...["如何在项目中使用{}", "{}是什么意思，怎么用", "我想知道{}怎么配置"],
+    ...[
+      "怎么在我的网站中使用{}",
+      "为什么{}在我这里不起作用",
+      "如何在專案中使用{}",
+      "為什麼{}在我這裡不起作用",
+    ],
+  ],
   ja: ["{}とは何ですか", "{}の使い方を教えてください", "{}はどうやって設定しますか"],
   ko: ["{}는 어떻게 사용하나요", "{}란 무엇인가요", "{}을 설정하는 방법을 알려주세요"],
+  th: ["ฉันจะใช้{}ในเว็บไซต์ของฉันได้อย่างไร", "{}คืออะไร และใช้ทำอะไร", "ทำไม{}ถึงไม่ทำงาน"],
 };
 
 function handbookOf(language: Language): { topics: string[]; view: TextView } {
@@ -47,7 +60,7 @@ const placeOf = (view: TextView, query: string, path: string) =>
   pathsOf(searchText(view, query).hits).indexOf(path);
 
 describe("questions in scripts without spaces", () => {
-  for (const language of ["zh", "ja", "ko"] as const) {
+  for (const language of ["zh", "ja", "ko", "th"] as const) {
     const { topics, view } = handbookOf(language);
 
     test(`in ${language} find the page on their topic first, as the topic alone does`, () => {
@@ -62,6 +75,32 @@ describe("questions in scripts without spaces", () => {
       }
     });
   }
+
+  test("traditional and simplified Chinese find each other, and so do hiragana and katakana", () => {
+    for (const [content, ...queries] of [
+      ["软件包的图像和数据库", "軟件包", "圖像", "數據庫", "软件包"],
+      ["軟件包的圖像和數據庫", "软件包", "图像", "数据库", "軟件"],
+      ["りんごとメガネのページ", "リンゴ", "めがね", "ぺーじ", "ﾒｶﾞﾈ"],
+    ] as const) {
+      const view = viewOf([
+        documentOf("a.md", { content }),
+        documentOf("b.md", { content: "etc" }),
+      ]);
+      for (const query of queries) {
+        const { hits } = searchText(view, query);
+        expect([query, pathsOf(hits)]).toEqual([query, ["a.md"]]);
+        expect([query, hits[0]?.snippet?.matches.length]).not.toEqual([query, 0]);
+      }
+    }
+  });
+
+  test("a place in a question is what it is about if nothing else is", () => {
+    const view = viewOf([
+      documentOf("a.md", { content: "网站中的设置" }),
+      documentOf("b.md", { content: "数据库" }),
+    ]);
+    expect(pathsOf(searchText(view, "在我的网站中").hits)[0]).toBe("a.md");
+  });
 
   test("a page is found whose words are common among pages that hold a chance pair of the question", () => {
     const view = viewOf([
