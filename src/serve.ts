@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { writeQuotaDefaults } from "./api/projects/quota.ts";
 import { ChangeGate } from "./api/scopes/change-gate.ts";
 import { ScopeResolver } from "./api/scopes/resolver.ts";
 import { buildApp, type Services } from "./app.ts";
@@ -117,6 +118,13 @@ function openRateLimits(
   return new RateLimits({ ...rateLimit, coordinator, onRefused });
 }
 
+/** Brings the database up to date, before the indexes are loaded, so that they contain the demo project. */
+async function prepareDatabase(config: Config, sql: Sql, log: Log, signal: AbortSignal) {
+  await migrateWhenReachable(sql, log, signal);
+  await writeQuotaDefaults(sql, config.quotaDefaults);
+  return await prepareDemo(config, sql, log);
+}
+
 /** Opens everything that the application depends on. Every closer follows its opener. */
 async function openServices(
   config: Config,
@@ -131,9 +139,7 @@ async function openServices(
   });
   resources.push("database", () => database.close());
   const { sql } = database;
-  await migrateWhenReachable(sql, log, signal);
-  // Before the indexes are loaded, so that they contain the demo project.
-  const demo = await prepareDemo(config, sql, log);
+  const demo = await prepareDatabase(config, sql, log, signal);
 
   const {
     authenticator,

@@ -16,7 +16,7 @@ export interface Membership {
   readonly slug: string;
   /** The caller's role in the project. */
   readonly role: string;
-  /** True if the project has a quota. */
+  /** True if something limits what the project or its owners may store. */
   readonly limited: boolean;
 }
 
@@ -38,7 +38,8 @@ async function findMembership(
   const id = referenceId(reference);
   const [row] = await sql<(Membership & { held: boolean })[]>`
     SELECT p.id, p.slug, m.role, ${holds ? sql`hold_project(p.id)` : sql`true`} AS held,
-      num_nonnulls(p.max_files, p.max_bytes, p.max_chunks) > 0 AS limited FROM projects p
+      num_nonnulls(p.max_files, p.max_bytes, p.max_chunks) > 0
+        OR EXISTS (SELECT FROM quota_defaults) AS limited FROM projects p
     JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
     WHERE (p.id = ${id} OR p.slug = ${reference})
       AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})

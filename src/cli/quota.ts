@@ -1,5 +1,11 @@
 import { Command, InvalidArgumentError } from "commander";
-import { QUOTAS, type QuotaState, readQuotas, setQuotas } from "../api/projects/quota.ts";
+import {
+  type Limit,
+  QUOTAS,
+  type QuotaState,
+  readQuotas,
+  setQuotas,
+} from "../api/projects/quota.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
@@ -11,12 +17,10 @@ const COLUMNS: readonly Column<QuotaState>[] = [
   ["allowed", ({ allowed }) => (allowed === null ? "any number" : String(allowed))],
 ];
 
-type Limit = number | "none";
-
 function limit(value: string): Limit {
-  if (value === "none") return value;
+  if (value === "none" || value === "default") return value;
   if (!/^\d{1,15}$/.test(value)) {
-    throw new InvalidArgumentError("It must be a whole number, or none.");
+    throw new InvalidArgumentError("It must be a whole number, none or default.");
   }
   return Number(value);
 }
@@ -32,7 +36,7 @@ export function quotaCommand(io: Io): Command {
   for (const quota of QUOTAS) {
     command.option(
       `--${quota} <n>`,
-      `the most ${quota} that it may store; none for no limit`,
+      `the most ${quota} that it may store; none for no limit, default for QUOTA_DEFAULT_${quota.toUpperCase()}`,
       limit,
     );
   }
@@ -41,7 +45,8 @@ export function quotaCommand(io: Io): Command {
     .addHelpText(
       "after",
       `
-All versions of all files count, whatever environments and releases hold them. What would exceed a quota is
+All versions of all files count, whatever environments and releases hold them. Bytes are those of contents,
+chunks, metadata, embeddings, messages, webhook events and all else that clients store. What would exceed a quota is
 refused as a whole; what is stored already stays.
 
 Examples:
@@ -50,14 +55,12 @@ Examples:
   ./tessera projects quota handbook --files none`,
     )
     .action(async (slug: string, { json, ...given }: QuotaOptions) => {
-      const entries = Object.entries(given);
-      const limits = entries.map(([quota, value]) => [quota, value === "none" ? null : value]);
-      const writes = limits.length > 0;
+      const writes = Object.keys(given).length > 0;
       const quotas = await withDatabase(
         io,
         async (sql) => {
           const { id } = await findProject(sql, slug);
-          if (writes) await setQuotas(sql, id, Object.fromEntries(limits));
+          if (writes) await setQuotas(sql, id, given);
           return await readQuotas(sql, id);
         },
         { writes },

@@ -44,6 +44,8 @@ const INDEX_SHARD_VECTORS_MAX = 4_194_304;
 /** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
 const JWT_SECRET_SAFE_BYTES = 32;
 const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
+/** Files, bytes or chunks. */
+const QUOTA_DEFAULT_MAX = 1_000_000_000_000_000;
 const PORT_MAX = 65_535;
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
@@ -98,6 +100,17 @@ function readIndexes(
       INDEX_SHARD_VECTORS_MAX,
     ),
     indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
+  };
+}
+
+function readQuotaDefaults(reader: Reader): Config["quotaDefaults"] {
+  const limit = (what: string) =>
+    reader.integer(`QUOTA_DEFAULT_${what}`, 0, 0, QUOTA_DEFAULT_MAX) || null;
+  return {
+    ...{ files: limit("FILES"), bytes: limit("BYTES"), chunks: limit("CHUNKS") },
+    owner_files: limit("OWNER_FILES"),
+    owner_bytes: limit("OWNER_BYTES"),
+    owner_chunks: limit("OWNER_CHUNKS"),
   };
 }
 
@@ -162,6 +175,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     snapshotCopies: readSnapshotCopies(reader),
     corsOrigins: reader.origins("CORS_ORIGINS"),
     rateLimit: readRateLimit(reader),
+    quotaDefaults: readQuotaDefaults(reader),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,

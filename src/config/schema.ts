@@ -94,6 +94,13 @@ export interface Config {
     readonly userRequests: number;
     readonly windowSeconds: number;
   };
+  /** What projects without limits of their own may store, and all projects of an owner; null for no limit. */
+  readonly quotaDefaults: Readonly<
+    Record<
+      "files" | "bytes" | "chunks" | "owner_files" | "owner_bytes" | "owner_chunks",
+      number | null
+    >
+  >;
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;

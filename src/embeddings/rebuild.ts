@@ -3,6 +3,7 @@ import { OPERATOR, transactionAs } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
 import type { Sql } from "../db/client.ts";
 import { holdProject } from "../db/project-lock.ts";
+import { countOnly } from "../db/quotas.ts";
 import { transaction } from "../db/transaction.ts";
 import { EmbedderAway, type ProjectEmbedder } from "../import/embedders/project-embedders.ts";
 import { EMBED_BATCH_INPUTS, type Outcome } from "../import/embedders/text-batches.ts";
@@ -151,6 +152,7 @@ async function embedPatiently(
 async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, project);
+    await countOnly(tx);
     await tx`SELECT 1 FROM projects WHERE id = ${project} FOR UPDATE`;
     // The trigger that guards the embedder of a project lets this transaction pass.
     await tx`SELECT set_config('tessera.rebuilds_embeddings', ${project}, true)`;

@@ -1,4 +1,5 @@
 import type { Queryable } from "../db/client.ts";
+import { countOnly } from "../db/quotas.ts";
 import type { Passage } from "../import/embedders/embedder.ts";
 import { cutText } from "../import/text-file.ts";
 import { isMarkdownPath, plainText } from "../markdown/index.ts";
@@ -65,6 +66,7 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
     JOIN files f ON f.id = v.file_id
     WHERE v.id = ANY (${[...versions]}::uuid[]) AND v.chunk_count = 0 AND has_text(v.content)
     ORDER BY v.id FOR UPDATE OF v`;
+  if (uncut.length > 0) await countOnly(sql);
   for (const version of uncut) {
     const { id, content, path } = version;
     const chunks = await cutText(content, isMarkdownPath(path));

@@ -99,6 +99,7 @@ export function inputRequestOperations(services: {
         "input-request-not-found",
         "input-request-closed",
         "idempotency-conflict",
+        "quota-exceeded",
       ],
       async handle({ params, body, principal }) {
         const conversationId = referenceId(params.conversation_id);

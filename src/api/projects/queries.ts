@@ -160,9 +160,10 @@ export async function insertProject(sql: Queryable, values: ProjectValues): Prom
   const { id, slug, name, description, templateId, embedder } = values;
   const [row] = await sql<ProjectRow[]>`
     INSERT INTO projects (id, slug, name, description, features, config, config_written, provider,
-      layout, embedder)
+      layout, embedder, max_files, max_bytes, max_chunks)
     SELECT ${id}, ${slug}, ${name}, ${description}, coalesce(t.features, '{}'),
-      coalesce(t.config, '{}'), t.config_written, t.provider, t.layout, coalesce(${embedder}, t.embedder)
+      coalesce(t.config, '{}'), t.config_written, t.provider, t.layout, coalesce(${embedder}, t.embedder),
+      t.max_files, t.max_bytes, t.max_chunks
     FROM (SELECT) one LEFT JOIN projects t ON t.id = ${templateId}
     WHERE NOT EXISTS (SELECT FROM projects WHERE slug = ${slug})
     RETURNING id, slug, name, description, is_claimed, features, ${sql.unsafe(CONFIG)}, provider, layout, embedder,

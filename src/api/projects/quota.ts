@@ -6,6 +6,8 @@ import { holdProject } from "../../db/project-lock.ts";
 /** What a quota can limit. */
 export const QUOTAS = ["files", "bytes", "chunks"] as const;
 type Quota = (typeof QUOTAS)[number];
+/** A number of files, bytes or chunks; `default` for what the service is configured with. */
+export type Limit = number | "none" | "default";
 
 /** How much of something a project stores, all versions included, and may store. */
 export interface QuotaState {
@@ -15,20 +17,22 @@ export interface QuotaState {
   readonly allowed: number | null;
 }
 
+/** The limit of what may be stored in any amount, whatever the defaults are. */
+const ANY_AMOUNT = 2n ** 63n - 1n;
+
 export async function readQuotas(sql: Queryable, projectId: string): Promise<QuotaState[]> {
   return await sql<QuotaState[]>`
-    SELECT v.quota, v.used::float8 AS used, v.allowed::float8 AS allowed
-    FROM projects p, project_usage(p.id) u,
-      LATERAL (VALUES ('files', u.files, p.max_files), ('bytes', u.bytes, p.max_bytes),
-        ('chunks', u.chunks, p.max_chunks)) AS v (quota, used, allowed)
-    WHERE p.id = ${projectId}`;
+    SELECT v.quota, v.used::float8 AS used, nullif(v.allowed, ${String(ANY_AMOUNT)}::bigint)::float8 AS allowed
+    FROM project_usage(${projectId}) u, project_limits(${projectId}) p,
+      LATERAL (VALUES ('files', u.files, p.files), ('bytes', u.bytes, p.bytes),
+        ('chunks', u.chunks, p.chunks)) AS v (quota, used, allowed)`;
 }
 
-/** Sets the limits that are given; null ends one. What is stored already stays. */
+/** Sets the limits that are given: `none` for any amount, `default` for the default. What is stored already stays. */
 export async function setQuotas(
   sql: Sql,
   projectId: string,
-  limits: Readonly<Partial<Record<Quota, number | null>>>,
+  limits: Readonly<Partial<Record<Quota, Limit>>>,
 ): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
@@ -36,8 +40,29 @@ export async function setQuotas(
       const limit = limits[quota];
       if (limit === undefined) continue;
       const column = `max_${quota}`;
-      await tx`UPDATE projects SET ${tx(column)} = ${limit} WHERE id = ${projectId}`;
+      const value = limit === "none" ? ANY_AMOUNT : limit === "default" ? null : limit;
+      await tx`
+        UPDATE projects SET ${tx(column)} = ${value === null ? null : String(value)}
+        WHERE id = ${projectId}`;
     }
     await noteChange(tx, "project.changed", projectId, { quota: limits });
   });
+}
+
+/** What projects without limits of their own may store, and all projects of an owner together; null for no limit. */
+type QuotaDefaults = Readonly<Record<Quota | `owner_${Quota}`, number | null>>;
+
+/** Makes them the defaults of all processes. Without any, nothing is compared when something is stored. */
+export async function writeQuotaDefaults(sql: Sql, defaults: QuotaDefaults): Promise<void> {
+  if (Object.values(defaults).every((limit) => limit === null)) {
+    await sql`DELETE FROM quota_defaults`;
+    return;
+  }
+  const { files, bytes, chunks, owner_files, owner_bytes, owner_chunks } = defaults;
+  await sql`
+    INSERT INTO quota_defaults (files, bytes, chunks, owner_files, owner_bytes, owner_chunks)
+    VALUES (${files}, ${bytes}, ${chunks}, ${owner_files}, ${owner_bytes}, ${owner_chunks})
+    ON CONFLICT (is_only) DO UPDATE SET files = excluded.files, bytes = excluded.bytes,
+      chunks = excluded.chunks, owner_files = excluded.owner_files,
+      owner_bytes = excluded.owner_bytes, owner_chunks = excluded.owner_chunks`;
 }

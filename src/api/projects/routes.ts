@@ -176,7 +176,13 @@ function createOperation(services: ProjectServices): Operation {
     response: Project,
     responseExample: EXAMPLE,
     responseHeaders: { Location: { description: "The path of the project." } },
-    problems: ["permission-denied", "project-not-found", "project-slug-taken", "embedder-mismatch"],
+    problems: [
+      "permission-denied",
+      "project-not-found",
+      "project-slug-taken",
+      "embedder-mismatch",
+      "quota-exceeded",
+    ],
     async handle({ principal, requestId, basePath, body }) {
       const project = await createProject(services, principal, requestId, body);
       return json(project, 201, { location: `${basePath}/projects/${project.slug}` });

@@ -5,6 +5,7 @@ import { findProject } from "../../auth/project-access.ts";
 import { ensureUser } from "../../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
+import { useReservation, withReservation } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type PageRequest, readListing } from "../../http/pages.ts";
@@ -123,7 +124,7 @@ async function insertWithTemplate(
   principal: Principal,
   actor: Actor,
   input: NewProject,
-  given: string | null,
+  { id, embedder: given }: { readonly id: string; readonly embedder: string | null },
 ): Promise<Project> {
   // The template may change while it is copied. All statements must see the same state of it.
   await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`;
@@ -131,7 +132,7 @@ async function insertWithTemplate(
   const templateId = await findTemplate(tx, principal, input);
   await ensureUser(tx, principal);
   await actAs(tx, actor);
-  const id = randomUUID();
+  if (templateId !== null) await useReservation(tx, id);
   const { slug, name, description = null } = input;
   const values = { id, slug, name, description, templateId, embedder: given };
   const project = await insertProject(tx, values);
@@ -149,7 +150,7 @@ async function insertWithTemplate(
 /**
  * Creates a project that the caller owns, empty or as a copy of a template. Throws
  * `permission-denied` for an API key bound to a project, `project-not-found` for an unknown
- * template, `project-slug-taken`, and `embedder-mismatch` if the chunks of the template have another one.
+ * template, `project-slug-taken`, `quota-exceeded`, and `embedder-mismatch` if the chunks of the template have another one.
  */
 export async function createProject(
   { sql, embedders }: ProjectServices,
@@ -163,10 +164,18 @@ export async function createProject(
       detail: "An API key that is bound to a project cannot create projects.",
     });
   }
+  const id = randomUUID();
+  const actor = actorOf(principal, requestId);
+  const create = () =>
+    transaction(sql, (tx) => insertWithTemplate(tx, principal, actor, input, { id, embedder }));
   try {
-    return await transaction(sql, (tx) =>
-      insertWithTemplate(tx, principal, actorOf(principal, requestId), input, embedder),
-    );
+    if (input.templateProjectId === undefined && input.templateSlug === undefined) {
+      return await create();
+    }
+    return await withReservation(sql, id, principal.userId, {
+      template: (tx) => findTemplate(tx, principal, input),
+      copy: create,
+    });
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;
     throw new Problem("project-slug-taken", { cause: error });

@@ -127,6 +127,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         "validation-failed",
         "webhook-not-found",
         "idempotency-conflict",
+        "quota-exceeded",
       ],
       problemSchema: WebhookProblemBody,
       extendProblem: (problem) => ({

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
+import { countOnly } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
 import { base64Of } from "../../shared/vector.ts";
 import { cutVersions } from "../store.ts";
@@ -146,6 +147,7 @@ export async function store(
     const [project] = await tx<{ embedder: string | null }[]>`
       SELECT embedder FROM projects WHERE id = ${id} AND (SELECT hold_project(${id})) FOR KEY SHARE`;
     if (project?.embedder !== fingerprint) return;
+    await countOnly(tx);
     const embedded = await tx<{ version: string }[]>`
       UPDATE chunks c SET embedder = ${fingerprint}, embedding = decode(u.embedding, 'base64'),
         dimension = octet_length(decode(u.embedding, 'base64')) / 4

@@ -1,0 +1,241 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { type Answer, type Caller, startApi, type TestApi } from "../../support/api/api.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { addWritableProject, sendWrite, WRITES } from "../../support/api/writes.ts";
+import { until } from "../../support/until.ts";
+
+/** Far less than what each of these stores. */
+const ALLOWED_BYTES = 20_000;
+const MUCH = "x".repeat(100_000);
+const PRODUCTION = { record: "environment", name: "production" };
+
+const ENV = { QUOTA_DEFAULT_BYTES: String(ALLOWED_BYTES) };
+const api = await startApi({ env: ENV });
+const owner = await api.user({ permissions: ["account.billing.manage"] });
+
+const used = async (to: TestApi, id: string): Promise<Record<string, number>> => {
+  const [row] = await to.sql`SELECT * FROM project_usage(${id})`;
+  return Object.fromEntries(
+    Object.entries(row ?? {}).map(([name, value]) => [name, Number(value)]),
+  );
+};
+
+const refusal = ({ status, body }: Answer) => [status, body.slug];
+const REFUSED = [409, "quota-exceeded"];
+
+const fileOf = (path: string, more: object) => ({
+  ...{ record: "file", path, environments: ["production"] },
+  ...more,
+});
+/** Everything that a client may fill with what they like, by the records that do. */
+const fillings = (): Readonly<Record<string, readonly object[]>> => {
+  const conversation = { record: "conversation", id: randomUUID(), created_by: "somebody" };
+  const inConversation = { conversation_id: conversation.id };
+  const branch = { record: "branch", id: randomUUID(), name: "main" };
+  return {
+    "the content of a file": [fileOf("a.md", { content: MUCH })],
+    "the texts of chunks": [fileOf("a.md", { content: "a", chunks: [{ content: MUCH }] })],
+    "the metadata of chunks": [
+      fileOf("a.md", { content: "a", chunks: [{ content: "a", metadata: { a: MUCH } }] }),
+    ],
+    embeddings: [
+      fileOf("a.md", {
+        chunks: Array.from({ length: 8 }, (_, i) => ({
+          ...{ content: String(i), embedding: Array(768).fill(i + 1) },
+        })),
+      }),
+    ],
+    conversations: [{ ...conversation, summary: MUCH }],
+    "the metadata of conversations": [{ ...conversation, metadata: { a: MUCH } }],
+    messages: [
+      conversation,
+      { record: "message", ...inConversation, seq: 1, role: "user", parts: [{ text: MUCH }] },
+    ],
+    "the metadata of messages": [
+      conversation,
+      {
+        record: "message",
+        ...inConversation,
+        seq: 1,
+        role: "user",
+        parts: [],
+        metadata: { a: MUCH },
+      },
+    ],
+    "input requests": [
+      conversation,
+      { record: "input_request", ...inConversation, id: randomUUID(), description: MUCH },
+    ],
+    environments: [{ ...PRODUCTION, environment_variables: [{ name: "A", value: MUCH }] }],
+    "status checks": [
+      branch,
+      {
+        ...{ record: "status_check", branch_id: branch.id, check_name: "a", status: "success" },
+        description: MUCH,
+      },
+    ],
+  };
+};
+
+describe("the bytes of a project", () => {
+  test.each(Object.keys(fillings()))(
+    "have a limit that %s cannot exceed, whether new or changed",
+    async (what) => {
+      const project = await api.project(owner);
+      const { post } = importsOf(api, owner);
+      const records = fillings()[what] as readonly object[];
+      expect((await post(project, [PRODUCTION])).status).toBe(200);
+      expect(refusal(await post(project, records))).toEqual(REFUSED);
+      expect((await used(api, project.id))["bytes"]).toBe(0);
+      // The same with little, which is then changed.
+      const little = JSON.parse(
+        JSON.stringify(records)
+          .replaceAll(MUCH, "x")
+          .replaceAll(/\[(\d)(,\1)+\]/g, "null"),
+      );
+      expect((await post(project, little)).body).toMatchObject({ refused: 0 });
+      const before = (await used(api, project.id))["bytes"] as number;
+      expect(refusal(await post(project, records))).toEqual(REFUSED);
+      expect((await used(api, project.id))["bytes"]).toBe(before);
+    },
+  );
+
+  test("are refused to no operation but those that add to them, which store nothing then", async () => {
+    const adding = [
+      "putFile",
+      "importRecords",
+      "deliverWebhook",
+      "answerInputRequest",
+      "createProject",
+    ];
+    const project = await addWritableProject(api, owner);
+    const { bytes = 0 } = await used(api, project.id);
+    await api.sql`UPDATE projects SET max_bytes = ${bytes} WHERE id = ${project.id}`;
+    for (const [id, recipe] of Object.entries(WRITES)) {
+      const answer = await sendWrite(api, recipe(project));
+      // A copy of what fits the limit fits, too.
+      if (adding.includes(id) && id !== "createProject") {
+        expect([id, ...refusal(answer)]).toEqual([id, ...REFUSED]);
+      } else {
+        expect(answer.status, `${id}: ${answer.text}`).toBeLessThan(300);
+      }
+    }
+    expect(await used(api, project.id)).toEqual({ files: 0, bytes: 0, chunks: 0 });
+  });
+
+  test("are those of the tables, exactly, after writes, changes and removals", async () => {
+    const other = await startApi();
+    const writer = await other.user();
+    const project = await addWritableProject(other, writer, 20);
+    for (const [id, recipe] of Object.entries(WRITES)) {
+      if (id !== "deleteProject") await sendWrite(other, recipe(project));
+    }
+    const { id } = project;
+    await other.sql`DELETE FROM files WHERE project_id = ${id} AND path LIKE '1%'`;
+    await other.sql`UPDATE chunks SET content = content || 'more' WHERE project_id = ${id}`;
+    const [row] = await other.sql`
+      SELECT (SELECT count(*) FROM files WHERE project_id = ${id})::float8 AS files,
+        (SELECT count(*) FROM chunks WHERE project_id = ${id})::float8 AS chunks,
+        ((SELECT sum(octet_length(content)) FROM file_versions WHERE project_id = ${id})
+        + (SELECT sum(octet_length(content) + document_bytes(metadata_written, metadata)) FROM chunks
+          WHERE project_id = ${id})
+        + (SELECT sum(octet_length(parts::text)) FROM messages m
+          JOIN conversations c ON c.id = m.conversation_id WHERE c.project_id = ${id})
+        + (SELECT sum(document_bytes(fields_written, fields) + octet_length(concat(r.title, description))) FROM input_requests r
+          JOIN conversations c ON c.id = r.conversation_id WHERE c.project_id = ${id})
+        + (SELECT sum(octet_length(values::text)) FROM input_responses r
+          JOIN conversations c ON c.id = r.conversation_id WHERE c.project_id = ${id})
+        + (SELECT sum(octet_length(concat(title, summary))) FROM conversations WHERE project_id = ${id})
+        + (SELECT sum(octet_length(payload::text)) FROM webhook_events WHERE project_id = ${id}))::float8 AS bytes`;
+    expect(await used(other, id)).toEqual(row as never);
+  });
+
+  test("have no default once the operator lifts it, and the default again when asked for it", async () => {
+    const project = await api.project(owner);
+    const allowed = async () =>
+      (await api.get(`/projects/${project.id}/quotas`, owner)).body.data[1].allowed;
+    expect(await allowed()).toBe(ALLOWED_BYTES);
+    const { setQuotas } = await import("../../src/api/projects/quota.ts");
+    await setQuotas(api.sql, project.id, { bytes: "none" });
+    expect(await allowed()).toBeNull();
+    const { post } = importsOf(api, owner);
+    const records = [PRODUCTION, fileOf("a.md", { content: MUCH })];
+    expect((await post(project, records)).status).toBe(200);
+    await setQuotas(api.sql, project.id, { bytes: "default" });
+    expect(await allowed()).toBe(ALLOWED_BYTES);
+  });
+});
+
+test("a copy of a project has its limits", async () => {
+  const template = await addWritableProject(api, owner);
+  await api.sql`UPDATE projects SET max_files = 1, max_bytes = 5000 WHERE id = ${template.id}`;
+  const slug = `copy-${randomUUID()}`;
+  const copy = { slug, name: "Copy", templateSlug: template.slug };
+  expect((await api.post("/projects", copy, owner)).status).toBe(201);
+  const { body } = await api.get(`/projects/${slug}/quotas`, owner);
+  expect(body.data.map(({ allowed }: { allowed: number }) => allowed)).toEqual([1, 5000, null]);
+});
+
+test("texts that fit are embedded, although their embeddings do not", async () => {
+  const project = await api.project(owner);
+  await api.send("PATCH", `/projects/${project.id}`, { as: owner, json: { embedder: "hashing" } });
+  const { post } = importsOf(api, owner);
+  const content = Array.from({ length: 12 }, (_, i) => `# ${i}\n\n${"word ".repeat(60)}\n`).join(
+    "\n",
+  );
+  expect((await post(project, [PRODUCTION, fileOf("a.md", { content })])).status).toBe(200);
+  await until(async () => {
+    const { body } = await api.get(`/projects/${project.id}/index-state`, owner);
+    return (
+      body.embeddings_waiting === 0 && ((await used(api, project.id))["bytes"] ?? 0) > ALLOWED_BYTES
+    );
+  });
+  expect(refusal(await post(project, [fileOf("b.md", { content: "b" })]))).toEqual(REFUSED);
+});
+
+describe("the default for all projects of an owner", () => {
+  async function limited(files: number): Promise<{ api: TestApi; caller: Caller }> {
+    const own = await startApi({ env: { QUOTA_DEFAULT_OWNER_FILES: String(files) } });
+    return { api: own, caller: await own.user() };
+  }
+
+  test("holds for copies and writes at the same time, and for nobody else", async () => {
+    const { api: own, caller } = await limited(6);
+    const template = await own.project(caller);
+    const { post } = importsOf(own, caller);
+    const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
+    expect((await post(template, [PRODUCTION, ...files])).status).toBe(200);
+    const others = await Promise.all(Array.from({ length: 4 }, () => own.project(caller)));
+    for (const project of others) await post(project, [PRODUCTION]);
+    const untilNotBusy = async (send: () => Promise<Answer>): Promise<Answer> => {
+      const answer = await send();
+      return answer.status === 503 ? await untilNotBusy(send) : answer;
+    };
+    const copy = () => ({ slug: `c-${randomUUID()}`, name: "Copy", templateSlug: template.slug });
+    const answers = await Promise.all([
+      ...others.map(() => untilNotBusy(() => own.post("/projects", copy(), caller))),
+      ...others.map((project) => untilNotBusy(() => post(project, files))),
+    ]);
+    expect(answers.filter(({ status }) => status < 300)).toHaveLength(2);
+    for (const answer of answers)
+      if (answer.status >= 300) expect(refusal(answer)).toEqual(REFUSED);
+    const [sum] = await own.sql`SELECT count(*)::integer AS files FROM files`;
+    expect(sum?.["files"]).toBe(6);
+    const [left] = await own.sql`SELECT count(*)::integer AS count FROM quota_reservations`;
+    expect(left?.["count"]).toBe(0);
+    const other = await own.user();
+    const theirs = await own.project(other);
+    expect((await importsOf(own, other).post(theirs, [PRODUCTION, ...files])).status).toBe(200);
+  });
+
+  test("is not told from what others store: the answer names the limit alone", async () => {
+    const { api: own, caller } = await limited(1);
+    const project = await own.project(caller);
+    const { post } = importsOf(own, caller);
+    const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
+    const answer = await post(project, [PRODUCTION, ...files]);
+    expect(refusal(answer)).toEqual(REFUSED);
+    expect(answer.body.detail).toBe("All projects of an owner may store at most 1 files together.");
+  });
+});
