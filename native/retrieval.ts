@@ -36,7 +36,8 @@ interface Retrieval {
   /**
    * Retrieves one page. Null when the scope is not loaded; `unread` names the file versions that the page shows and
    * that have to be given. `countsAll` says that there are no more hits than counted, and `lacksHits` that the page
-   * is short because too few hits were given.
+   * is short because too few hits were given. `matched` has the ids of the versions that match, separated by commas, if
+   * they are listed, and `hasAllMatched` says that there are no others.
    */
   retrieve(
     request: QueryWords &
@@ -53,11 +54,18 @@ interface Retrieval {
         /** How much hits have to differ from those before: 0 to 1. */
         readonly diversity: number;
         readonly excluded: Excluded;
+        /** Whether the versions of all matching files are listed. */
+        readonly listsMatches: boolean;
         readonly given: Given | null;
       },
     tokenizer: Tokenizer,
   ):
-    | (FoundPage & { readonly countsAll: boolean; readonly lacksHits: boolean })
+    | (FoundPage & {
+        readonly countsAll: boolean;
+        readonly lacksHits: boolean;
+        readonly matched: string | null;
+        readonly hasAllMatched: boolean;
+      })
     | { readonly unread: string[] }
     | null;
 }

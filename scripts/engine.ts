@@ -45,6 +45,7 @@ const API_TESTS = [
   "lookup-knowledge",
   "mcp",
   "retrieve",
+  "retrieve-facets",
   "retrieve-groups",
   "retrieve-like",
   "search-effort",

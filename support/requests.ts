@@ -46,6 +46,7 @@ export function lookUp(
 export const PLAIN = {
   ...{ groupSize: 0, diversity: 0 },
   excluded: { chunkIds: [], paths: [], chunks: 0 },
+  listsMatches: false,
 } as const;
 
 /** Retrieves on this thread. Throws when the retrieval fails. */

@@ -391,6 +391,15 @@ export interface components {
              */
             docs?: string;
         };
+        /** @description How many of the files that are found have each value of a field. */
+        Facet: {
+            /** @description The most frequent values, at most 100; equally frequent ones in order. */
+            values: components["schemas"]["FieldValue"][];
+            /** @description Different values. */
+            total: number;
+            /** @description False where there may be more: a retrieval counts up to 100,000 files that words have found and those of 10,000 chunks that the vector has found. */
+            exact: boolean;
+        };
         /** @description A field that filters can compare. */
         Field: {
             /** @description The field as a filter names it: `path`, `frontmatter.<key>`, or `metadata.<key>` of chunks. */
@@ -1333,6 +1342,13 @@ export interface components {
             group_size?: number;
             /** @description How much a hit has to differ from those before it (maximal marginal relevance): the next one has the highest (1 - diversity) * score - diversity * its greatest cosine with those before. `score` is at most that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0. */
             diversity?: number;
+            /**
+             * @description Fields as filters name them, such as `frontmatter.tags`: the answer says how many of the files that are found have each value.
+             * @example [
+             *       "frontmatter.tags"
+             *     ]
+             */
+            facets?: string[];
             /** @description `page_info.next` of the previous page. It continues that page's query: parameters sent with it must have the same values. */
             cursor?: string;
             /** @description The query embedding. */
@@ -1346,6 +1362,10 @@ export interface components {
             search_time_ms: number;
             /** @description How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says. */
             total_matches: number;
+            /** @description By field, if facets were asked for. They count the files of all pages: of every hit that the filter, the words and the threshold leave. */
+            facets?: {
+                [key: string]: components["schemas"]["Facet"];
+            };
         };
         /** @description A chunk, or a file, which stands for the mean of its chunks. It is left out of the answer. */
         RetrieveSource: {

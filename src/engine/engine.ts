@@ -57,6 +57,17 @@ export interface Engine {
    * most files have. Rejects with problems.
    */
   fields(scope: Scope): Promise<readonly FieldSummary[]>;
+  /**
+   * How many of the files that a retrieval has found in a scope have each value of some fields, as the JSON of an
+   * object of `values` (`value`, `count`), `total` and `exact` by field. Rejects with problems.
+   *
+   * @param matches what the retrieval has listed
+   */
+  facets(
+    scope: Scope,
+    matches: { readonly versionIds: string; readonly areAll: boolean },
+    names: readonly string[],
+  ): Promise<string>;
   /** There is such a change in the log: answers that lack it know that they do. */
   noteChange(seq: number): void;
   /** Resolves with true once these reads see the change; with false when the wait has ended before. */

@@ -17,6 +17,7 @@ import { Replicator } from "../pgvector/replicator/replicator.ts";
 import { type TextMessage, ViewStore } from "../text/index.ts";
 import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
+import { fieldReads } from "./field-reads.ts";
 import { RecallMonitor } from "./recall/recall-monitor.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
@@ -158,8 +159,7 @@ function openEmbedded(parts: Parts): Engine {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),
     retrieve: (request) => retrieve((each) => retrievals.run(each), platform, request),
-    matching: (scope, versionIds) => indexer.matching(scope, versionIds),
-    fields: (scope) => indexer.fields(scope),
+    ...fieldReads(indexer),
     noteChange: (seq) => indexer.applied.note(seq),
     whenApplied: (change) => indexer.applied.wait(change),
     behindMs: (projectId) => indexer.applied.behindMs(projectId),
@@ -228,8 +228,7 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
       searches.retrieve(request, (hits) =>
         retrieve((each) => retrievals.run(each), platform, request, hits),
       ),
-    matching: (scope, versionIds) => indexer.matching(scope, versionIds),
-    fields: (scope) => indexer.fields(scope),
+    ...fieldReads(indexer),
     noteChange: (seq) => applied.note(seq),
     async whenApplied(change, read) {
       const waits = [applied.wait(change), ...(read === "vectors" ? [vectors.wait(change)] : [])];

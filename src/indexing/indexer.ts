@@ -13,6 +13,7 @@ import { AppliedChanges } from "./changes/applied-changes.ts";
 import type { FieldSummary } from "./fields/field-summary.ts";
 import type { MemberLists } from "./fields/member-lists.ts";
 import { LoadQueue } from "./load-queue.ts";
+import type { WantedFacets } from "./projects/match-facets.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
 import type {
   IndexerEvent,
@@ -183,6 +184,22 @@ export class Indexer {
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
       const fields = await this.#run({ type: "fields", projectId, scopeId });
       return typeof fields === "string" ? (parseJson(fields) as FieldSummary[]) : undefined;
+    });
+  }
+
+  /**
+   * How many of the file versions that a retrieval has found in a scope have each value of some fields, as JSON.
+   * Throws and waits as `whenLoaded` does.
+   */
+  facets(
+    scope: Scope,
+    matches: Pick<WantedFacets, "versionIds" | "areAll">,
+    names: readonly string[],
+  ): Promise<string> {
+    const { projectId, id: scopeId } = scope;
+    return whenLoaded(this.loaderFor("fields"), scope, async () => {
+      const found = await this.#run({ type: "facets", projectId, scopeId, ...matches, names });
+      return typeof found === "string" ? found : undefined;
     });
   }
 

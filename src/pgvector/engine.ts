@@ -137,12 +137,13 @@ export class PgvectorSearch {
    * problems, or rejects with them.
    */
   async retrieve(
-    { scope, vector, threshold, limit, progress, mode }: RetrieveRequest,
+    { scope, vector, threshold, limit, progress, mode, listsMatches }: RetrieveRequest,
     run: (hits: Given["hits"]) => Promise<Reply<"retrieve">>,
   ): Promise<Reply<"retrieve">> {
     if (vector === null || mode === "keyword") return await run(null);
     // The progress names every hit of earlier pages in some characters.
-    const wanted = Math.max(RETRIEVED_MIN, limit + 1 + progress.length / RETURNED_CHARS);
+    const least = listsMatches ? VECTOR_RETRIEVED_MAX : RETRIEVED_MIN;
+    const wanted = Math.max(least, limit + 1 + progress.length / RETURNED_CHARS);
     for (let most = Math.ceil(wanted); ; most *= RETRIEVED_GROWTH) {
       const options = {
         dimension: vector.length,

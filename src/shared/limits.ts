@@ -88,6 +88,8 @@ export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
 export const EMBEDDER_DIMENSION_MAX = Math.max(...DIMENSIONS);
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
+/** Fields whose values a retrieval counts. */
+export const FACETS_MAX = 8;
 /** Hits of one file in a retrieval that groups them. */
 export const GROUP_SIZE_DEFAULT = 3;
 export const GROUP_SIZE_MAX = 10;

@@ -234,6 +234,6 @@ async function buildSearch(user: User): Promise<void> {
       compare(printed.at(-1) ?? "", block);
     }
   }
-  expect({ programs, answers }).toEqual({ programs: 1, answers: 2 });
+  expect({ programs, answers }).toEqual({ programs: 1, answers: 3 });
   expect(printed.at(-1)).toContain("Kale survives frost");
 }

@@ -137,6 +137,7 @@ void readRequest(const Fields& asked, RetrievalRequest& request) {
   request.groupSize = integerOf(asked["groupSize"], 0, MAX_GROUP_SIZE);
   request.diversity = thresholdOf(asked["diversity"]);
   readExcluded(asked["excluded"], request.excluded);
+  request.listsMatches = asked["listsMatches"].value.ToBoolean();
   request.progress = textOf(asked["progress"]);
   request.selfPath = textOf(asked["selfPath"]);
   request.next = textOf(asked["next"]);
@@ -171,6 +172,8 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
   auto page = pageOf(env, answer.json, answer.total, answer.more, answer.progress);
   page.Set("countsAll", answer.countsAll);
   page.Set("lacksHits", answer.lacksHits);
+  page.Set("matched", request.listsMatches ? Napi::String::New(env, answer.matched) : env.Null());
+  page.Set("hasAllMatched", request.listsMatches && answer.hasAllMatched);
   return page;
 }
 

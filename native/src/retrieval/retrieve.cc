@@ -9,6 +9,7 @@
 #include "retrieval/candidates.hpp"
 #include "retrieval/diversity.hpp"
 #include "retrieval/hit_maker.hpp"
+#include "retrieval/matches.hpp"
 #include "retrieval/progress.hpp"
 #include "retrieval/render_hit.hpp"
 #include "text/query/plan.hpp"
@@ -30,7 +31,10 @@ class Retrieval {
             const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
             RetrievalAnswer& answer)
       : segments_(view.segments()),
+        scope_(scope),
         request_(request),
+        scratch_(scratch),
+        found_(found),
         answer_(answer),
         dimension_(static_cast<uint32_t>(request.vector.size())),
         source_(scope, request.mode == RetrievalMode::KEYWORD ? 0 : dimension_, request.versions),
@@ -59,6 +63,9 @@ class Retrieval {
     count();
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
     render(std::round(took.count()) / 1000);
+    if (request_.listsMatches) {
+      listMatches(segments_, scope_, request_, maker_, query_, scratch_, found_, answer_);
+    }
   }
 
  private:
@@ -200,7 +207,10 @@ class Retrieval {
   }
 
   const std::span<const TextSegment> segments_;
+  const Scope* const scope_;
   const RetrievalRequest& request_;
+  LookupScratch& scratch_;
+  Answer& found_;
   RetrievalAnswer& answer_;
   const uint32_t dimension_;
   const ChunkSource source_;

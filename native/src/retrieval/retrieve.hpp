@@ -43,6 +43,8 @@ struct RetrievalRequest {
   double diversity = 0;
   /// What is left out of the answer.
   Excluded excluded;
+  /// Whether the versions of all matching files are listed.
+  bool listsMatches = false;
   /// The hits of earlier pages, as their answers said.
   std::string progress;
   /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
@@ -70,6 +72,9 @@ struct RetrievalAnswer {
   bool countsAll = false;
   /// True when the page is short only because the caller has given too few hits.
   bool lacksHits = false;
+  /// The ids of the versions that match, separated by commas, and whether there are no others.
+  std::string matched;
+  bool hasAllMatched = false;
   /// True when another page follows. `progress` is for its request then.
   bool more = false;
   std::string progress;

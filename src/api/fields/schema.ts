@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { count } from "../../shared/schemas.ts";
 
-const FieldValue = Type.Object(
+export const FieldValue = Type.Object(
   {
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
       description: "The value, as a filter compares it.",

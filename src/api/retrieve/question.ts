@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, invalid } from "../../problem/problem.ts";
+import { isField } from "../../shared/filter/check.ts";
 import { hasAtMost } from "../../shared/formats.ts";
 import {
   GROUP_SIZE_DEFAULT,
@@ -32,6 +33,8 @@ export const Question = Type.Object({
   /** The most hits of a group; 0 without groups. */
   groupSize: Type.Integer({ minimum: 0, maximum: GROUP_SIZE_MAX }),
   diversity: Type.Number({ minimum: 0, maximum: 1 }),
+  /** The fields of facets as JSON; null without any. */
+  facets: nullable(Type.String()),
   /** The checked filter as canonical JSON text. */
   filter: nullable(Type.String()),
 });
@@ -75,6 +78,10 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   if (hasVector && dimension === undefined) {
     faults.push({ field: "dimension", message: "is required with a vector" });
   }
+  for (const [i, name] of (body.facets ?? []).entries()) {
+    const message = "is not a field: use path, frontmatter.<key> or metadata.<key>";
+    if (!isField(name)) faults.push({ field: `facets[${i}]`, message });
+  }
   const filter = readFilter(body.filter);
   if (Array.isArray(filter)) faults.push(...filter);
   if (faults.length > 0 || Array.isArray(vector) || Array.isArray(filter)) return faults;
@@ -86,6 +93,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
     ...(threshold === undefined ? {} : { threshold }),
     ...(like === undefined ? {} : { like: JSON.stringify(like) }),
     ...(unlike === undefined ? {} : { unlike: JSON.stringify(unlike) }),
+    ...(body.facets === undefined ? {} : { facets: JSON.stringify([...new Set(body.facets)]) }),
     ...(mode === undefined ? {} : { mode }),
     ...groupingOf(body),
     ...(diversity === undefined ? {} : { diversity }),
@@ -126,6 +134,7 @@ export function firstQuestion(projectId: string, body: RetrieveInput): Question 
     mode,
     target: null,
     filter: null,
+    facets: null,
     groupSize: 0,
     diversity: 0,
   };

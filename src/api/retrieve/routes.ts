@@ -72,7 +72,8 @@ export function retrieveOperation(
       "with the offsets of the matched words, the title of their file and the nearest heading. The pages of " +
       "a cursor are one list: no hit repeats, and none scores above one of an earlier page. `group_by` answers " +
       "files with their best passages instead, and `diversity` leaves out what repeats. `like` finds what " +
-      "resembles a chunk or a file, alone or beside a query, and `unlike` what does not. While the " +
+      "resembles a chunk or a file, alone or beside a query, and `unlike` what does not. `facets` counts the values " +
+      "that the files of all pages have. While the " +
       "embedder does not answer, `hybrid` is answered by keyword, which `X-Retrieval` says, and `semantic` " +
       "is answered 503. A project without an embedder is searched by keyword, or by a vector that is sent.",
     extension: true,

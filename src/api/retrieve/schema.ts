@@ -5,13 +5,15 @@ import {
   CURSOR_MAX_CHARS,
   DIMENSIONS,
   EMBEDDER_DIMENSION_MAX,
+  FACETS_MAX,
   GROUP_SIZE_DEFAULT,
   GROUP_SIZE_MAX,
   IMPORT_PATH_MAX_BYTES,
   REFERENCE_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { nullable } from "../../shared/schemas.ts";
+import { count, nullable } from "../../shared/schemas.ts";
+import { FieldValue } from "../fields/schema.ts";
 import { Snippet } from "../lookup/schema.ts";
 import { LookupTarget } from "../scopes/target.ts";
 import { FoundChunk, Limit, VectorArray, VectorBase64 } from "../search/schema.ts";
@@ -113,6 +115,15 @@ const RetrieveOptions = Type.Object({
         "that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0.",
     }),
   ),
+  facets: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: FACETS_MAX,
+      description:
+        "Fields as filters name them, such as `frontmatter.tags`: the answer says how many of the files that are " +
+        "found have each value.",
+      examples: [["frontmatter.tags"]],
+    }),
+  ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
@@ -198,6 +209,24 @@ const RetrieveGroup = Type.Object(
   { title: "RetrieveGroup", description: "The best hits of a file." },
 );
 
+const Facet = Type.Object(
+  {
+    values: Type.Array(FieldValue, {
+      description: "The most frequent values, at most 100; equally frequent ones in order.",
+    }),
+    total: count("Different values."),
+    exact: Type.Boolean({
+      description:
+        "False where there may be more: a retrieval counts up to 100,000 files that words have found and those of " +
+        "10,000 chunks that the vector has found.",
+    }),
+  },
+  {
+    title: "Facet",
+    description: "How many of the files that are found have each value of a field.",
+  },
+);
+
 export const RetrievePage = Type.Object(
   {
     data: Type.Union([Type.Array(RetrieveHit), Type.Array(RetrieveGroup)], {
@@ -209,6 +238,13 @@ export const RetrievePage = Type.Object(
       description:
         "How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says.",
     }),
+    facets: Type.Optional(
+      Type.Record(Type.String(), Facet, {
+        description:
+          "By field, if facets were asked for. They count the files of all pages: of every hit that the filter, " +
+          "the words and the threshold leave.",
+      }),
+    ),
   },
   { title: "RetrieveResponse" },
 );

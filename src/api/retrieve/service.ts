@@ -175,8 +175,25 @@ function requestOf(
       limit,
       threshold,
     },
-    ...{ groupSize, diversity, excluded, progress, next },
+    ...{ groupSize, diversity, excluded, listsMatches: question.facets !== null, progress, next },
   };
+}
+
+/** The answer with the facets that its question asks for, after its other members. */
+async function withFacets(
+  engine: Engine,
+  { scope }: RetrieveRequest,
+  { facets }: Question,
+  { json, work }: Extract<Reply<"retrieve">, { status: "answered" }>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (facets === null) return json;
+  const matches = { versionIds: work.matched ?? "", areAll: work.hasAllMatched };
+  const counted = await engine.facets(scope, matches, JSON.parse(facets) as string[]);
+  const end = Buffer.from(`,"facets":${counted}}`);
+  const whole = new Uint8Array(json.length - 1 + end.length);
+  whole.set(json.subarray(0, -1));
+  whole.set(end, json.length - 1);
+  return whole;
 }
 
 /**
@@ -189,7 +206,9 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const next = cursors.newCursor();
   const request = requestOf(scope, state, { selfPath: call.selfPath, next });
   const run = () => answer(engine, request);
-  const { json, work } = await traced("retrieve", run, (found) => describe(found.work));
+  const found = await traced("retrieve", run, (found) => describe(found.work));
+  const { work } = found;
+  const json = await withFacets(engine, request, state.question, found);
   call.note(() => describe(work), scope);
   const { userId } = call.principal;
   const hasAllCursors =

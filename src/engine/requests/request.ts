@@ -82,6 +82,8 @@ export interface RetrieveRequest {
   /** How much hits have to differ from those before: 0 to 1. */
   readonly diversity: number;
   readonly excluded: Excluded;
+  /** Whether the versions of all matching files are listed. */
+  readonly listsMatches: boolean;
   /** The hits of earlier pages: `progress` of the last of them, or "". */
   readonly progress: string;
   /** The cursor of the next page in case there is one, for `page_info.next`. */
@@ -138,6 +140,10 @@ export interface LookupWork extends Work {
 interface RetrieveWork extends Work {
   /** True when the page is short because the engine has given too few hits. */
   readonly lacksHits: boolean;
+  /** The ids of the versions that match, separated by commas; null if they are not listed. */
+  readonly matched: string | null;
+  /** Whether there are no others. */
+  readonly hasAllMatched: boolean;
   /** Hits of all pages; there may be more, unless `countsAll`. */
   readonly total: number;
   readonly countsAll: boolean;

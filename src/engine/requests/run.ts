@@ -104,13 +104,13 @@ function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
 
 function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"> {
   const { project = null, scope, given = null } = request;
-  const { vector, threshold, groupSize, diversity, excluded } = request;
+  const { vector, threshold, groupSize, diversity, excluded, listsMatches } = request;
   const mode = RETRIEVAL_MODES.indexOf(request.mode);
   const page = asked(request, startedAt);
   const found = retrieveNatively(
     {
       ...{ ...page, project, scope: scope.id, mode, vector, threshold },
-      ...{ groupSize, diversity, excluded, given },
+      ...{ groupSize, diversity, excluded, listsMatches, given },
     },
     TOKENIZER,
   );

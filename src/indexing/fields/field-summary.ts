@@ -18,7 +18,7 @@ const STEP_ENTRIES = 4_096;
 const TYPES = ["string", "number", "boolean"] as const;
 type ValueType = (typeof TYPES)[number];
 
-interface CountedValue {
+export interface CountedValue {
   /** As it was written. */
   readonly value: WrittenScalar;
   /** Files that have the value. */
@@ -49,11 +49,13 @@ interface ColumnCounts {
  * Counts files and not entries: arrays, and chunks of one file, may repeat a value.
  *
  * @param firstChunks that of each file version if the rows of the column are chunks
+ * @param chunks those that count; null for all of the versions
  */
-function* countFiles(
+export function* countFiles(
   column: Column,
   scope: NumberSet,
   firstChunks: Uint32Array | null,
+  chunks: NumberSet | null = null,
 ): Steps<ColumnCounts> {
   const { length } = column.values;
   const byCode = new Uint32Array(length);
@@ -69,6 +71,7 @@ function* countFiles(
     const code = codes[at] as number;
     // The column may have got further values meanwhile, none of them for rows that were there before.
     if (code === 0 || code >= length || !hasDocument(scope, version)) continue;
+    if (firstChunks !== null && chunks !== null && !hasDocument(chunks, row)) continue;
     if (last !== version + 1) files++;
     last = version + 1;
     if (lastWith[code] === last) continue;
@@ -89,21 +92,29 @@ function isBefore(a: CountedValue, b: CountedValue): boolean {
   return (compareScalars(scalarOf(a.value) as Scalar, scalarOf(b.value) as Scalar) ?? 0) < 0;
 }
 
-/** Inserts a value into the best ones, in order, if it is one of them. */
-function insertValue(best: CountedValue[], value: CountedValue): void {
+/** Inserts a value into the best ones, at most so many, in order, if it is one of them. */
+function insertValue(best: CountedValue[], value: CountedValue, most: number): void {
   const worst = best.at(-1);
-  const isFull = best.length === FIELD_VALUES_LISTED_MAX;
+  const isFull = best.length === most;
   if (isFull && worst !== undefined && !isBefore(value, worst)) return;
   if (isFull) best.pop();
   const at = best.findIndex((each) => isBefore(value, each));
   best.splice(at < 0 ? best.length : at, 0, value);
 }
 
-function* summaryOf(
-  name: string,
+interface ListBounds {
+  /** Values that are listed, those that the most files have. */
+  readonly values: number;
+  /** The length of a text up to which it is listed. */
+  readonly chars: number;
+}
+
+/** The most frequent values of a column, how many different ones there are, and of what types. */
+export function* mostFrequent(
   column: Column,
-  { files, byCode }: ColumnCounts,
-): Steps<FieldSummary> {
+  { byCode }: ColumnCounts,
+  bounds: ListBounds,
+): Steps<{ best: CountedValue[]; distinct: number; types: ReadonlySet<string> }> {
   const best: CountedValue[] = [];
   const types = new Set<string>();
   let distinct = 0;
@@ -114,11 +125,17 @@ function* summaryOf(
     if (count === 0 || value === undefined) continue;
     distinct++;
     types.add(typeOf(value));
-    const isShort = typeof value !== "string" || value.length <= FIELD_VALUE_LISTED_MAX_CHARS;
-    if (isShort) insertValue(best, { value, count });
+    const isShort = typeof value !== "string" || value.length <= bounds.chars;
+    if (isShort) insertValue(best, { value, count }, bounds.values);
   }
+  return { best, distinct, types };
+}
+
+function* summaryOf(name: string, column: Column, counts: ColumnCounts): Steps<FieldSummary> {
+  const bounds = { values: FIELD_VALUES_LISTED_MAX, chars: FIELD_VALUE_LISTED_MAX_CHARS };
+  const { best, distinct, types } = yield* mostFrequent(column, counts, bounds);
   const known = TYPES.filter((type) => types.has(type));
-  return { name, types: known, files, distinct, values: best };
+  return { name, types: known, files: counts.files, distinct, values: best };
 }
 
 /**

@@ -26,6 +26,7 @@ import { listenForVersions } from "../changes/new-versions.ts";
 import { memberLists } from "../fields/member-lists.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
+import { matchFacets } from "../projects/match-facets.ts";
 import { matchVersions } from "../projects/match-versions.ts";
 import type { ProjectIndexer } from "../projects/project-indexer.ts";
 import { scopeFields } from "../projects/scope-fields.ts";
@@ -170,6 +171,7 @@ export class IndexingThread {
       return Promise.resolve(members === undefined ? null : memberLists(members));
     }
     if (task.type === "fields") return scopeFields(this.context, projectId, task.scopeId);
+    if (task.type === "facets") return matchFacets(this.context, task, this.projects);
     const { filter, versionIds } = task;
     return matchVersions(this.context, projectId, filter, versionIds).catch((err: unknown) => {
       this.context.log.warn({ err, project: projectId }, "cannot read the fields of file versions");

@@ -5,6 +5,7 @@ import type { Progress } from "../changes/applied-changes.ts";
 import type { CopyTotals } from "../copies/copy-totals.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { WantedScope } from "../projects/derived-scopes.ts";
+import type { WantedFacets } from "../projects/match-facets.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
@@ -79,6 +80,11 @@ interface FieldsTask {
   readonly scopeId: string;
 }
 
+/** Asks how many of some file versions have each value of some fields. */
+interface FacetsTask extends WantedFacets {
+  readonly type: "facets";
+}
+
 export type IndexerCommand =
   | {
       /** Has the projects that were searched since the last such command, and the derived scopes. */
@@ -110,10 +116,10 @@ export type IndexerEvent =
 
 export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
-  readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask;
+  readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask | FacetsTask;
   /**
    * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
-   * versions cannot be read. Of members and fields: null when the scope is not in memory any more.
+   * versions cannot be read. Of members, fields and facets: null when the scope is not in memory any more.
    */
   readonly result: boolean | Uint8Array | MemberLists | string | null;
   readonly command: IndexerCommand;

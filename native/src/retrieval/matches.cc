@@ -1,0 +1,85 @@
+#include "retrieval/matches.hpp"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace tessera {
+
+/// Files that are found by their texts at most, and chunks by their vectors.
+static constexpr uint32_t MATCHED_FILES_MAX = 100'000;
+static constexpr uint32_t MATCHED_CHUNKS_MAX = 10'000;
+
+namespace {
+
+class Matches {
+ public:
+  Matches(const RetrievalRequest& request, const HitMaker& maker)
+      : request_(request), maker_(maker) {}
+
+  void addTexts(std::span<const TextSegment> segments, TextQuery& query, LookupScratch& scratch) {
+    query.limit = MATCHED_FILES_MAX;
+    const Ranking ranking = rankText(segments, query, scratch.rank);
+    for (const TextMatch& match : ranking.best) {
+      HitCandidate candidate;
+      candidate.match = &match;
+      add(candidate, segments[match.segment].versionId(match.document));
+    }
+    areAll_ = areAll_ && ranking.best.size() == ranking.total;
+  }
+
+  void addGiven() {
+    for (const GivenHit& hit : *request_.hits) addChunk(hit.chunk);
+    areAll_ = areAll_ && request_.hasAllHits;
+  }
+
+  void addVectors(const Scope& scope, Answer& found) {
+    const auto dimension = static_cast<uint32_t>(request_.vector.size());
+    const Query query{request_.vector.data(), dimension, MATCHED_CHUNKS_MAX, request_.threshold,
+                      false};
+    search(scope, query, found);
+    for (const Hit& hit : found.hits) addChunk(chunkAt(*hit.shard, hit.row, false));
+    areAll_ = areAll_ && found.hits.size() < MATCHED_CHUNKS_MAX;
+  }
+
+  void list(RetrievalAnswer& answer) const {
+    answer.hasAllMatched = areAll_;
+    answer.matched.clear();
+    for (const std::string_view version : versions_) {
+      if (!answer.matched.empty()) answer.matched += ',';
+      answer.matched += version;
+    }
+  }
+
+ private:
+  void add(const HitCandidate& candidate, std::string_view version) {
+    if (!maker_.isExcluded(candidate)) versions_.insert(version);
+  }
+
+  void addChunk(const ChunkRef& chunk) {
+    HitCandidate candidate;
+    candidate.chunk = chunk;
+    add(candidate, chunk.parts.versionId);
+  }
+
+  const RetrievalRequest& request_;
+  const HitMaker& maker_;
+  std::unordered_set<std::string_view> versions_;
+  bool areAll_ = true;
+};
+
+}  // namespace
+
+void listMatches(std::span<const TextSegment> segments, const Scope* scope,
+                 const RetrievalRequest& request, const HitMaker& maker, TextQuery& query,
+                 LookupScratch& scratch, Answer& found, RetrievalAnswer& answer) {
+  Matches matches(request, maker);
+  if (request.mode != RetrievalMode::SEMANTIC) matches.addTexts(segments, query, scratch);
+  if (request.hits) {
+    matches.addGiven();
+  } else if (request.mode != RetrievalMode::KEYWORD && scope != nullptr) {
+    matches.addVectors(*scope, found);
+  }
+  matches.list(answer);
+}
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+import type { Steps } from "../../shared/filter/steps.ts";
+import { FILTER_STRING_MAX_CHARS } from "../../shared/limits.ts";
+import { addDocument, emptyDocumentSet, hasDocument } from "../../text/index.ts";
+import type { NumberSet } from "../versions/version-index.ts";
+import type { Column } from "./column.ts";
+import type { FieldProject } from "./field-project.ts";
+import { type CountedValue, countFiles, mostFrequent } from "./field-summary.ts";
+
+/** Values of a facet: those that the most files have. Longer ones are counted, but not listed. */
+const FACET_VALUES_MAX = 100;
+/** Rows between two yields. */
+const STEP_ROWS = 4_096;
+
+/** The matches whose values are counted. */
+interface Matches {
+  readonly versions: NumberSet;
+  /** The chunks that count; null for all of the versions. */
+  readonly chunks: NumberSet | null;
+  /** Whether there are no other matches. */
+  readonly areAll: boolean;
+}
+
+/** How many of some files have each value of a field. */
+export interface Facet {
+  /** The more frequent value is first; equally frequent ones are in order. */
+  readonly values: readonly CountedValue[];
+  /** Different values. */
+  readonly total: number;
+  readonly exact: boolean;
+}
+
+/** Whether a row of the column belongs to one of the versions. */
+function* hasRowOf(
+  { rows: { values: rows } }: Column,
+  versions: NumberSet,
+  firstChunks: Uint32Array | null,
+): Steps<boolean> {
+  let version = 0;
+  for (let at = 0; at < rows.length; at++) {
+    if (at % STEP_ROWS === 0) yield;
+    const row = rows[at] as number;
+    if (firstChunks === null) version = row;
+    else while ((firstChunks[version + 1] as number) <= row) version++;
+    if (hasDocument(versions, version)) return true;
+  }
+  return false;
+}
+
+/** Counts the values of a field, which is named as in filters. Yields after every short step. */
+export function* countFacet(
+  project: FieldProject,
+  field: string,
+  { versions, chunks, areAll }: Matches,
+): Steps<Facet> {
+  const { path, frontmatter, metadata } = project.columns;
+  const [root, ...names] = field.split(".");
+  const fields = root === "metadata" ? metadata : frontmatter;
+  const column = root === "path" ? path : fields.columns.get(names.join("."));
+  const firstChunks = root === "metadata" ? project.firstChunks : null;
+  // Values beyond the bounds of columns are not counted.
+  const isCounted = root === "path" || !(yield* hasRowOf(fields.rest, versions, firstChunks));
+  const exact = areAll && isCounted;
+  if (column === undefined) return { values: [], total: 0, exact };
+  const counts = yield* countFiles(column, versions, firstChunks, chunks);
+  const bounds = { values: FACET_VALUES_MAX, chars: FILTER_STRING_MAX_CHARS };
+  const { best, distinct } = yield* mostFrequent(column, counts, bounds);
+  return { values: best, total: distinct, exact };
+}
+
+/** The known ones of some versions. */
+export function knownVersions(project: FieldProject, versionIds: readonly string[]): NumberSet {
+  const set = emptyDocumentSet(project.count);
+  for (const id of versionIds) {
+    const number = project.numberOf(id);
+    if (number !== undefined) addDocument(set, number);
+  }
+  return set;
+}
