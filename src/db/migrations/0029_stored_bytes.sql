@@ -18,8 +18,7 @@ DROP FUNCTION forget_quota_usage();
 DROP FUNCTION forget_project_usage();
 
 DELETE FROM quota_usage;
--- Only the version before this one reads it.
-ALTER TABLE quota_usage ALTER COLUMN counted_at SET DEFAULT now();
+
 ALTER TABLE quota_checks
   DROP CONSTRAINT quota_checks_xid_project_id_key,
   -- True for the first rows of the transaction, whose triggers settle all of them.
@@ -124,8 +123,8 @@ BEGIN
         FOR EACH STATEMENT EXECUTE FUNCTION note_%1$s_%2$s()', part.name, op.name, op.tables);
     END LOOP;
     -- The first count. The triggers hold the table, so nothing escapes.
-    EXECUTE format('INSERT INTO quota_usage AS u (project_id, files, bytes, chunks)
-      SELECT %1$s, sum(%3$s), coalesce(sum(%4$s), 0), sum(%5$s) FROM ' || part.source || ' WHERE %1$s IS NOT NULL GROUP BY 1
+    EXECUTE format('INSERT INTO quota_usage AS u (project_id, files, bytes, chunks, counted_at)
+      SELECT %1$s, sum(%3$s), coalesce(sum(%4$s), 0), sum(%5$s), now() FROM ' || part.source || ' WHERE %1$s IS NOT NULL GROUP BY 1
       ON CONFLICT (project_id) DO UPDATE SET files = u.files + excluded.files,
         bytes = u.bytes + excluded.bytes, chunks = u.chunks + excluded.chunks',
       part.project, '', part.files, part.bytes, part.chunks, part.name);
@@ -228,12 +227,12 @@ BEGIN
       grown := grown || noted.project_id;
     END IF;
     IF num_nonnulls(noted.max_files, noted.max_bytes, noted.max_chunks) > 0 OR has_owner_limits THEN
-      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0) ON CONFLICT DO NOTHING;
+      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0, now()) ON CONFLICT DO NOTHING;
       PERFORM FROM quota_usage WHERE project_id = noted.project_id FOR UPDATE;
     ELSE
       -- Now and then, and nobody waits for it.
       CONTINUE WHEN random() > 0.02;
-      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0) ON CONFLICT DO NOTHING;
+      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0, now()) ON CONFLICT DO NOTHING;
       PERFORM FROM quota_usage WHERE project_id = noted.project_id FOR UPDATE SKIP LOCKED;
       CONTINUE WHEN NOT FOUND;
     END IF;
