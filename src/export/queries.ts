@@ -157,7 +157,7 @@ export async function readInputRequests(sql: Queryable, conversation: string): P
 
 export async function readWebhooks(sql: Queryable, project: string): Promise<Row[]> {
   return await sql<Row[]>`
-    SELECT id, project_id AS project, encode(secret_hash, 'hex') AS secret_hash, enabled,
+    SELECT name AS id, project_id AS project, encode(secret_hash, 'hex') AS secret_hash, enabled,
       conversation_id
-    FROM webhook_definitions WHERE project_id = ${project} ORDER BY id COLLATE "C"`;
+    FROM webhook_definitions WHERE project_id = ${project} ORDER BY name COLLATE "C"`;
 }

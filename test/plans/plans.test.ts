@@ -227,7 +227,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     insertEnvironment: owned,
   },
   "src/api/webhooks/queries.ts": {
-    readDefinition: (tx) => webhooks.readDefinition(tx as unknown as Sql, "hook8"),
+    readDefinitions: (tx) => webhooks.readDefinitions(tx as unknown as Sql, "hook8"),
     storeDelivery: (tx) => webhooks.storeDelivery(tx as unknown as Sql, delivery()),
     readEvents: async (tx) => {
       const position: webhooks.EventPosition = [Date.now() * 1_000, randomUUID()];

@@ -13,39 +13,47 @@ interface AccessServices {
   readonly authenticator: Authenticator;
 }
 
-/** Compares hashes, which have equal lengths as the constant-time comparison requires. */
-function requireSecret(secret: Uint8Array, definition: Definition): void {
+/** Compares hashes, which have equal lengths as the constant-time comparison requires, with all of them. */
+function withSecret(secret: Uint8Array, definitions: readonly Definition[]): Definition {
   const hash = createHash("sha256").update(secret).digest();
-  if (timingSafeEqual(hash, definition.secretHash)) return;
+  const found = definitions.filter(({ secretHash }) => timingSafeEqual(hash, secretHash));
+  if (found[0] !== undefined) return found[0];
   throw new Problem("unauthorized", { detail: "The webhook secret is not valid." });
 }
 
-async function requireMember(sql: Sql, principal: Principal, projectId: string): Promise<void> {
-  try {
-    await findProject(sql, principal, projectId);
-  } catch (error) {
-    if (!(error instanceof Problem) || error.slug !== "project-not-found") throw error;
-    throw new Problem("unauthorized", {
-      detail: "The credential has no access to the webhook's project.",
-    });
+async function ofMember(
+  sql: Sql,
+  principal: Principal,
+  definitions: readonly Definition[],
+): Promise<Definition> {
+  for (const definition of definitions) {
+    try {
+      await findProject(sql, principal, definition.projectId);
+      return definition;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.slug !== "project-not-found") throw error;
+    }
   }
+  throw new Problem("unauthorized", {
+    detail: "The credential has no access to the webhook's project.",
+  });
 }
 
 /**
- * Checks the first credential that is present: the secret in the header, the secret in the query,
- * or a bearer token or API key of a member of the webhook's project. Throws `unauthorized`, or
- * `permission-denied` for a member without the permission `webhooks.deliver`.
+ * The one of some definitions with equal names that the first credential is for which is present: the secret in the
+ * header, the secret in the query, or a bearer token or API key of a member of the webhook's project. Throws
+ * `unauthorized`, or `permission-denied` for a member without the permission `webhooks.deliver`.
  */
 export async function requireAccess(
   { sql, authenticator }: AccessServices,
   headers: Headers,
   querySecret: string | undefined,
-  definition: Definition,
-): Promise<void> {
+  definitions: readonly Definition[],
+): Promise<Definition> {
   const headerSecret = headers.get(SECRET_HEADER);
   // Header values have one character per byte, whichever encoding the sender used.
-  if (headerSecret !== null) return requireSecret(Buffer.from(headerSecret, "latin1"), definition);
-  if (querySecret !== undefined) return requireSecret(Buffer.from(querySecret), definition);
+  if (headerSecret !== null) return withSecret(Buffer.from(headerSecret, "latin1"), definitions);
+  if (querySecret !== undefined) return withSecret(Buffer.from(querySecret), definitions);
   if (!authenticator.hasCredential(headers)) {
     throw new Problem("unauthorized", {
       detail:
@@ -53,6 +61,7 @@ export async function requireAccess(
     });
   }
   const principal = await authenticator.authenticate(headers);
-  await requireMember(sql, principal, definition.projectId);
+  const definition = await ofMember(sql, principal, definitions);
   requirePermission(principal, "webhooks.deliver");
+  return definition;
 }

@@ -4,15 +4,20 @@ import type { Payload } from "./payload.ts";
 /** An enabled webhook definition. */
 export interface Definition {
   readonly id: string;
+  /** What its project and its senders know as its id. */
+  readonly name: string;
   readonly projectId: string;
   readonly secretHash: Uint8Array;
 }
 
-/** The enabled definition with this id, or null. */
-export async function readDefinition(sql: Sql, id: string): Promise<Definition | null> {
-  const [row] = await sql<{ project_id: string; secret_hash: Uint8Array }[]>`
-    SELECT project_id, secret_hash FROM webhook_definitions WHERE id = ${id} AND enabled`;
-  return row === undefined ? null : { id, projectId: row.project_id, secretHash: row.secret_hash };
+/** The enabled definitions with this name, of different projects. */
+export async function readDefinitions(sql: Sql, name: string): Promise<Definition[]> {
+  const rows = await sql<{ id: string; project_id: string; secret_hash: Uint8Array }[]>`
+    SELECT id, project_id, secret_hash FROM webhook_definitions
+    WHERE name = ${name} AND enabled ORDER BY created_at, id`;
+  return rows.map(({ id, project_id, secret_hash }) => ({
+    ...{ id, name, projectId: project_id, secretHash: secret_hash },
+  }));
 }
 
 /** A delivery, with the ids of its rows if it is the first with its key. */
@@ -76,6 +81,9 @@ export async function readEvent(
   return row;
 }
 
+const WEBHOOK_NAME = `(SELECT d.name FROM webhook_definitions d
+  WHERE d.id = webhook_events.webhook_definition_id)`;
+
 /** An event in a listing. */
 export interface ListedEventRow {
   id: string;
@@ -104,7 +112,7 @@ export async function readFullEvent(
   id: string,
 ): Promise<FullEventRow | undefined> {
   const [row] = await sql<FullEventRow[]>`
-    SELECT id, webhook_definition_id AS webhook_id, idempotency_key, conversation_id, message_id,
+    SELECT id, ${sql.unsafe(WEBHOOK_NAME)} AS webhook_id, idempotency_key, conversation_id, message_id,
       run_id, status, received_at, is_json, payload::text AS payload
     FROM webhook_events WHERE id = ${id} AND project_id = ${projectId}`;
   return row;
@@ -130,7 +138,7 @@ export async function readEvents(
   const at = ([micros, id]: EventPosition) =>
     sql`(timestamptz 'epoch' + ${micros}::float8::bigint * interval '1 microsecond', ${id}::uuid)`;
   return await sql<ListedEventRow[]>`
-    SELECT id, webhook_definition_id AS webhook_id, idempotency_key, conversation_id, message_id,
+    SELECT id, ${sql.unsafe(WEBHOOK_NAME)} AS webhook_id, idempotency_key, conversation_id, message_id,
       status, received_at, (extract(epoch FROM received_at) * 1000000)::float8 AS micros
     FROM webhook_events WHERE project_id = ${projectId}
       ${older === undefined ? sql`` : sql`AND (received_at, id) < ${at(older)}`}

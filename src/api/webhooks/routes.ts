@@ -18,7 +18,7 @@ import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
 import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
 import { readPayload } from "./payload.ts";
-import { type Definition, readDefinition } from "./queries.ts";
+import { type Definition, readDefinitions } from "./queries.ts";
 import {
   KEY_HEADERS,
   REQUEST_BODIES,
@@ -59,10 +59,10 @@ function charsetOf(request: Request): string | undefined {
 }
 
 /** The result as JSON. The payload is inserted as it was sent, so that numbers keep all digits. */
-function resultBody({ event, isDuplicate, payload }: Outcome): string {
+function resultBody(name: string, { event, isDuplicate, payload }: Outcome): string {
   const result: Omit<WebhookEventResult, "payload"> = {
     webhook_event_id: event.id,
-    webhook_definition_id: definitionUuid(event.webhook_definition_id),
+    webhook_definition_id: definitionUuid(name),
     project_id: event.project_id,
     conversation_id: event.conversation_id,
     message_id: event.message_id,
@@ -81,17 +81,17 @@ function resultBody({ event, isDuplicate, payload }: Outcome): string {
 export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config } = services;
   const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
-  const definitions = new TimedCache<Definition | null>({
+  const cache = new TimedCache<readonly Definition[]>({
     counts: services.metrics.cache("webhooks"),
   });
-  services.clearOnAccessChange(definitions);
+  services.clearOnAccessChange(cache);
 
-  async function enabledDefinition(id: string): Promise<Definition> {
-    // PostgreSQL text cannot contain NUL, so no definition has such an id.
-    const found = id.includes("\0") ? null : definitions.get(id, () => readDefinition(sql, id));
-    const definition = found instanceof Promise ? await found : found;
-    if (definition === null) throw new Problem("webhook-not-found");
-    return definition;
+  async function enabledDefinitions(name: string): Promise<readonly Definition[]> {
+    // PostgreSQL text cannot contain NUL, so no definition has such a name.
+    const found = name.includes("\0") ? [] : cache.get(name, () => readDefinitions(sql, name));
+    const definitions = found instanceof Promise ? await found : found;
+    if (definitions.length === 0) throw new Problem("webhook-not-found");
+    return definitions;
   }
 
   return [
@@ -135,14 +135,17 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         message: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
       }),
       async handle({ request, params, query, readBody }) {
-        const definition = await enabledDefinition(params.webhook_id);
-        await requireAccess(services, request.headers, query.secret, definition);
+        const definitions = await enabledDefinitions(params.webhook_id);
+        const { headers } = request;
+        const definition = await requireAccess(services, headers, query.secret, definitions);
         const key = idempotencyKeyOf(request.headers);
         const body = await readBody(definition.id);
         await requireClient(request);
         const payload = readPayload(body, mediaType(request), charsetOf(request));
         const outcome = await deliver(deliveryServices, definition.id, key, payload);
-        return new Response(resultBody(outcome), { headers: { "content-type": JSON_TYPE } });
+        return new Response(resultBody(definition.name, outcome), {
+          headers: { "content-type": JSON_TYPE },
+        });
       },
     }),
   ];

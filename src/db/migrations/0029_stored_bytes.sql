@@ -2,7 +2,7 @@
 -- bytes the texts, documents and embeddings in all tables that clients can fill. The list of them is in one place,
 -- from which the triggers and the first count are made.
 --
--- A transaction notes what it adds in quota_checks. Its commit moves that to quota_deltas. Where something is limited, it
+-- A transaction notes what it adds in quota_notes. Its commit moves that to quota_deltas. Where something is limited, it
 -- also adds the deltas to quota_usage, under the lock of the project's row there, and compares; so a limit holds
 -- however many write at the same time. Where nothing is, somebody adds the deltas later, and writers wait for nobody.
 
@@ -11,7 +11,6 @@ DROP TRIGGER files_quota_usage ON files;
 DROP TRIGGER file_versions_quota ON file_versions;
 DROP TRIGGER file_versions_quota_usage ON file_versions;
 DROP TRIGGER projects_quota_usage ON projects;
-DROP TRIGGER quota_checks_commit ON quota_checks;
 DROP FUNCTION note_quota_checks();
 DROP FUNCTION note_quota_check(uuid, bigint, bigint, bigint);
 DROP FUNCTION forget_quota_usage();
@@ -19,14 +18,22 @@ DROP FUNCTION forget_project_usage();
 
 DELETE FROM quota_usage;
 
-ALTER TABLE quota_checks
-  DROP CONSTRAINT quota_checks_xid_project_id_key,
+
+-- What transactions that are running have added. A commit moves it to quota_deltas, so nobody but the transaction itself
+-- ever sees its rows. The table quota_checks is that of the version before this one.
+CREATE TABLE quota_notes (
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   -- True for the first rows of the transaction, whose triggers settle all of them.
-  ADD COLUMN is_first boolean NOT NULL DEFAULT true,
+  is_first boolean NOT NULL DEFAULT true,
+  project_id uuid NOT NULL,
+  files bigint NOT NULL DEFAULT 0,
+  bytes bigint NOT NULL DEFAULT 0,
+  chunks bigint NOT NULL DEFAULT 0,
   -- True when the transaction makes somebody an owner.
-  ADD COLUMN owners boolean NOT NULL DEFAULT false;
-CREATE INDEX quota_checks_xid ON quota_checks (xid, is_first);
-CREATE CONSTRAINT TRIGGER quota_checks_commit AFTER INSERT ON quota_checks
+  owners boolean NOT NULL DEFAULT false
+);
+CREATE INDEX quota_notes_xid ON quota_notes (xid, is_first);
+CREATE CONSTRAINT TRIGGER quota_notes_commit AFTER INSERT ON quota_notes
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.is_first) EXECUTE FUNCTION check_quota();
 
 -- What was committed and is not in quota_usage yet.
@@ -112,8 +119,8 @@ BEGIN
         CREATE FUNCTION note_%1$s_%2$s() RETURNS trigger LANGUAGE plpgsql AS $trigger$
         BEGIN
           -- Nothing of a project that is gone needs to be counted, however many rows it had.
-          INSERT INTO quota_checks (is_first, project_id, files, bytes, chunks)
-          SELECT NOT EXISTS (SELECT FROM quota_checks WHERE xid = pg_current_xact_id() AND is_first), *
+          INSERT INTO quota_notes (is_first, project_id, files, bytes, chunks)
+          SELECT NOT EXISTS (SELECT FROM quota_notes WHERE xid = pg_current_xact_id() AND is_first), *
           FROM (SELECT project, sum(files), coalesce(sum(bytes), 0), sum(chunks) FROM (%3$s) changes
             WHERE EXISTS (SELECT FROM projects WHERE projects.id = project) GROUP BY project
             HAVING sum(files) <> 0 OR sum(bytes) <> 0 OR sum(chunks) <> 0) AS sums;
@@ -133,7 +140,7 @@ END $$;
 
 CREATE FUNCTION note_owners() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO quota_checks (project_id, owners) VALUES (NEW.project_id, true);
+  INSERT INTO quota_notes (project_id, owners) VALUES (NEW.project_id, true);
   RETURN NULL;
 END $$;
 CREATE TRIGGER memberships_owners AFTER INSERT OR UPDATE OF role ON memberships FOR EACH ROW
@@ -215,7 +222,7 @@ DECLARE
 BEGIN
   -- In the order of their ids, so that two transactions never wait for each other.
   FOR noted IN
-    WITH taken AS (DELETE FROM quota_checks WHERE xid = pg_current_xact_id() RETURNING *),
+    WITH taken AS (DELETE FROM quota_notes WHERE xid = pg_current_xact_id() RETURNING *),
       sums AS (SELECT t.project_id, sum(t.files) AS files, sum(t.bytes) AS bytes, sum(t.chunks) AS chunks,
         bool_or(t.owners) AS owners
         FROM taken t JOIN projects p ON p.id = t.project_id GROUP BY t.project_id),

@@ -62,6 +62,8 @@ export function createLookups(target?: ImportTarget) {
       match: "t.seq = u.key::integer",
     }),
     inputRequests: new RowLookup({ table: "input_requests", parent: "conversation_id" }),
-    webhooks: new RowLookup({ table: "webhook_definitions", parent: "project_id", idType: "text" }),
+    webhooks: new RowLookup({
+      ...{ table: "webhook_definitions", parent: "project_id", key: "t.name", idType: "text" },
+    }),
   };
 }

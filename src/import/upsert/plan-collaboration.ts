@@ -4,6 +4,7 @@ import { RecordError } from "../records/errors.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import type { KnownRow } from "./lookup.ts";
+import type { Lookups } from "./lookups.ts";
 import { type BatchPlan, resolveById, resolveByKey, rowInTarget } from "./plan.ts";
 import { projectId, userId } from "./plan-identity.ts";
 import { documentColumns } from "./statements.ts";
@@ -150,20 +151,27 @@ export function planWebhookDefinition(
   if (conversation !== undefined && conversation.parent !== project) {
     throw new RecordError("conversation_id: the conversation belongs to another project");
   }
-  const known = lookups.webhooks.byId(record.id);
-  if (known !== undefined && known.parent !== project) {
-    throw new RecordError("id: belongs to a webhook definition of another project");
-  }
-  if (known === undefined) {
-    lookups.webhooks.plan({ id: record.id, parent: project, key: null, isNew: true });
-  }
-  rows.put("webhook_definitions", record.id, known === undefined || known.isNew === true, {
-    id: record.id,
+  const webhook = webhookOf(record.id, project, lookups);
+  rows.put("webhook_definitions", webhook.id, webhook.isNew === true, {
+    id: webhook.id,
+    name: record.id,
     project_id: project,
     secret_hash: `\\x${secretHashOf(record)}`,
     enabled: record.enabled?.toString(),
     conversation_id: conversation?.id,
   });
+}
+
+/** The row of a webhook, whose record names it. Another project may have one with the same name. */
+function webhookOf(name: string, project: string, { webhooks }: Lookups): KnownRow {
+  webhooks.require({ parent: project, key: name }, { id: name });
+  const known = webhooks.byKey(project, name);
+  if (known !== undefined) return known;
+  const isTaken = webhooks.byId(name) !== undefined;
+  const id = isTaken ? webhooks.idAside("webhook_definition", project, name) : name;
+  const row: KnownRow = { id, parent: project, key: name, isNew: true };
+  webhooks.plan(row);
+  return row;
 }
 
 function secretHashOf({ secret, secret_hash: hash }: RecordOf<"webhook_definition">): string {

@@ -18,9 +18,8 @@ export interface Table {
   /** How many of the first columns form the key. */
   readonly keyColumns: number;
   /**
-   * lookup: a lookup decides whether a row is inserted or updated.
-   * upsert: a row is inserted, or updated if it exists.
-   * insert-only: a row is inserted, or ignored if it exists.
+   * lookup: a lookup decides whether a row is inserted or updated; upsert: a row is inserted, or updated if it
+   * exists; insert-only: a row is inserted, or ignored if it exists.
    */
   readonly mode: "lookup" | "upsert" | "insert-only";
   /** True for a temporary table: its rows do not count as changed. */
@@ -292,6 +291,7 @@ export const TABLES: readonly Table[] = [
   table(
     "webhook_definitions",
     `id text
+     name text
      project_id uuid
      secret_hash bytea
      enabled boolean true
