@@ -280,7 +280,7 @@ export class Tessera {
     path: string,
     content: string | Uint8Array<ArrayBuffer>,
     { environment, ifMatch, type = "text/markdown", ...options }: PutFileOptions = {},
-  ): Promise<Schemas["FileSummary"]> {
+  ): Promise<Schemas["WrittenFile"]> {
     const headers = { "content-type": type, ...ifMatchOf(ifMatch) };
     const call = { method: "PUT", path: ["projects", project, "files", path] } as const;
     // A lost answer cannot be asked for again under a condition that its success has made untrue.

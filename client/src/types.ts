@@ -544,6 +544,11 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description What the writer of a file should know. */
+        FileWarning: {
+            /** @description What may be wrong with the content. */
+            message: string;
+        };
         /**
          * @description Restricts what is searched to what matches. The keys are `path`, `frontmatter.<key>` and `metadata.<key>` (of a chunk; a file matches if one of its chunks does), with dots into objects. A key has a value, or operators: `$eq`, `$ne`, `$in`, `$nin`, `$gt`, `$gte`, `$lt`, `$lte`, `$exists`, `$prefix`, `$glob` and `$not`. `$and` and `$or` have arrays of filters, `$not` has one. All keys and operators of an object must match. Values are strings, numbers and booleans; a field with an array matches if an element does. At most 8 levels, 64 comparisons, 1000 values in `$in`, and 1024 characters in a string.
          * @example {
@@ -674,10 +679,10 @@ export interface components {
             errors: components["schemas"]["ImportError"][];
             /** @description True when more lines were refused than are listed. */
             truncated: boolean;
-            /** @description What is stored and may not be what was meant. Absent without any. */
+            /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text; of at most 100 files. Absent without any. */
             warnings?: components["schemas"]["ImportWarning"][];
         };
-        /** @description The first of the lines that are stored alike. */
+        /** @description A line, or the first of several alike. */
         ImportWarning: {
             /** @description The line, counted from 1. */
             line: number;
@@ -1679,6 +1684,34 @@ export interface components {
             error: string;
             /** @description The same text as `detail`. */
             message: string;
+        };
+        /** @description A file that was written. */
+        WrittenFile: {
+            /**
+             * Format: uuid
+             * @description The file's id.
+             */
+            id: string;
+            /** @description The path, unique within the project. */
+            path: string;
+            /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
+            title: string;
+            /**
+             * Format: uuid
+             * @description The id of this version of the file.
+             */
+            version_id: string;
+            /** @description The bytes of the content in UTF-8; 0 without a content. */
+            size: number;
+            /** @description The number of chunks. */
+            chunk_count: number;
+            /**
+             * Format: date-time
+             * @description When this version was stored first.
+             */
+            updated_at: string;
+            /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text. Absent without any. */
+            warnings?: components["schemas"]["FileWarning"][];
         };
     };
     responses: never;

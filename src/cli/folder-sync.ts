@@ -1,8 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
-import { findMarkdown, skippedIn } from "../import/markdown/folder.ts";
+import { findMarkdown, readMarkdown, skippedIn } from "../import/markdown/folder.ts";
+import { documentPath } from "../import/records/document.ts";
+import { RecordError } from "../import/records/errors.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { PAGE_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
@@ -19,8 +19,11 @@ interface SyncTarget {
 /** A file that is to be written. */
 interface Upload {
   readonly path: string;
-  /** In bytes, when the plan was made. */
+  /** Its name in the folder. */
+  readonly file: string;
+  /** Size and hash of its text, in bytes of UTF-8, when the plan was made. */
   readonly size: number;
+  readonly hash: string;
   /** The version that it replaces; undefined for a new file. */
   readonly replaces?: string;
 }
@@ -37,11 +40,12 @@ export interface SyncPlan {
   readonly skipped: readonly string[];
 }
 
-/** Called for each step: without a fault when it is done. */
-type OnStep = (path: string, fault?: string) => void;
-
-/** A file of the folder that is gone or cannot be opened. */
-class Unreadable extends CommandError {}
+interface StepListener {
+  /** Called for each step: without a fault when it is done. */
+  onStep(path: string, fault?: string): void;
+  /** Called for what the service says of a file that is stored. */
+  onWarning?(path: string, message: string): void;
+}
 
 const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
@@ -75,22 +79,25 @@ export class FolderSync {
       if (isMarkdownPath(path)) remote.set(path, { versionId, size });
     }
     const found = findMarkdown(folder);
-    const { paths, rejected, links } = found;
-    const unreadable = [...rejected];
+    const unreadable = [...found.rejected];
     const added: Upload[] = [];
     const kept: Upload[] = [];
-    for (const path of paths) {
+    for (const file of found.paths) {
+      const path = documentPath(file);
       try {
-        const { size } = statSync(join(folder, path));
         const replaces = remote.get(path)?.versionId;
-        if (replaces === undefined) added.push({ path, size });
-        else kept.push({ path, size, replaces });
+        const bytes = Buffer.from(readMarkdown(folder, file));
+        const upload = { path, file, size: bytes.length, hash: hashOf(bytes) };
+        if (replaces === undefined) added.push(upload);
+        else kept.push({ ...upload, replaces });
       } catch (error) {
-        unreadable.push({ path, reason: `cannot be read: ${(error as Error).message}` });
+        if (!(error instanceof RecordError)) throw error;
+        unreadable.push({ path, reason: error.message });
       }
     }
     const changed = await this.#changed(kept, (path) => remote.get(path)?.size);
-    const present = new Set([...paths, ...links, ...unreadable.map(({ path }) => path)]);
+    const skipped = [...found.links, ...found.rejected.map(({ path }) => path)];
+    const present = new Set([...found.paths, ...skipped].map(documentPath));
     const removed = [...remote].filter(([path]) => !present.has(path));
     return {
       ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },
@@ -107,20 +114,22 @@ export class FolderSync {
   }
 
   /** Carries out a plan. What somebody else has changed since is left as it is, and reported. */
-  async apply({ added, changed, removed }: SyncPlan, onStep: OnStep): Promise<void> {
+  async apply({ added, changed, removed }: SyncPlan, listener: StepListener): Promise<void> {
     const limit = pLimit(SYNC_REQUESTS_MAX);
     const step = (path: string, work: () => Promise<unknown>) =>
       limit(async () => {
         try {
           await work();
-          onStep(path);
+          listener.onStep(path);
         } catch (error) {
           const fault = faultOf(error);
           if (fault === undefined) throw error;
-          onStep(path, fault);
+          listener.onStep(path, fault);
         }
       });
-    const uploads = [...added, ...changed].map((file) => step(file.path, () => this.#put(file)));
+    const uploads = [...added, ...changed].map((file) =>
+      step(file.path, () => this.#put(file, listener)),
+    );
     const removals = removed.map((file) => step(file.path, () => this.#remove(file)));
     try {
       await Promise.all([...uploads, ...removals]);
@@ -139,7 +148,7 @@ export class FolderSync {
       files.map((file) =>
         limit(async () => {
           if (sizeOf(file.path) !== file.size) return true;
-          return (await this.#hashOfVersion(file)) !== hashOf(this.#read(file.path));
+          return (await this.#hashOfVersion(file)) !== file.hash;
         }),
       ),
     );
@@ -156,20 +165,13 @@ export class FolderSync {
     return hash;
   }
 
-  #read(path: string): Uint8Array<ArrayBuffer> {
-    try {
-      return new Uint8Array(readFileSync(join(this.target.folder, path)));
-    } catch (error) {
-      throw new Unreadable(`${path} cannot be read: ${(error as Error).message}`);
-    }
-  }
-
-  async #put({ path, replaces }: Upload): Promise<void> {
-    const { project, environment } = this.target;
-    const bytes = this.#read(path);
+  async #put({ path, file, replaces }: Upload, { onWarning }: StepListener): Promise<void> {
+    const { project, environment, folder } = this.target;
+    const text = readMarkdown(folder, file);
     const options = { environment, ...(replaces === undefined ? {} : { ifMatch: replaces }) };
-    const { version_id: version } = await this.client.putFile(project, path, bytes, options);
-    this.#hashes.set(version, hashOf(bytes));
+    const written = await this.client.putFile(project, path, text, options);
+    this.#hashes.set(written.version_id, hashOf(Buffer.from(text)));
+    for (const { message } of written.warnings ?? []) onWarning?.(path, message);
   }
 
   async #remove({ path, versionId }: SyncPlan["removed"][number]): Promise<void> {
@@ -184,7 +186,7 @@ export class FolderSync {
 
 /** Why a step failed; undefined for errors that every other step would have, too. */
 function faultOf(error: unknown): string | undefined {
-  if (error instanceof Unreadable) return error.message;
+  if (error instanceof RecordError) return error.message;
   if (!(error instanceof TesseraError)) return undefined;
   const { status, slug, message } = error;
   const endsAll = status === 401 || status === 403 || status >= 500 || slug === "project-not-found";

@@ -88,6 +88,7 @@ async function importFiles(
         strict: options.strict === true,
         onRejected: (where, reason) => reporter.report(where, reason),
         onUnscoped: (where) => reporter.unscoped(where),
+        onWarning: (where, message) => reporter.report(where, message),
         onBatch: (imported) => reporter.addRecords(imported),
       });
     });

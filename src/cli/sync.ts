@@ -107,11 +107,14 @@ async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise
   const bar = startBar(io, steps);
   let failed = 0;
   try {
-    await sync.apply(plan, (path, fault) => {
-      bar?.increment();
-      if (fault === undefined) return;
-      failed++;
-      notice(io, `${withoutControls(path)}: ${fault}`);
+    await sync.apply(plan, {
+      onStep(path, fault) {
+        bar?.increment();
+        if (fault === undefined) return;
+        failed++;
+        notice(io, `${withoutControls(path)}: ${fault}`);
+      },
+      onWarning: (path, message) => notice(io, `${withoutControls(path)}: ${message}`),
     });
   } finally {
     bar?.stop();

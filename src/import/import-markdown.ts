@@ -51,6 +51,7 @@ export async function importMarkdown(
     actor: OPERATOR,
     strict: work.strict === true,
     onRejected: (path, reason) => listener.onReport(path, reason),
+    onWarning: (path, warning) => listener.onReport(path, warning),
     onBatch: (imported) => listener.onBatch?.(imported),
     ...(work.prune ? { finalStep: (tx: Queryable) => prune(tx, work) } : {}),
   });
@@ -126,8 +127,7 @@ async function* readBatches(
         batch.add({ where: document.path, parsed: new RecordError(document.reason) }, 0);
         continue;
       }
-      const { path, text, warning } = document;
-      if (warning !== null) listener.onReport(path, `${warning}; imported as text`);
+      const { path, text } = document;
       const record = documentVersion(document, work, chunks.get(document));
       batch.add({ where: path, parsed: { kind: "file", record } }, text.length);
     }

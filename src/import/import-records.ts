@@ -1,18 +1,19 @@
-import { type Actor, actAs } from "../audit/actor.ts";
-import type { Queryable, Sql } from "../db/client.ts";
+import { actAs } from "../audit/actor.ts";
+import type { Sql } from "../db/client.ts";
 import { isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
 import { HeldProjects } from "./held-projects.ts";
+import type { ImportOptions } from "./import-options.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
-import type { ImportTarget } from "./records/target.ts";
+import type { ParsedRecord } from "./records/parsed-record.ts";
 import { isOfScope, namesNoScope } from "./records/unscoped.ts";
 import { explainFrozen, rejectionReason } from "./rejection.ts";
-import { ImportSession, type TimeBounds } from "./session.ts";
+import { ImportSession } from "./session.ts";
 import { announceProject, announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
 import type { ActiveRelease } from "./upsert/plan.ts";
-import { type PlanContext, type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
+import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
 import {
   applyActiveRelease,
   applyEnvironment,
@@ -24,29 +25,6 @@ import {
   raiseMessageCounts,
   stagedEnvironments,
 } from "./upsert/staging.ts";
-
-interface ImportOptions extends Pick<PlanContext, "embedders"> {
-  /** Who imports, for the audit log. */
-  readonly actor: Actor;
-  /** The only project that the records may belong to; `readBatches` needs it too. */
-  readonly target?: ImportTarget;
-  /** Import nothing if a single record is rejected. */
-  readonly strict: boolean;
-  /** Import in one transaction; a strict import is one in any case. */
-  readonly atOnce?: boolean;
-  /** Called for each rejected record, in input order. */
-  readonly onRejected: (where: string, reason: string) => void;
-  /** Called after each batch with the number of imported records by kind. */
-  readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
-  /** Called for each stored file that names no scope. */
-  readonly onUnscoped?: (where: string) => void;
-  /** How long the import waits for lagging indexes. */
-  readonly indexWaitMaxMs?: number;
-  /** None by default. */
-  readonly bounds?: TimeBounds;
-  /** Runs after the last record, in its own transaction. Returns how many rows it changed. */
-  readonly finalStep?: (sql: Queryable) => Promise<number>;
-}
 
 export interface ImportSummary {
   /** Imported records by kind; empty after a strict import with a rejected record. */
@@ -243,11 +221,17 @@ class Import {
       if (reason !== undefined) this.#reject(input.where, reason);
       else if (!(input.parsed instanceof RecordError)) {
         addTo(imported, input.parsed.kind, 1);
-        if (namesNoScope(input.parsed)) this.options.onUnscoped?.(input.where);
+        this.#warn(input.where, input.parsed);
       }
     }
     for (const [kind, count] of imported) addTo(this.#imported, kind, count);
     this.options.onBatch?.(imported);
+  }
+
+  #warn(where: string, parsed: ParsedRecord): void {
+    if (namesNoScope(parsed)) this.options.onUnscoped?.(where);
+    const warning = parsed.kind === "file" ? parsed.record.warning : undefined;
+    if (warning) this.options.onWarning?.(where, warning);
   }
 
   #clearLookups(): void {

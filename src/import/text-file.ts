@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queryable } from "../db/client.ts";
 import { fileTitle } from "../markdown/index.ts";
 import { cutChunks } from "./records/cut.ts";
+import { documentWarning } from "./records/document.ts";
 import type { FileChunk, FileVersion } from "./records/file-record.ts";
 import type { ImportTarget } from "./records/target.ts";
 import { textKey } from "./records/text-key.ts";
@@ -28,6 +29,7 @@ export async function textVersion(
     ...{ id: undefined, project, path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
     title: fileTitle(path, content),
+    warning: documentWarning(path, content),
     chunks: await cutText(content, isMarkdown),
   };
 }

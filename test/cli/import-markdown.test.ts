@@ -141,7 +141,7 @@ describe("importing Markdown", () => {
     expect(reportsOf(result).sort()).toEqual([
       "huge.md: is larger than 16777216 bytes",
       "junk.md: is not valid UTF-8 at byte 0",
-      "nul.md: is not text: it contains NUL bytes",
+      "nul.md: is not text: it contains NUL bytes, the first at byte 1",
       "tessera: symbolic links are not followed: link.md",
     ]);
     expect(await paths()).toEqual(["good.md"]);

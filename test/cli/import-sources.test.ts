@@ -74,7 +74,7 @@ describe("the sources of an import", () => {
       Buffer.concat([Buffer.from(ndjson(FRAME)), bad, Buffer.from(ndjson(FILES))]),
     );
     const result = await cli.run(["import", path]);
-    expect(result.stderr).toBe(`${path}:4: is not valid UTF-8\n`);
+    expect(result.stderr).toBe(`${path}:4: is not valid UTF-8 at byte 1\n`);
     expect(await imported()).toBe(FILES.length);
   });
 

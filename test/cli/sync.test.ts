@@ -60,7 +60,7 @@ describe("tessera sync", () => {
     expect(planned).toMatchObject({ status: 0, stdout: plan });
     expect(Object.keys(await contents(project))).toContain("old.md");
     expect(await sync()).toMatchObject({ status: 0, stdout: plan });
-    const expected = { "data.json": "{}", "docs/bom é.md": "\ufeff# Ä\r\n" };
+    const expected = { "data.json": "{}", "docs/bom é.md": "# Ä\r\n" };
     expect(await contents(project)).toEqual({ ...expected, "same.md": "same", "size.md": "two" });
     const again = await sync();
     expect(again.stdout).toBe("plan: 0 new, 0 changed, 0 removed, 3 unchanged\n");
@@ -75,7 +75,7 @@ describe("tessera sync", () => {
     write("fine.md", "fine");
     const { status, stderr } = await sync();
     expect(status).toBe(1);
-    expect(stderr).toContain("bad.md: The body is not UTF-8.");
+    expect(stderr).toContain("bad.md is not valid UTF-8 at byte 0");
     expect(await contents(project)).toEqual({ "bad.md": "good", "fine.md": "fine" });
   });
 
@@ -92,12 +92,14 @@ describe("tessera sync", () => {
     await client.files.put(slug, "a.md", "theirs");
     await client.files.put(slug, "gone.md", "theirs, too");
     const faults: string[] = [];
-    await sync.apply(plan, (path, fault) => faults.push(`${path} ${fault}`));
+    await sync.apply(plan, { onStep: (path, fault) => faults.push(`${path} ${fault}`) });
     const fault = "was changed by somebody else";
     expect(faults.sort()).toEqual([`a.md ${fault}`, `gone.md ${fault}`]);
     expect(await contents(project)).toEqual({ "a.md": "theirs", "gone.md": "theirs, too" });
     await client.files.delete(slug, "gone.md");
-    await sync.apply(await sync.plan(), (path, failed) => expect(failed, path).toBeUndefined());
+    await sync.apply(await sync.plan(), {
+      onStep: (path, failed) => expect(failed, path).toBeUndefined(),
+    });
     expect(await contents(project)).toEqual({ "a.md": "b" });
   });
 

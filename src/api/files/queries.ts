@@ -1,5 +1,6 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
+import { documentPath } from "../../import/records/document.ts";
 import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 
 /** A file and its version in a scope. */
@@ -110,8 +111,9 @@ export async function readFile(
   { id, path }: { readonly id: string | null; readonly path: string },
 ): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
-    ${filesIn(sql, scope, { many: false, begins: true })} AND (f.id = ${id} OR f.path = ${path})
-    ORDER BY (f.id = ${id}) DESC NULLS LAST LIMIT 1`;
+    ${filesIn(sql, scope, { many: false, begins: true })} AND
+      (f.id = ${id} OR f.path = ANY (${[path, documentPath(path)]}))
+    ORDER BY (f.id = ${id}) DESC NULLS LAST, f.path <> ${path} LIMIT 1`;
   return row;
 }
 

@@ -14,9 +14,10 @@ import {
   FileListQuery,
   FilePage,
   FileParams,
-  FileSummary,
+  type FileSummary,
   WorkingSetQuery,
   WriteHeaders,
+  WrittenFile,
   WrittenFileParams,
 } from "./schema.ts";
 import {
@@ -107,7 +108,7 @@ export function fileOperations(
       tag: "Files",
       summary: "Read a file",
       description:
-        "The content is exactly what was stored. The ETag names the version, and If-Match of a " +
+        "The content is the text as it was stored, without the byte order mark of its file. The ETag names the version, and If-Match of a " +
         "change accepts it. A file of a release never changes, so its answer can be kept once it has chunks.",
       extension: true,
       permission: "files.read",
@@ -148,8 +149,8 @@ function putOperation(services: WriteServices): Operation {
     tag: "Files",
     summary: "Write a file of an environment",
     description:
-      "Stores the content as a new version of the file, cut into chunks, and puts it into the working " +
-      "set. Unchanged content changes nothing. Searches see the change within a second. An " +
+      "Stores the content, without a byte order mark, as a new version of the file, cut into chunks, and " +
+      "puts it into the working set. Unchanged content changes nothing. Searches see the change within a second. An " +
       `environment with an active release goes on to serve that. ${EDITORS}`,
     extension: true,
     credential: "bearer",
@@ -163,7 +164,7 @@ function putOperation(services: WriteServices): Operation {
     },
     bodyRequired: false,
     mayCreate: true,
-    response: FileSummary,
+    response: WrittenFile,
     responseExample: SUMMARY,
     responseHeaders: {
       ETag: { description: "Names the version, for If-Match of the next change." },

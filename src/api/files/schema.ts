@@ -97,6 +97,29 @@ export const FileSummary = Type.Object(
 );
 export type FileSummary = Static<typeof FileSummary>;
 
+export const WrittenFile = Type.Object(
+  {
+    ...FileSummary.properties,
+    warnings: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            message: text("What may be wrong with the content."),
+          },
+          { title: "FileWarning", description: "What the writer of a file should know." },
+        ),
+        {
+          description:
+            "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
+            "text. Absent without any.",
+        },
+      ),
+    ),
+  },
+  { title: "WrittenFile", description: "A file that was written." },
+);
+export type WrittenFile = Static<typeof WrittenFile>;
+
 const offsets = {
   start_offset: Type.Integer({ description: "Where it starts in the content, in UTF-16 units." }),
   end_offset: Type.Integer({ description: "Where it ends in the content, in UTF-16 units." }),

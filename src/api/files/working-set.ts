@@ -1,5 +1,6 @@
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
+import { documentPath } from "../../import/records/document.ts";
 import type { FileVersion } from "../../import/records/file-record.ts";
 import type { ImportTarget } from "../../import/records/target.ts";
 import { storeTextFile } from "../../import/text-file.ts";
@@ -8,7 +9,7 @@ import type { FileRow } from "./queries.ts";
 
 /**
  * The file with this path in the working set and its version, which nobody else changes or removes before
- * this transaction ends.
+ * this transaction ends. Paths that differ only in how letters with marks are written name one file.
  */
 export async function lockFile(
   sql: Queryable,
@@ -18,7 +19,8 @@ export async function lockFile(
   const [row] = await sql<{ fileId: string; versionId: string }[]>`
     SELECT w.file_id AS "fileId", w.file_version_id AS "versionId"
     FROM files f JOIN environment_files w ON w.file_id = f.id AND w.environment_id = ${id}
-    WHERE f.project_id = ${projectId} AND f.path = ${path} FOR UPDATE OF w`;
+    WHERE f.project_id = ${projectId} AND f.path = ANY (${[path, documentPath(path)]})
+    ORDER BY f.path <> ${path} LIMIT 1 FOR UPDATE OF w`;
   return row;
 }
 

@@ -10,6 +10,8 @@ import { isConflict } from "../../db/errors.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { isCurrent, mayChange } from "../../http/conditional.ts";
 import { mediaType, requirePlainBody } from "../../http/load/body.ts";
+import { documentPath, documentText } from "../../import/records/document.ts";
+import { RecordError } from "../../import/records/errors.ts";
 import { targetOf } from "../../import/records/target.ts";
 import { textVersion } from "../../import/text-file.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
@@ -19,7 +21,7 @@ import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
 import { versionTags } from "./read.ts";
-import type { FileSummary } from "./schema.ts";
+import type { WrittenFile } from "./schema.ts";
 import { isImported, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
 
 /** Writing a file is repeated this often when another client has stored the same one at the same time. */
@@ -70,17 +72,13 @@ function requireText(request: Request): string {
   return type;
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 function textOf(bytes: Uint8Array): string {
-  let text: string;
   try {
-    text = UTF8.decode(bytes);
-  } catch {
-    throw invalid([{ field: "body", message: "is not valid UTF-8" }], "The body is not UTF-8.");
+    return documentText(bytes);
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    throw invalid([{ field: "body", message: error.message }], `The body ${error.message}.`);
   }
-  if (!text.includes("\0")) return text;
-  throw invalid([{ field: "body", message: "must be text without NUL characters" }]);
 }
 
 interface Change {
@@ -134,18 +132,18 @@ function requireMatch(request: Request, current: Change["current"]): void {
 export async function putFile(
   { sql }: WriteServices,
   call: PutCall,
-): Promise<{ file: FileSummary; created: boolean }> {
-  const { params, request } = call;
-  const path = params.file_reference;
+): Promise<{ file: WrittenFile; created: boolean }> {
+  const { request } = call;
+  const path = documentPath(call.params.file_reference);
   requirePath(path);
   const bytes = await call.readBody();
   await requireClient(request);
   // Before the transaction, in which others wait for the file: only callers with the right make the text be cut.
-  const { id } = await findWritableProject(sql, call.principal, params.project_reference);
+  const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);
   await findWorkingSet(sql, id, call.query.environment);
   const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
   const content = textOf(bytes);
-  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+  const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const text = await textVersion(id, { path, content, isMarkdown });
   return await changing(sql, call, async ({ tx, project, set, current }) => {
     requireMatch(request, current);
@@ -155,7 +153,9 @@ export async function putFile(
       current !== undefined && (await isImported(tx, current.versionId, content, hash))
         ? current.versionId
         : await replaceFile(tx, targetOf(project), set, record, current?.versionId);
-    const file = summaryOf(await readVersion(tx, version));
+    const summary = summaryOf(await readVersion(tx, version));
+    const { warning } = text;
+    const file = warning ? { ...summary, warnings: [{ message: warning }] } : summary;
     return { file, created: current === undefined };
   });
 }

@@ -48,9 +48,13 @@ export const ImportResult = Type.Object(
       Type.Array(
         Type.Object(
           { line: Line, message: Type.String({ description: "What may be wrong with it." }) },
-          { title: "ImportWarning", description: "The first of the lines that are stored alike." },
+          { title: "ImportWarning", description: "A line, or the first of several alike." },
         ),
-        { description: "What is stored and may not be what was meant. Absent without any." },
+        {
+          description:
+            "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
+            `text; of at most ${IMPORT_REPORT_ERRORS_MAX} files. Absent without any.`,
+        },
       ),
     ),
   },

@@ -2,6 +2,7 @@ import type { Sql } from "../../db/client.ts";
 import { chunkMarkdown, type MarkdownChunk, plainText, readOutline } from "../../markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import type { Embedder } from "../embedders/embedder.ts";
+import { documentPath, importedAsText } from "../records/document.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
@@ -30,7 +31,7 @@ export interface MarkdownDocument {
   readonly title: string;
   /** Hash of the text, the chunker and the embedder. */
   readonly versionKey: string;
-  /** Why the frontmatter is ignored; null if it was read or there is none. */
+  /** What its writer should know of it; null without anything. */
   readonly warning: string | null;
 }
 
@@ -66,7 +67,7 @@ async function readDocument(
   file: string,
   embedder: string,
 ): Promise<MarkdownDocument | RejectedDocument> {
-  const path = storedPath(file);
+  const path = documentPath(storedPath(file));
   try {
     if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
       throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
@@ -77,7 +78,10 @@ async function readDocument(
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
     const { title, warning } = readOutline(path, text);
-    return { path, text, title, versionKey, warning };
+    return {
+      ...{ path, text, title, versionKey },
+      warning: warning === null ? null : importedAsText(warning),
+    };
   } catch (error) {
     if (error instanceof RecordError) return { path, reason: error.message };
     throw error;
@@ -173,6 +177,7 @@ export function documentVersion(
     environments,
     releases: [],
     content: chunks === undefined ? null : document.text,
+    warning: document.warning,
     versionKey: document.versionKey,
     versionId: undefined,
     embedder: embedder.fingerprint ?? embedder.name,

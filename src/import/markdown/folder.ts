@@ -1,10 +1,9 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { MARKDOWN_FILE_MAX_BYTES } from "../../shared/limits.ts";
+import { documentText } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
 import { type FormatOptions, isWanted } from "./formats.ts";
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 interface MarkdownFolder {
   /** Relative to the folder, with forward slashes, in byte order. */
@@ -110,16 +109,5 @@ export function readMarkdown(folder: string, path: string): string {
     if (error instanceof RecordError) throw error;
     throw new RecordError(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
-  if (bytes.includes(0)) throw new RecordError("is not text: it contains NUL bytes");
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw new RecordError(`is not valid UTF-8 at byte ${invalidByte(bytes)}`);
-  }
-}
-
-/** The position of the first byte that is not valid UTF-8, from 0. */
-function invalidByte(bytes: Uint8Array): number {
-  const replaced = Buffer.from(Buffer.from(bytes).toString());
-  return bytes.findIndex((byte, at) => byte !== replaced[at]);
+  return documentText(bytes);
 }

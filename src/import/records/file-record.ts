@@ -4,6 +4,7 @@ import {
   IMPORT_PATH_MAX_BYTES,
   IMPORT_RECORD_MAX_CHARS,
 } from "../../shared/limits.ts";
+import { documentPath, documentWarning, withoutMark } from "./document.ts";
 import { parseEmbedding } from "./embedding.ts";
 import { RecordError } from "./errors.ts";
 import type { ChunkRecord, RecordOf } from "./schemas.ts";
@@ -37,6 +38,8 @@ export interface FileVersion {
   readonly content: string | null;
   /** The title, if it was read already; else it is read from the content when that is stored. */
   readonly title?: string;
+  /** What its writer should know of it; absent or null without anything. */
+  readonly warning?: string | null;
   readonly versionKey: string;
   /** The version's id; undefined for the one that its contents determine. */
   readonly versionId: string | undefined;
@@ -60,7 +63,7 @@ export interface FileRemoval {
 
 /** What a `file` record with `deleted` asks for. Throws a RecordError. */
 export function fileRemoval(record: RecordOf<"file">): FileRemoval {
-  const { project, path, environments = [], releases = [], content, chunks } = record;
+  const { project, environments = [], releases = [], content, chunks } = record;
   if (environments.length === 0) {
     throw new RecordError("environments: must name where the file is deleted");
   }
@@ -68,15 +71,16 @@ export function fileRemoval(record: RecordOf<"file">): FileRemoval {
   if (content !== undefined || chunks !== undefined) {
     throw new RecordError("deleted: cannot be combined with content or chunks");
   }
-  return { project, path, environments };
+  return { project, path: documentPath(record.path), environments };
 }
 
 /** Fills in the defaults of a valid `file` record. Throws a RecordError. */
 export function fileVersion(record: RecordOf<"file">): FileVersion {
-  if (Buffer.byteLength(record.path) > IMPORT_PATH_MAX_BYTES) {
+  const path = documentPath(record.path);
+  if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
     throw new RecordError(`path: must have at most ${IMPORT_PATH_MAX_BYTES} bytes`);
   }
-  const content = record.content ?? null;
+  const content = contentOf(record);
   requireOwnTextKey(record.version_key, content);
   const chunks = fileChunks(record.chunks ?? [], content);
   requireBoundedText(content, chunks);
@@ -84,10 +88,11 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
   return {
     id: record.id?.toLowerCase(),
     project: record.project,
-    path: record.path,
+    path,
     environments: record.environments ?? [],
     releases: record.releases ?? [],
     content,
+    warning: documentWarning(path, content),
     versionKey: record.version_key ?? `sha256:${fingerprint}`,
     versionId: record.version_id?.toLowerCase(),
     embedder: record.embedder,
@@ -95,6 +100,12 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
     fingerprint,
     chunks,
   };
+}
+
+/** The offsets of chunks that a record has are those of its content as it is. */
+function contentOf({ content, chunks = [] }: RecordOf<"file">): string | null {
+  if (content === undefined) return null;
+  return chunks.length > 0 ? content : withoutMark(content);
 }
 
 function fileChunks(records: readonly ChunkRecord[], content: string | null): FileChunk[] {

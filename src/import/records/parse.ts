@@ -5,6 +5,7 @@ import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
 import { isDeeper } from "../../shared/json-depth.ts";
 import { IMPORT_RECORD_MAX_CHARS, JSON_MAX_DEPTH } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
+import { invalidByte } from "./document.ts";
 import { RecordError } from "./errors.ts";
 import { fileRemoval, fileVersion } from "./file-record.ts";
 import type { ParsedRecord } from "./parsed-record.ts";
@@ -86,7 +87,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw new RecordError("is not valid UTF-8");
+    throw new RecordError(`is not valid UTF-8 at byte ${invalidByte(bytes)}`);
   }
   let value: unknown;
   try {

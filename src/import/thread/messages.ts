@@ -27,7 +27,7 @@ export interface ImportReport {
   readonly errors: ReadonlyArray<{ readonly line: number; readonly message: string }>;
   /** True if more lines were refused than `errors` has. */
   readonly truncated: boolean;
-  /** What was stored and may not be what the caller meant. Absent without any. */
+  /** What was stored and may not be what the caller meant, of the first such lines. Absent without any. */
   readonly warnings?: ReadonlyArray<{ readonly line: number; readonly message: string }>;
   /** Unknown fields that were ignored, such as `file.chunks.colour`. */
   readonly ignored: readonly string[];

@@ -55,6 +55,7 @@ export async function runJob(
   const onUnknownField = (_: string, field: string) => {
     if (ignored.size < IGNORED_FIELDS_MAX) ignored.add(field);
   };
+  const warnings: Array<{ line: number; message: string }> = [];
   let unscoped = 0;
   let firstUnscoped = "";
   const batches = readBatches([source], { target, onUnknownField });
@@ -68,11 +69,18 @@ export async function runJob(
     onUnscoped(where) {
       if (unscoped++ === 0) firstUnscoped = where;
     },
+    onWarning(where, message) {
+      if (warnings.length < IMPORT_REPORT_ERRORS_MAX)
+        warnings.push({ line: lineOf(where), message });
+    },
     onRejected(where, message) {
       requireSense(++refusals);
       if (errors.length < IMPORT_REPORT_ERRORS_MAX) errors.push({ line: lineOf(where), message });
     },
   });
+  if (unscoped > 0) {
+    warnings.push({ line: lineOf(firstUnscoped), message: unscopedFiles(unscoped) });
+  }
   const { records: lines, changedRecords: changed, rejected: refused } = summary;
   return {
     lines,
@@ -82,9 +90,7 @@ export async function runJob(
     // Some faults are found when the import ends, after those of later lines.
     errors: errors.sort((a, b) => a.line - b.line),
     truncated: refused > errors.length,
-    ...(unscoped === 0 || (strict && refused > 0)
-      ? {}
-      : { warnings: [{ line: lineOf(firstUnscoped), message: unscopedFiles(unscoped) }] }),
+    ...(warnings.length === 0 || (strict && refused > 0) ? {} : { warnings }),
     ignored: [...ignored],
   };
 }

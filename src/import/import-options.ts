@@ -1,0 +1,30 @@
+import type { Actor } from "../audit/actor.ts";
+import type { Queryable } from "../db/client.ts";
+import type { ImportTarget } from "./records/target.ts";
+import type { TimeBounds } from "./session.ts";
+import type { PlanContext } from "./upsert/plan-batch.ts";
+
+export interface ImportOptions extends Pick<PlanContext, "embedders"> {
+  /** Who imports, for the audit log. */
+  readonly actor: Actor;
+  /** The only project that the records may belong to; `readBatches` needs it too. */
+  readonly target?: ImportTarget;
+  /** Import nothing if a single record is rejected. */
+  readonly strict: boolean;
+  /** Import in one transaction; a strict import is one in any case. */
+  readonly atOnce?: boolean;
+  /** Called for each rejected record, in input order. */
+  readonly onRejected: (where: string, reason: string) => void;
+  /** Called after each batch with the number of imported records by kind. */
+  readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
+  /** Called for each stored file that names no scope. */
+  readonly onUnscoped?: (where: string) => void;
+  /** Called for each stored file of which its writer should know something. */
+  readonly onWarning?: (where: string, message: string) => void;
+  /** How long the import waits for lagging indexes. */
+  readonly indexWaitMaxMs?: number;
+  /** None by default. */
+  readonly bounds?: TimeBounds;
+  /** Runs after the last record, in its own transaction. Returns how many rows it changed. */
+  readonly finalStep?: (sql: Queryable) => Promise<number>;
+}

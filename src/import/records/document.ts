@@ -1,0 +1,52 @@
+import { isMarkdownPath, readFrontmatter } from "../../markdown/index.ts";
+import { RecordError } from "./errors.ts";
+
+/** It leaves out a byte order mark, which is no part of the text. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+const BYTE_ORDER_MARK = "\ufeff";
+
+/**
+ * The text of a document, whichever way its bytes came in. Throws a RecordError, which names the position, if it
+ * is not text in UTF-8.
+ */
+export function documentText(bytes: Uint8Array): string {
+  const nul = bytes.indexOf(0);
+  if (nul >= 0)
+    throw new RecordError(`is not text: it contains NUL bytes, the first at byte ${nul}`);
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new RecordError(`is not valid UTF-8 at byte ${invalidByte(bytes)}`);
+  }
+}
+
+/** The text of a document that came in as a text, such as a member of a record. */
+export function withoutMark(text: string): string {
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+}
+
+/**
+ * The path of a document. Some systems write letters with marks as two characters, which look the same, so
+ * that a path has one form.
+ */
+export function documentPath(path: string): string {
+  return path.normalize("NFC");
+}
+
+/** What its writer should know of a document that is stored; null without anything. */
+export function documentWarning(path: string, text: string | null): string | null {
+  if (text === null || !isMarkdownPath(path)) return null;
+  const { warning } = readFrontmatter(text);
+  return warning === null ? null : importedAsText(warning);
+}
+
+/** The warning of a document with frontmatter that cannot be read, for this reason. */
+export function importedAsText(reason: string): string {
+  return `${reason}; imported as text`;
+}
+
+/** The position of the first byte that is not valid UTF-8, from 0. */
+export function invalidByte(bytes: Uint8Array): number {
+  const replaced = Buffer.from(Buffer.from(bytes).toString());
+  return bytes.findIndex((byte, at) => byte !== replaced[at]);
+}
