@@ -30,6 +30,16 @@ const PARKED = {
   headers: { "retry-after": String(INDEX_PARKED_MS / 1_000) },
 } as const;
 
+const FILTER_LATE = {
+  detail:
+    "The filter was not compared with all files in time, because it is long or others of yours are being compared. " +
+    "Ask again, which goes on from there, or use fewer and shorter patterns.",
+  headers: { "retry-after": "1" },
+} as const;
+
+/** Each costs next to nothing while it waits for its turn in the thread. */
+const FILTERS_AT_ONCE = { atOnce: 1_024, tenantLoads: 256 } as const;
+
 const STARTING: IndexerReport = {
   behind: "the indexer is starting",
   lag: 0,
@@ -66,6 +76,8 @@ export class Indexer {
   /** Projects that were searched, with the derived scopes. */
   readonly #used = new Map<string, Set<string>>();
   readonly #loads = new LoadQueue();
+  /** Filters of loaded projects, whose evaluations take turns by user in the thread. */
+  readonly #filters = new LoadQueue(undefined, undefined, FILTERS_AT_ONCE);
   /** Until when the tasks of a project are refused that has failed. */
   readonly #parked = new Map<string, number>();
   readonly #subscribers = new Map<string, Subscriber>();
@@ -131,11 +143,16 @@ export class Indexer {
     const { projectId, id, kind, filter } = scope;
     const ref: ScopeRef = filter === undefined ? { id, kind } : { id, kind, filter };
     const task = { type: "ensure", projectId, scope: ref, indexes } as const;
-    const begin = async (tenant: string) => (await this.#run({ ...task, tenant })) === true;
+    const begin = async (tenant: string) => {
+      const result = await this.#run({ ...task, tenant });
+      if (result === "late") throw new Problem("overloaded", FILTER_LATE);
+      return result === true;
+    };
     // Many searches of a scope wait for one request.
     const key =
       filter === undefined ? `${projectId} ${id}` : `${projectId} ${id} ${indexes.join(" ")}`;
-    return this.#loads.wait(scope.tenant, key, begin, timeoutMs);
+    const queue = filter !== undefined && this.isLoaded(projectId) ? this.#filters : this.#loads;
+    return queue.wait(scope.tenant, key, begin, timeoutMs);
   }
 
   /** Runs a task of a project. One that has failed parks its project: for a while its tasks fail at once. */
@@ -205,7 +222,7 @@ export class Indexer {
 
   /** Loads that requests wait for. */
   get pendingLoads(): number {
-    return this.#loads.length;
+    return this.#loads.length + this.#filters.length;
   }
 
   /** Receives what the index of this name publishes. Each index has one subscriber. */

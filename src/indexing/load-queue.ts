@@ -36,23 +36,22 @@ export class LoadQueue {
   /** Loads that have not ended, by key, also those for which nobody waits any more. */
   readonly #loads = new Map<string, Load>();
   /** Loads of each tenant that wait for their turn or run. */
-  readonly #own = new TenantGate({
-    places: Number.POSITIVE_INFINITY,
-    tenantPlaces: INDEX_TENANT_LOADS_MAX,
-    maxWaiting: Number.POSITIVE_INFINITY,
-  });
-  readonly #turns = new TenantGate({
-    places: INDEX_LOADS_AT_ONCE,
-    tenantPlaces: INDEX_LOADS_AT_ONCE,
-    maxWaiting: Number.POSITIVE_INFINITY,
-  });
-
+  readonly #own: TenantGate;
+  readonly #turns: TenantGate;
   readonly #requests: TenantGate;
 
+  /**
+   * @param atOnce loads in their turn
+   * @param tenantLoads loads of a tenant that run, with those that go on beside others
+   */
   constructor(
     private readonly turnMs = INDEX_LOAD_TURN_MS,
     maxRequests = LOAD_REQUESTS_MAX,
+    { atOnce = INDEX_LOADS_AT_ONCE, tenantLoads = INDEX_TENANT_LOADS_MAX } = {},
   ) {
+    const [places, maxWaiting] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    this.#own = new TenantGate({ places, tenantPlaces: tenantLoads, maxWaiting });
+    this.#turns = new TenantGate({ places: atOnce, tenantPlaces: atOnce, maxWaiting });
     this.#requests = new TenantGate({ places: maxRequests });
   }
 

@@ -6,8 +6,8 @@ import { Evaluation } from "./evaluation.ts";
 import type { FieldProject } from "./field-project.ts";
 import { combined, numbersIn } from "./number-set.ts";
 
-/** File versions that are evaluated together. */
-const BLOCK_VERSIONS = 4_096;
+/** File versions that are evaluated together. An evaluation that ends early goes on with the block where it ended. */
+const BLOCK_VERSIONS = 512;
 const ALL_BITS = 0xffff_ffff;
 
 /** Adds the numbers from `base` for which a mask has 1. */

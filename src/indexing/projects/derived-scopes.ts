@@ -1,6 +1,7 @@
 import type { ScopeRef } from "../../engine/requests/scope.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
+import type { Steps } from "../../shared/filter/steps.ts";
 import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { FILTERS_CACHED_MAX } from "../../shared/limits.ts";
@@ -27,9 +28,22 @@ interface DerivedScope {
   readonly tenant: string;
   readonly results: FilterResults;
   /** The evaluation that is under way. */
-  evaluating: Promise<void> | undefined;
+  evaluating: Promise<boolean> | undefined;
   /** By the names of the indexes for which the scope is being derived. */
-  readonly running: Map<string, Promise<boolean>>;
+  readonly running: Map<string, Promise<Derived>>;
+}
+
+/** Whether searches can use a scope; `late` if its filter was not evaluated in time. */
+export type Derived = boolean | "late";
+
+/** The time that the evaluation of a filter takes for one request at most. What it has evaluated is kept. */
+const FILTER_WORK_MAX_MS = 500;
+/** How long a filter waits at most until others of the same user have been evaluated. */
+const FILTER_WAIT_MAX_MS = 500;
+
+function* completely(evaluation: Steps<void>): Steps<true> {
+  yield* evaluation;
+  return true;
 }
 
 /**
@@ -51,7 +65,7 @@ export class DerivedScopes {
    * Derives a scope, unless it is one that is not derived; resolves when searches of these indexes can
    * use it. False if its base is not indexed.
    */
-  async ensure({ scope, tenant, indexes }: Omit<WantedScope, "projectId">): Promise<boolean> {
+  async ensure({ scope, tenant, indexes }: Omit<WantedScope, "projectId">): Promise<Derived> {
     const { id, kind, filter } = scope;
     if (filter === undefined) return true;
     const derived = this.#derived.get(id) ?? this.#create({ id, kind, filter }, tenant);
@@ -98,7 +112,7 @@ export class DerivedScopes {
     if (this.#derived.size >= FILTERS_CACHED_MAX) this.#evict();
     const filter = compileFilter(parseJson(scope.filter.json) as Record<string, unknown>);
     const results = new FilterResults(project, filter);
-    const [evaluating, running] = [undefined, new Map<string, Promise<boolean>>()];
+    const [evaluating, running] = [undefined, new Map<string, Promise<Derived>>()];
     const derived: DerivedScope = { scope, tenant, results, evaluating, running };
     this.#derived.set(scope.id, derived);
     return derived;
@@ -125,7 +139,7 @@ export class DerivedScopes {
   }
 
   /** Evaluates until the base has not changed meanwhile. */
-  async #derive(derived: DerivedScope, names: readonly string[]): Promise<boolean> {
+  async #derive(derived: DerivedScope, names: readonly string[]): Promise<Derived> {
     const { scope, results } = derived;
     const { fields, indexes } = this.context;
     const { base } = scope.filter;
@@ -138,7 +152,8 @@ export class DerivedScopes {
         derived.evaluating ??= this.#evaluate(derived, versions).finally(() => {
           derived.evaluating = undefined;
         });
-        await derived.evaluating;
+        const isComplete = await derived.evaluating;
+        if (!isComplete && !this.#closed) return "late";
       } else {
         timed("derive a scope", () => {
           for (const index of wanted) index.derive?.(this.projectId, scope.id, members);
@@ -149,10 +164,19 @@ export class DerivedScopes {
     return false;
   }
 
-  /** Evaluates a filter once for all indexes that wait for it. */
-  #evaluate({ results }: DerivedScope, versions: NumberSet): Promise<void> {
-    const evaluation = results.evaluate(versions);
-    const isNeeded = () => !this.#closed;
-    return evaluateInTurns(this.context.filterTurns, evaluation, { isNeeded });
+  /**
+   * Evaluates a filter once for all indexes that wait for it, after others of the same user. False if that has taken
+   * too long.
+   */
+  async #evaluate({ results, tenant }: DerivedScope, versions: NumberSet): Promise<boolean> {
+    const { filterGate, filterTurns } = this.context;
+    const asked = performance.now();
+    return await filterGate.run(tenant, async () => {
+      if (performance.now() - asked > FILTER_WAIT_MAX_MS) return false;
+      const evaluation = completely(results.evaluate(versions));
+      const isNeeded = () => !this.#closed;
+      const options = { isNeeded, budgetMs: FILTER_WORK_MAX_MS };
+      return (await evaluateInTurns(filterTurns, evaluation, options)) ?? false;
+    });
   }
 }

@@ -1,5 +1,6 @@
 import type { LimitFunction } from "p-limit";
 import type { Log } from "../../observability/log.ts";
+import type { TenantGate } from "../../tenants/tenant-gate.ts";
 import type { Anchor, ChangeLog } from "../changes/change-log.ts";
 import type { Copies } from "../copies/copies.ts";
 import type { FieldIndex } from "../fields/field-index.ts";
@@ -22,6 +23,8 @@ export interface IndexingContext {
   readonly fields: FieldIndex;
   /** Lets evaluations of filters take turns. */
   readonly filterTurns: LimitFunction;
+  /** Lets each user evaluate one filter at a time. */
+  readonly filterGate: TenantGate;
   /** Limits how many projects read more than one slice at a time. */
   readonly bulk: LimitFunction;
 }

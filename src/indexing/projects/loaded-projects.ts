@@ -4,7 +4,7 @@ import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts"
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import type { IndexPart, MaintenanceState, Members } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
-import type { WantedScope } from "./derived-scopes.ts";
+import type { Derived, WantedScope } from "./derived-scopes.ts";
 import { byIdleTime } from "./idle-time.ts";
 import { type IndexTotals, totalsOf } from "./index-totals.ts";
 import type { IndexingContext } from "./indexing-context.ts";
@@ -132,7 +132,7 @@ export class LoadedProjects {
    * Loads a project, indexes the scope unless all indexes have it, and derives the part that its filter
    * matches for these indexes. False if project or scope is missing.
    */
-  async ensure(wanted: WantedScope): Promise<boolean> {
+  async ensure(wanted: WantedScope): Promise<Derived> {
     const { projectId, tenant } = wanted;
     const base = baseOf(wanted.scope);
     const hasBase = () => this.context.indexes.every((each) => each.hasScope(projectId, base.id));
@@ -143,8 +143,8 @@ export class LoadedProjects {
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
       if (outcome === "dropped" || project?.ready !== true) continue;
       if (!hasBase()) await project.indexer.reindex(base, this.context.anchor().seq);
-      if (hasBase() && (await project.derived.ensure(wanted))) return true;
-      if (this.#isCurrent(project)) return false;
+      const derived = hasBase() && (await project.derived.ensure(wanted));
+      if (derived !== false || this.#isCurrent(project)) return derived;
     }
   }
 

@@ -4,7 +4,7 @@ import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { Progress } from "../changes/applied-changes.ts";
 import type { CopyTotals } from "../copies/copy-totals.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
-import type { WantedScope } from "../projects/derived-scopes.ts";
+import type { Derived, WantedScope } from "../projects/derived-scopes.ts";
 import type { WantedFacets } from "../projects/match-facets.ts";
 
 /** What the indexing thread is started with. */
@@ -118,10 +118,10 @@ export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
   readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask | FacetsTask;
   /**
-   * False when there is no such project or scope. Of a match: 1 or 0 for each version, or null when the
+   * False when there is no such project or scope, and "late" when its filter takes too long. Of a match: 1 or 0 for each version, or null when the
    * versions cannot be read. Of members, fields and facets: null when the scope is not in memory any more.
    */
-  readonly result: boolean | Uint8Array | MemberLists | string | null;
+  readonly result: Derived | Uint8Array | MemberLists | string | null;
   readonly command: IndexerCommand;
   readonly event: IndexerEvent;
 }

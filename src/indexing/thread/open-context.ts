@@ -5,6 +5,7 @@ import type { Log } from "../../observability/log.ts";
 import { LogLimiter } from "../../observability/log-limiter.ts";
 import { INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
 import { Copies } from "../copies/copies.ts";
 import { FieldIndex } from "../fields/field-index.ts";
@@ -57,6 +58,12 @@ function createIndexes(
   return [vector, text];
 }
 
+/** One at a time of each user. */
+function filterGate(): TenantGate {
+  const [places, maxWaiting] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  return new TenantGate({ places, tenantPlaces: 1, maxWaiting });
+}
+
 /**
  * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
  * change that was handed to them.
@@ -84,6 +91,7 @@ export async function openContext(
     reader: createVersionReader(sql),
     fields,
     filterTurns: pLimit(1),
+    filterGate: filterGate(),
     bulk: pLimit(INDEX_BULK_READERS),
   };
   return { context, names };

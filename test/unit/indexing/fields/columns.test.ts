@@ -225,6 +225,24 @@ test("values that are kept together yield to others after each row", () => {
   expect(results.membersIn(all)?.numbers).toHaveLength(500);
 });
 
+test("an evaluation that has ended early is continued by the next one, with the same result", () => {
+  const versions = Array.from({ length: 2_000 }, (_, i) => fileOf({ n: `${i}` }));
+  const project = new FieldProject();
+  add(project, versions);
+  const filter = compileFilter({ "frontmatter.n": { $glob: "*7*" } });
+  const all = setOf([...versions.keys()], versions.length);
+  const whole = new FilterResults(project, filter);
+  const { steps } = finished(whole.evaluate(all));
+  const results = new FilterResults(project, filter);
+  const early = results.evaluate(all);
+  for (let i = 0; i < steps / 2; i++) early.next();
+  expect(results.membersIn(all)).toBeUndefined();
+  expect(finished(results.evaluate(all)).steps).toBeLessThan(steps);
+  const numbers = whole.membersIn(all)?.numbers as Uint32Array;
+  expect(numbers.length).toBeGreaterThan(100);
+  expect(results.membersIn(all)?.numbers).toEqual(numbers);
+});
+
 test("a filter of metadata finds single chunks of versions in several blocks", () => {
   const versions = Array.from({ length: 5_000 }, (_, i) =>
     fileOf(

@@ -10,6 +10,7 @@ import type {
   VersionReader,
 } from "../../../../src/indexing/versions/version-index.ts";
 import { FILTERS_CACHED_MAX } from "../../../../src/shared/limits.ts";
+import { TenantGate } from "../../../../src/tenants/tenant-gate.ts";
 import { hasDocument } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 
@@ -61,7 +62,12 @@ function deriving(fields: FieldIndex) {
     derive: (_: string, id: string, members: Members) => void derived.set(id, membersOf(members)),
     dropDerived: (_: string, id: string) => void derived.delete(id),
   };
-  const context = { fields, indexes: [fields, searched], filterTurns: pLimit(1) };
+  const context = {
+    fields,
+    indexes: [fields, searched],
+    filterTurns: pLimit(1),
+    filterGate: new TenantGate({ places: 1 }),
+  };
   const scopes = new DerivedScopes(PROJECT, context as never);
   const ensure = async (json: string, tenant = "tenant") => {
     const id = `a#${json}`;
