@@ -10,6 +10,8 @@ const RECALL_MIN = 0.99;
 /** Copies of each vector, and by how much their elements differ. */
 const COPIES = 5;
 const COPY_NOISE = 1e-7;
+/** Rounds in which passages are replaced. */
+const ROUNDS = 10;
 
 function indexed(vectors: readonly Float32Array[], dimension: number): string {
   const all = new Float32Array(vectors.length * dimension);
@@ -72,6 +74,33 @@ test("where each passage is stored five times with little noise, questions find 
   });
   expectFound(indexed(vectors, dimension), dimension, {
     passages: upTo(QUERIES).map(() => encode(DOCUMENTS)),
+    questions: upTo(QUERIES).map(() => encode(QUESTIONS)),
+  });
+});
+
+test("after half of the passages were replaced in ten rounds, questions find the new ones", () => {
+  const dimension = 768;
+  const encode = encoder(dimension, 86);
+  const drawn = (count: number) => upTo(count).map(() => encode(DOCUMENTS));
+  const project = indexed(drawn(COUNT), dimension);
+  const perRound = COUNT / 2 / ROUNDS;
+  let members = upTo(COUNT);
+  for (let round = 0; round < ROUNDS; round++) {
+    const next = COUNT + round * perRound;
+    const vectors = new Float32Array(perRound * dimension);
+    for (const [i, vector] of drawn(perRound).entries()) vectors.set(vector, i * dimension);
+    appendAll(project, dimension, vectors, next);
+    // Those that are replaced are spread over the index.
+    const replaced = new Set(upTo(perRound).map((i) => members[i * 2] as number));
+    members = [
+      ...members.filter((each) => !replaced.has(each)),
+      ...upTo(perRound).map((i) => next + i),
+    ];
+    setScope(project, "all", dimension, members);
+    buildGraph(project, dimension);
+  }
+  expectFound(project, dimension, {
+    passages: drawn(QUERIES),
     questions: upTo(QUERIES).map(() => encode(QUESTIONS)),
   });
 });
