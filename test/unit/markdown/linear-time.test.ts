@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { plainText } from "../../../native/testing.ts";
 import { runSegmentTask } from "../../../src/indexing/text/segment-task.ts";
 import { chunkMarkdown, parseMarkdown } from "../../../src/markdown/index.ts";
 
@@ -16,7 +17,7 @@ const ATTEMPTS = 4;
 const UNITS = [
   ...["x", "word ", "1", "aB", "AB", "A. ", " ", "_"],
   ...["漢", "😀", "e\u0301", "\u00a0", "\u200d"],
-  ...["#", "`", "~", "[", "<", "- ", "* ", "![", "[a](", "{#"],
+  ...["#", "`", "~", "[", "<", "- ", "* ", "![", "[a](", "{#", "{%", "{{<", "[[", "<!-"],
   ...["a\n", " \n", "\n \t", "\r", "a\r\n\r\n", "# h\n", "a\n=\n", "```\n", "---\n", "---\na: ["],
 ];
 
@@ -35,6 +36,7 @@ const STEPS: Record<string, (text: string) => unknown> = {
   parsing: (text) => parseMarkdown("a.md", text),
   chunking: chunkMarkdown,
   indexing: indexed,
+  showing: plainText,
 };
 
 for (const [name, step] of Object.entries(STEPS)) {

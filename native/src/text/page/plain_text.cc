@@ -14,6 +14,9 @@ constexpr Units PUNCTUATION = u"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 /// Characters of an underline of a heading, a rule, or the line below the head of a table.
 constexpr Units RULE = u"-=*_|:";
 constexpr size_t RULE_LENGTH_MIN = 3;
+/// A shortcode or an anchor ends within so many units, or is none: a text of nothing but braces that open is
+/// read in linear time.
+constexpr size_t BRACES_MAX_UNITS = 1'024;
 
 /// True for a line that begins with a fence, which may be in a quote.
 bool isFence(Units text, size_t line) {
@@ -99,7 +102,7 @@ class InlineReader {
     space();
     const size_t end = endOfLine(text_, start);
     size_t at = lineTextAt(text_, start);
-    while (at < endOfLine(text_, at)) at = next(at);
+    while (at < text_.size() && text_[at] != u'\n') at = next(at);
     return std::max(at, end) + 1;
   }
 
@@ -205,10 +208,11 @@ class InlineReader {
     const char16_t second = unitAt(text_, at + 1), third = unitAt(text_, at + 2);
     const bool isShortcode = second == u'{' && (third == u'<' || third == u'%');
     if (!isShortcode && second != u'%' && second != u'#') return at;
-    const size_t end = text_.find(isShortcode ? Units(u"}}") : Units(u"}"), at);
-    if (end == Units::npos || end > endOfLine(text_, at)) return at;
+    const Units within = text_.substr(at, BRACES_MAX_UNITS);
+    const size_t length = within.find(isShortcode ? Units(u"}}") : Units(u"}"));
+    if (length == Units::npos || length > endOfLine(within, 0)) return at;
     space();
-    return end + (isShortcode ? 2 : 1);
+    return at + length + (isShortcode ? 2 : 1);
   }
 
   size_t entity(size_t at) {
