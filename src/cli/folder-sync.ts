@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
-import { findMarkdown, readMarkdown, skippedIn } from "../import/markdown/folder.ts";
+import { findMarkdown, readText, skippedIn } from "../import/markdown/folder.ts";
+import type { FormatOptions } from "../import/markdown/formats.ts";
 import { documentPath } from "../import/records/document.ts";
 import { RecordError } from "../import/records/errors.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
@@ -10,7 +11,7 @@ import { CommandError } from "./command-error.ts";
 /** A folder is kept in step by this many requests at a time. */
 const SYNC_REQUESTS_MAX = 4;
 
-interface SyncTarget {
+interface SyncTarget extends FormatOptions {
   readonly folder: string;
   readonly project: string;
   readonly environment: string;
@@ -47,6 +48,8 @@ interface StepListener {
   onWarning?(path: string, message: string): void;
 }
 
+const isPlainPath = (path: string) => /\.txt$/i.test(path);
+
 const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 /**
@@ -64,7 +67,7 @@ export class FolderSync {
 
   /** Throws a CommandError if the environment serves a release, which a folder cannot change. */
   async plan(): Promise<SyncPlan> {
-    const { project, environment, folder } = this.target;
+    const { project, environment, folder, text } = this.target;
     const { environments = [] } = await this.client.getProject(project);
     const { active_release_id: active } = environments.find((e) => e.name === environment) ?? {};
     if (active !== undefined) {
@@ -76,17 +79,17 @@ export class FolderSync {
     const options = { environment, limit: PAGE_MAX };
     for await (const file of this.client.allFiles(project, options)) {
       const { path, version_id: versionId, size } = file;
-      if (isMarkdownPath(path)) remote.set(path, { versionId, size });
+      if (isMarkdownPath(path) || (text === true && isPlainPath(path)))
+        remote.set(path, { versionId, size });
     }
-    const found = findMarkdown(folder);
+    const found = findMarkdown(folder, this.target);
     const unreadable = [...found.rejected];
     const added: Upload[] = [];
     const kept: Upload[] = [];
-    for (const file of found.paths) {
-      const path = documentPath(file);
+    for (const { file, path } of found.files) {
       try {
         const replaces = remote.get(path)?.versionId;
-        const bytes = Buffer.from(readMarkdown(folder, file));
+        const bytes = Buffer.from(await readText(folder, file));
         const upload = { path, file, size: bytes.length, hash: hashOf(bytes) };
         if (replaces === undefined) added.push(upload);
         else kept.push({ ...upload, replaces });
@@ -97,7 +100,7 @@ export class FolderSync {
     }
     const changed = await this.#changed(kept, (path) => remote.get(path)?.size);
     const skipped = [...found.links, ...found.rejected.map(({ path }) => path)];
-    const present = new Set([...found.paths, ...skipped].map(documentPath));
+    const present = new Set([...found.files.map(({ path }) => path), ...skipped.map(documentPath)]);
     const removed = [...remote].filter(([path]) => !present.has(path));
     return {
       ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },
@@ -167,8 +170,13 @@ export class FolderSync {
 
   async #put({ path, file, replaces }: Upload, { onWarning }: StepListener): Promise<void> {
     const { project, environment, folder } = this.target;
-    const text = readMarkdown(folder, file);
-    const options = { environment, ...(replaces === undefined ? {} : { ifMatch: replaces }) };
+    const text = await readText(folder, file);
+    const type = isMarkdownPath(path) ? "text/markdown" : "text/plain";
+    const options = {
+      environment,
+      type,
+      ...(replaces === undefined ? {} : { ifMatch: replaces }),
+    } as const;
     const written = await this.client.putFile(project, path, text, options);
     this.#hashes.set(written.version_id, hashOf(Buffer.from(text)));
     for (const { message } of written.warnings ?? []) onWarning?.(path, message);

@@ -1,7 +1,7 @@
 import type { Queryable } from "../db/client.ts";
 import type { ImportDestination } from "../import/destination.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
-import { storedPath } from "../import/markdown/formats.ts";
+import type { FolderFile } from "../import/markdown/folder.ts";
 import { countOtherEmbedders } from "../import/markdown/other-embedders.ts";
 import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
@@ -10,10 +10,10 @@ import { notice } from "./output.ts";
 export async function warnOfMixedEmbedders(
   io: Io,
   sql: Queryable,
-  { project, environments, paths }: ImportDestination & { readonly paths: readonly string[] },
+  { project, environments, files }: ImportDestination & { readonly files: readonly FolderFile[] },
   embedder: Embedder,
 ): Promise<void> {
-  const except = paths.map(storedPath);
+  const except = files.map(({ path }) => path);
   for (const environment of environments) {
     const scope = { project, environment, except };
     const { others } = await countOtherEmbedders(sql, scope, embedder.name);

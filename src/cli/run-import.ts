@@ -42,6 +42,7 @@ export interface ImportOptions extends EmbedderOptions, PruneOptions {
   readonly watch?: boolean;
   readonly html?: boolean;
   readonly asciidoc?: boolean;
+  readonly text?: boolean;
   readonly map?: ColumnMap;
   /** The embedder of a project that is created. */
   readonly embedder?: string | undefined;
@@ -110,16 +111,22 @@ async function importFolder(
   options: ProjectOptions,
 ): Promise<ImportSummary> {
   const find = () => findMarkdown(folder, options);
-  if (find().paths.length === 0 && options.watch !== true) {
+  if (find().files.length === 0 && options.watch !== true) {
     throw new CommandError(`there is no Markdown file in ${folder}`);
   }
   // Before the first import, so that no change is missed.
   const changes = options.watch ? await watchFolder(folder) : undefined;
   const first = async (sql: Sql, destination: ImportDestination, embedder: Embedder) => {
     const found = find();
-    if (options.prune) await confirmPrune(io, sql, { ...destination, paths: found.paths }, options);
+    if (options.prune)
+      await confirmPrune(
+        io,
+        sql,
+        { ...destination, files: found.files, text: options.text },
+        options,
+      );
     if (embedder.fingerprint === undefined) {
-      await warnOfMixedEmbedders(io, sql, { ...destination, paths: found.paths }, embedder);
+      await warnOfMixedEmbedders(io, sql, { ...destination, files: found.files }, embedder);
     }
     return await importFound(io, sql, { ...options, ...destination, ...found, folder, embedder });
   };
@@ -130,7 +137,12 @@ async function importFolder(
     // Nobody can be asked while the folder is watched.
     const prune =
       options.prune === true &&
-      (await withinPruneMax(io, sql, { ...destination, paths: found.paths }, options));
+      (await withinPruneMax(
+        io,
+        sql,
+        { ...destination, files: found.files, text: options.text },
+        options,
+      ));
     const work = { ...options, ...destination, ...found, folder, embedder, prune };
     await importFound(io, sql, work);
   };
@@ -146,11 +158,11 @@ type FoundFiles = Parameters<typeof importMarkdown>[1] &
   Pick<ImportOptions, "strict" | "wait">;
 
 async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSummary> {
-  const { paths, rejected } = work;
+  const { files, rejected } = work;
   return await reported(
     io,
     sql,
-    new Reporter(io.stderr, paths.length, "files"),
+    new Reporter(io.stderr, files.length, "files"),
     work,
     (reporter) => {
       for (const { path, reason } of rejected) reporter.report(path, reason);

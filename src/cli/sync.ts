@@ -19,6 +19,9 @@ interface SyncOptions {
   readonly environment: string;
   readonly url?: string;
   readonly key?: string;
+  readonly html?: boolean;
+  readonly asciidoc?: boolean;
+  readonly text?: boolean;
   readonly dryRun?: boolean;
   readonly watch?: boolean;
   readonly yes?: boolean;
@@ -35,6 +38,9 @@ export function syncCommand(io: Io): Command {
     .option("--environment <name>", "the environment", "production")
     .option("--url <url>", "address of the service; default: as for search", url)
     .option("--key <key>", "API key of an owner or editor; default: TESSERA_API_KEY")
+    .option("--html", "also .html and .htm files, converted to Markdown")
+    .option("--asciidoc", "also .adoc and .asciidoc files, converted to Markdown")
+    .option("--text", "also .txt files and, as .txt, those without an extension")
     .option("--dry-run", "only print the plan")
     .option("--watch", "go on whenever something in the folder changes, until interrupted")
     .addOption(yesOption())
@@ -85,8 +91,10 @@ function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {
     throw new CommandError("there is no API key: give one with --key or in TESSERA_API_KEY");
   }
   const baseUrl = options.url?.replace(/\/+$/, "") ?? serviceAddress(config);
-  const { project, environment } = options;
-  return new FolderSync(new Tessera({ baseUrl, credential }), { folder, project, environment });
+  const { project, environment, html, asciidoc, text } = options;
+  return new FolderSync(new Tessera({ baseUrl, credential }), {
+    ...{ folder, project, environment, html, asciidoc, text },
+  });
 }
 
 const countsOf = ({ added, changed, removed, unchanged }: SyncPlan) =>

@@ -37,7 +37,7 @@ export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<D
     sql,
     {
       folder: DOCUMENTS,
-      paths: findMarkdown(DOCUMENTS).paths,
+      files: findMarkdown(DOCUMENTS).files,
       embedder: importEmbedder(hashing.fingerprint, hashing, () => {}),
       newEmbedder: HASHING,
       project: PROJECT,

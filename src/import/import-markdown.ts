@@ -11,17 +11,18 @@ import {
   type MarkdownDocument,
   readDocuments,
 } from "./markdown/documents.ts";
-import { storedPath } from "./markdown/formats.ts";
+import type { FolderFile } from "./markdown/folder.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import { prunablePaths, pruneEnvironment } from "./upsert/staging.ts";
 
 interface MarkdownImport extends ImportDestination {
   readonly folder: string;
-  /** Paths of the files, relative to the folder. */
-  readonly paths: readonly string[];
+  readonly files: readonly FolderFile[];
   readonly embedder: Embedder;
-  /** Remove Markdown files that are not among `paths` from the working sets. */
+  /** Plain texts are imported too. */
+  readonly text?: boolean | undefined;
+  /** Remove Markdown files, and texts if they are imported, that are not among `files` from the working sets. */
   readonly prune?: boolean;
   /** Import nothing if a single file is rejected. */
   readonly strict?: boolean;
@@ -57,13 +58,13 @@ export async function importMarkdown(
   });
 }
 
-type PruneScope = Pick<MarkdownImport, "project" | "environments" | "paths">;
+type PruneScope = Pick<MarkdownImport, "project" | "environments" | "files" | "text">;
 
 /** Files that `prune` removes from a working set. */
 export interface Removals {
   readonly environment: string;
   readonly paths: readonly string[];
-  /** All Markdown files of the working set. */
+  /** All files of the working set that could be removed. */
   readonly of: number;
 }
 
@@ -81,10 +82,10 @@ async function environmentsOf(sql: Queryable, work: PruneScope): Promise<Environ
 
 /** What an import with `prune` would remove now, by environment. */
 export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise<Removals[]> {
-  const kept = new Set(work.paths.map(storedPath));
+  const kept = new Set(work.files.map(({ path }) => path));
   const planned: Removals[] = [];
   for (const { id, name } of await environmentsOf(sql, work)) {
-    const present = await prunablePaths(sql, id);
+    const present = await prunablePaths(sql, id, work.text);
     const paths = present.filter((path) => !kept.has(path));
     if (paths.length > 0) planned.push({ environment: name, paths, of: present.length });
   }
@@ -92,10 +93,10 @@ export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise
 }
 
 async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
-  const kept = work.paths.map(storedPath);
+  const kept = work.files.map(({ path }) => path);
   let removed = 0;
   for (const { id, name, project_id: project } of await environmentsOf(sql, work)) {
-    const count = await pruneEnvironment(sql, id, kept);
+    const count = await pruneEnvironment(sql, id, kept, work.text);
     removed += count;
     if (count > 0)
       await noteChange(sql, "files.removed", project, {
@@ -112,11 +113,11 @@ async function* readBatches(
   work: MarkdownImport,
   listener: MarkdownListener,
 ): AsyncGenerator<InputRecord[]> {
-  const { folder, project, paths, embedder } = work;
+  const { folder, project, files, embedder } = work;
   const missing = await missingRecords(sql, work);
   if (missing.length > 0) yield missing;
   const batch = new BatchBuilder();
-  for await (const documents of readDocuments(folder, paths, embedder.name)) {
+  for await (const documents of readDocuments(folder, files, embedder.name)) {
     const readable = documents.filter((each): each is MarkdownDocument => !("reason" in each));
     const stored = await findStoredPaths(sql, project, readable);
     const changed = readable.filter(({ path }) => !stored.has(path));

@@ -7,6 +7,5 @@ export {
   isMarkdownPath,
   parseMarkdown,
   plainText,
-  readOutline,
 } from "./parse.ts";
 export type * from "./types.ts";

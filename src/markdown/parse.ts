@@ -28,11 +28,6 @@ export function parseMarkdown(path: string, text: string): ParsedMarkdown {
   };
 }
 
-/** What a Markdown file says of itself, without its text. Never throws. */
-export function readOutline(path: string, text: string): MarkdownOutline {
-  return outlineOf(path, text, () => {});
-}
-
 function outlineOf(path: string, text: string, onBlock: (block: Block) => void): MarkdownOutline {
   const { entries, bodyOffset, warning } = readFrontmatter(text);
   const headings: Heading[] = [];

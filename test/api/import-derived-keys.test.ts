@@ -99,7 +99,11 @@ describe("the contents that somebody stored under a key which the service derive
         writeFileSync(join(folder, PATH), text);
         const listener = { onFile() {}, onReport() {} };
         const where = { project: slug, environments: ["production"], owner: "" };
-        await importMarkdown(sql, { ...where, folder, paths: [PATH], embedder }, listener);
+        await importMarkdown(
+          sql,
+          { ...where, folder, files: [{ file: PATH, path: PATH }], embedder },
+          listener,
+        );
       };
       return { key, fingerprint: key, write };
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf, ndjson } from "../../support/api/imports.ts";
@@ -42,6 +42,11 @@ const DOCUMENTS: Readonly<
   "setext.md": { bytes: "Two\nlines\n===\n\nText.\n", title: "Two lines" },
   "cafe\u0301.md": { bytes: "Text of a café.\n", title: "café" },
   "empty.md": { bytes: "", title: "empty" },
+  "notes.txt": {
+    bytes: "\ufeff# no heading\r\n\r\nText.\n",
+    stored: "# no heading\r\n\r\nText.\n",
+    title: "notes.txt",
+  },
 };
 /** A document that no way in takes, and where it is no text. */
 const BROKEN = { path: "broken.md", bytes: Buffer.from("# Latin caf\xe9\n", "latin1"), at: 11 };
@@ -90,7 +95,7 @@ const WAYS: Readonly<Record<string, (project: TestProject) => Promise<string>>> 
     const told: string[] = [];
     const put = async (path: string, body: string | Uint8Array<ArrayBuffer>) => {
       const address = `/projects/${slug}/files/${encodeURIComponent(path)}`;
-      const headers = { "content-type": "text/markdown" };
+      const headers = { "content-type": path.endsWith(".txt") ? "text/plain" : "text/markdown" };
       const { status, body: answer } = await api.send("PUT", address, { as: owner, body, headers });
       for (const { message } of answer.warnings ?? []) told.push(`${path}: ${message}`);
       if (status >= 400) told.push(`${path}: ${answer.detail}`);
@@ -119,11 +124,21 @@ const WAYS: Readonly<Record<string, (project: TestProject) => Promise<string>>> 
     return stderr.replace(/^-:(\d+)/gm, (_, line) => String(paths[Number(line) - 1]));
   },
   async "import of a folder"({ slug }) {
-    const args = ["import", "--markdown", folderOfAll(), "--project", slug];
+    const args = ["import", "--markdown", folderOfAll(), "--project", slug, "--text"];
     return (await callCommand(args, { env })).stderr;
   },
   async sync({ slug }) {
-    const args = ["sync", folderOfAll(), "--project", slug, "--url", api.url, "--key", key];
+    const args = [
+      "sync",
+      folderOfAll(),
+      "--project",
+      slug,
+      "--url",
+      api.url,
+      "--key",
+      key,
+      "--text",
+    ];
     return (await callCommand(args, { env: {} })).stderr;
   },
 };
@@ -182,4 +197,45 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
     expect(refused).toHaveLength(1);
     expect(refused[0]).toMatch(/is not valid UTF-8 at byte \d+/);
   });
+});
+
+/** Files that a folder may have besides, each with what is stored of it. */
+const CONVERTED: Readonly<Record<string, { file: string; bytes: string; content: string }>> = {
+  "page.html.md": { file: "page.html.md", bytes: "# Mine\n", content: "# Mine\n" },
+  "page.html.md.md": {
+    ...{ file: "page.html", bytes: "\ufeff<h1>Page</h1><p>Text.</p>", content: "# Page\n\nText." },
+  },
+  "guide.adoc.md": { file: "guide.adoc", bytes: "= Guide\n\nText.\n", content: "# Guide\n\nText." },
+  "LICENSE.txt": { file: "LICENSE", bytes: "Do as you like.\n", content: "Do as you like.\n" },
+};
+
+test("a folder's files of other formats are stored alike by import and sync, and removed with it", async () => {
+  const folder = temporaryFolder("formats");
+  for (const { file, bytes } of Object.values(CONVERTED)) writeFileSync(join(folder, file), bytes);
+  const formats = ["--html", "--asciidoc", "--text"];
+  const commands = (slug: string) => [
+    { args: ["import", "--markdown", folder, "--project", slug, "--prune", "--yes"], env },
+    { args: ["sync", folder, "--project", slug, "--url", api.url, "--key", key], env: {} },
+  ];
+  const expected = Object.fromEntries(
+    Object.entries(CONVERTED).map(([path, { content }]) => [path, content]),
+  );
+  const stored = async (project: TestProject) =>
+    Object.fromEntries((await storedIn(project)).map(({ path, content }) => [path, content]));
+  const projects = [await newProject(), await newProject()];
+  const runs = projects.map(
+    ({ slug }, way) => commands(slug)[way] as { args: string[]; env: Record<string, string> },
+  );
+  for (const [i, { args, env: variables }] of runs.entries()) {
+    const { status, stderr } = await callCommand([...args, ...formats], { env: variables });
+    expect(status, stderr).toBe(0);
+    expect(await stored(projects[i] as TestProject)).toEqual(expected);
+  }
+  for (const { file } of Object.values(CONVERTED)) rmSync(join(folder, file));
+  writeFileSync(join(folder, "left.md"), "left");
+  for (const [i, { args, env: variables }] of runs.entries()) {
+    const { status, stderr } = await callCommand([...args, ...formats], { env: variables });
+    expect(status, stderr).toBe(0);
+    expect(await stored(projects[i] as TestProject)).toEqual({ "left.md": "left" });
+  }
 });

@@ -1,15 +1,21 @@
 import type { Sql } from "../../db/client.ts";
-import { chunkMarkdown, type MarkdownChunk, plainText, readOutline } from "../../markdown/index.ts";
+import {
+  chunkMarkdown,
+  fileTitle,
+  isMarkdownPath,
+  type MarkdownChunk,
+  plainChunks,
+  plainText,
+} from "../../markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import type { Embedder } from "../embedders/embedder.ts";
-import { documentPath, importedAsText } from "../records/document.ts";
+import { documentWarning } from "../records/document.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { sortedJson } from "../records/sorted-json.ts";
 import { contentsHash, storedContents } from "../upsert/version-contents.ts";
-import { readMarkdown } from "./folder.ts";
-import { storedPath, toMarkdown } from "./formats.ts";
+import { type FolderFile, readText } from "./folder.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;
 /**
@@ -44,13 +50,13 @@ interface RejectedDocument {
 /** Reads the files in groups, none of which has much more text than one batch. */
 export async function* readDocuments(
   folder: string,
-  paths: readonly string[],
+  files: readonly FolderFile[],
   embedder: string,
 ): AsyncGenerator<(MarkdownDocument | RejectedDocument)[]> {
   let documents: (MarkdownDocument | RejectedDocument)[] = [];
   let chars = 0;
-  for (const path of paths) {
-    const document = await readDocument(folder, path, embedder);
+  for (const file of files) {
+    const document = await readDocument(folder, file, embedder);
     documents.push(document);
     chars += "reason" in document ? 0 : document.text.length;
     if (documents.length >= MARKDOWN_FILES_PER_STEP || chars >= IMPORT_BATCH_BYTES) {
@@ -64,24 +70,20 @@ export async function* readDocuments(
 
 async function readDocument(
   folder: string,
-  file: string,
+  { file, path }: FolderFile,
   embedder: string,
 ): Promise<MarkdownDocument | RejectedDocument> {
-  const path = documentPath(storedPath(file));
   try {
     if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
       throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
     }
-    const text = await toMarkdown(file, readMarkdown(folder, file));
+    const text = await readText(folder, file);
     const hash = new Bun.CryptoHasher("sha256");
     hash.update(versionKeyPrefixes(embedder)[0]);
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
-    const { title, warning } = readOutline(path, text);
-    return {
-      ...{ path, text, title, versionKey },
-      warning: warning === null ? null : importedAsText(warning),
-    };
+    const [title, warning] = [fileTitle(path, text), documentWarning(path, text)];
+    return { path, text, title, versionKey, warning };
   } catch (error) {
     if (error instanceof RecordError) return { path, reason: error.message };
     throw error;
@@ -115,8 +117,12 @@ export async function findStoredPaths(
   return new Set(documents.filter(isStored).map(({ path }) => path));
 }
 
-function cut({ text }: MarkdownDocument): FileChunk[] {
-  return chunkMarkdown(text).map((chunk, index) => fileChunk(chunk, index, null));
+function cut(document: MarkdownDocument): FileChunk[] {
+  return chunksOf(document).map((chunk, index) => fileChunk(chunk, index, null));
+}
+
+function chunksOf({ path, text }: MarkdownDocument): MarkdownChunk[] {
+  return isMarkdownPath(path) ? chunkMarkdown(text) : [...plainChunks(text)];
 }
 
 /** Cuts documents into chunks and embeds the chunks of all of them together. */
@@ -124,11 +130,11 @@ export async function embedChunks(
   documents: readonly MarkdownDocument[],
   embedder: Embedder,
 ): Promise<Map<MarkdownDocument, FileChunk[]>> {
-  const chunked = documents.map((document) => ({ document, chunks: chunkMarkdown(document.text) }));
+  const chunked = documents.map((document) => ({ document, chunks: chunksOf(document) }));
   const vectors = await embedder.embedPassages(
     chunked.flatMap(({ document, chunks }) =>
       chunks.map(({ content, metadata }) => ({
-        content: plainText(content) || content,
+        content: isMarkdownPath(document.path) ? plainText(content) || content : content,
         headings:
           metadata.headings[0] === document.title
             ? metadata.headings

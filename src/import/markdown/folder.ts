@@ -1,13 +1,21 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { MARKDOWN_FILE_MAX_BYTES } from "../../shared/limits.ts";
-import { documentText } from "../records/document.ts";
+import { documentPath } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
-import { type FormatOptions, isWanted } from "./formats.ts";
+import { type FormatOptions, isWanted, storedSuffix, storedText } from "./formats.ts";
+
+/** A file of a folder. */
+export interface FolderFile {
+  /** Relative to the folder, with forward slashes. */
+  readonly file: string;
+  /** The path under which it is stored. */
+  readonly path: string;
+}
 
 interface MarkdownFolder {
-  /** Relative to the folder, with forward slashes, in byte order. */
-  readonly paths: string[];
+  /** In byte order of their names. */
+  readonly files: readonly FolderFile[];
   /** Files and folders that are skipped although they may have been meant, with the reasons. */
   readonly rejected: ReadonlyArray<{ readonly path: string; readonly reason: string }>;
   /** Symbolic links, which are not followed: they may lead out of the folder or form a cycle. */
@@ -20,6 +28,7 @@ interface MarkdownFolder {
 const NAMED_MAX = 5;
 
 const NAME = "has a name that is not valid UTF-8";
+const SAME_NAME = "has the name of another file, with letters that are written in another way";
 
 /**
  * Finds the Markdown files below a folder, and those of other formats on request. Names that begin with
@@ -51,7 +60,33 @@ export function findMarkdown(folder: string, formats: FormatOptions = {}): Markd
   };
   visit("");
   paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return { paths, rejected, links, others };
+  const named = storedNames(paths);
+  return { files: named.files, rejected: [...rejected, ...named.rejected], links, others };
+}
+
+/** Gives each file a path of its own. Those that keep their names come first. */
+function storedNames(names: readonly string[]): Pick<MarkdownFolder, "files" | "rejected"> {
+  const rejected: Array<{ path: string; reason: string }> = [];
+  const taken = new Map<string, string>();
+  for (const file of names) {
+    const path = documentPath(file);
+    if (storedSuffix(file) !== "") continue;
+    if (taken.has(path)) rejected.push({ path: file, reason: SAME_NAME });
+    else taken.set(path, file);
+  }
+  for (const file of names) {
+    const suffix = storedSuffix(file);
+    if (suffix === "") continue;
+    let path = documentPath(file + suffix);
+    while (taken.has(path)) path += suffix;
+    taken.set(path, file);
+  }
+  const pathOf = new Map([...taken].map(([path, file]) => [file, path]));
+  const files = names.flatMap((file) => {
+    const path = pathOf.get(file);
+    return path === undefined ? [] : [{ file, path }];
+  });
+  return { files, rejected };
 }
 
 /** What a folder has besides the files that were found, in a sentence each. */
@@ -96,18 +131,20 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Reads a file as text. Throws a RecordError if it is not UTF-8 text or is too large. */
-export function readMarkdown(folder: string, path: string): string {
-  let bytes: Uint8Array;
+/** The text of a file as it is stored. Throws a RecordError if it cannot be read or is too large. */
+export async function readText(folder: string, path: string): Promise<string> {
+  return await storedText(path, readBytes(folder, path));
+}
+
+function readBytes(folder: string, path: string): Uint8Array {
   try {
     const file = join(folder, path);
     if (statSync(file).size > MARKDOWN_FILE_MAX_BYTES) {
       throw new RecordError(`is larger than ${MARKDOWN_FILE_MAX_BYTES} bytes`);
     }
-    bytes = readFileSync(file);
+    return readFileSync(file);
   } catch (error) {
     if (error instanceof RecordError) throw error;
     throw new RecordError(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
-  return documentText(bytes);
 }

@@ -1,30 +1,52 @@
-/** Formats beside Markdown that are imported on request; they are converted to Markdown. */
+import { documentText } from "../records/document.ts";
+
+/** Formats beside Markdown that are imported on request. All but text are converted to Markdown. */
 export interface FormatOptions {
   readonly html?: boolean | undefined;
   readonly asciidoc?: boolean | undefined;
+  readonly text?: boolean | undefined;
 }
 
-const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
-const HTML = /\.html?$/i;
-const ASCIIDOC = /\.(?:adoc|asciidoc)$/i;
+interface Format {
+  /** The option that asks for it; null for Markdown. */
+  readonly option: keyof FormatOptions | null;
+  readonly names: RegExp;
+  /** What is added to the name under which a file is stored, so that its text is read as what it is. */
+  readonly suffix: string;
+  /** The text of a file, as Markdown unless it is plain. Throws a RecordError. */
+  readonly read: (bytes: Uint8Array) => string | Promise<string>;
+}
+
+/** Converters are loaded when they are needed. */
+const FORMATS: readonly Format[] = [
+  { option: null, names: /\.(?:md|mdx|markdown)$/i, suffix: "", read: documentText },
+  {
+    ...{ option: "html", names: /\.html?$/i, suffix: ".md" },
+    read: async (bytes) => (await import("./html.ts")).htmlToMarkdown(documentText(bytes)),
+  },
+  {
+    ...{ option: "asciidoc", names: /\.(?:adoc|asciidoc)$/i, suffix: ".md" },
+    read: async (bytes) => (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes)),
+  },
+  { option: "text", names: /\.txt$/i, suffix: "", read: documentText },
+  // Files such as LICENSE, whose names say no type.
+  { option: "text", names: /^(?:.*\/)?[^./]+$/, suffix: ".txt", read: documentText },
+];
+
+const formatOf = (path: string) => FORMATS.find(({ names }) => names.test(path));
 
 /** True for a file that is imported. */
-export function isWanted(path: string, { html, asciidoc }: FormatOptions): boolean {
-  return (
-    MARKDOWN.test(path) ||
-    (html === true && HTML.test(path)) ||
-    (asciidoc === true && ASCIIDOC.test(path))
-  );
+export function isWanted(path: string, options: FormatOptions): boolean {
+  const format = formatOf(path);
+  return format !== undefined && (format.option === null || options[format.option] === true);
 }
 
-/** The path under which a file is stored: what is converted is Markdown, and named so. */
-export function storedPath(path: string): string {
-  return HTML.test(path) || ASCIIDOC.test(path) ? `${path}.md` : path;
+/** What is added to the path of a file where it is stored. */
+export function storedSuffix(path: string): string {
+  return formatOf(path)?.suffix ?? "";
 }
 
-/** The text of a file as Markdown. Converters are loaded when they are needed. Throws a RecordError. */
-export async function toMarkdown(path: string, text: string): Promise<string> {
-  if (HTML.test(path)) return (await import("./html.ts")).htmlToMarkdown(text);
-  if (ASCIIDOC.test(path)) return await (await import("./asciidoc.ts")).asciidocToMarkdown(text);
-  return text;
+/** The text of a file as it is stored. Throws a RecordError. */
+export async function storedText(path: string, bytes: Uint8Array): Promise<string> {
+  return await (formatOf(path)?.read ?? documentText)(bytes);
 }

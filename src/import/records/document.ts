@@ -37,12 +37,7 @@ export function documentPath(path: string): string {
 export function documentWarning(path: string, text: string | null): string | null {
   if (text === null || !isMarkdownPath(path)) return null;
   const { warning } = readFrontmatter(text);
-  return warning === null ? null : importedAsText(warning);
-}
-
-/** The warning of a document with frontmatter that cannot be read, for this reason. */
-export function importedAsText(reason: string): string {
-  return `${reason}; imported as text`;
+  return warning === null ? null : `${warning}; imported as text`;
 }
 
 /** The position of the first byte that is not valid UTF-8, from 0. */

@@ -162,25 +162,33 @@ async function applyRemovals(sql: Queryable, environmentId: string): Promise<num
 }
 
 const IS_MARKDOWN = "[.](md|mdx|markdown)$";
+const IS_TEXT = "[.](md|mdx|markdown|txt)$";
 
-/** The paths of the Markdown files of a working set. */
-export async function prunablePaths(sql: Queryable, environmentId: string): Promise<string[]> {
+const prunable = (text: boolean | undefined) => (text === true ? IS_TEXT : IS_MARKDOWN);
+
+/** The paths of the Markdown files of a working set, and of the plain texts if `text` is true. */
+export async function prunablePaths(
+  sql: Queryable,
+  environmentId: string,
+  text: boolean | undefined,
+): Promise<string[]> {
   const rows = await sql<{ path: string }[]>`
     SELECT f.path FROM environment_files e JOIN files f ON f.id = e.file_id
-    WHERE e.environment_id = ${environmentId} AND f.path ~* ${IS_MARKDOWN} ORDER BY f.path`;
+    WHERE e.environment_id = ${environmentId} AND f.path ~* ${prunable(text)} ORDER BY f.path`;
   return rows.map(({ path }) => path);
 }
 
-/** Removes Markdown files that are not among `paths` from a working set. Returns their number. */
+/** Removes the files of `prunablePaths` that are not among `paths` from a working set. Returns their number. */
 export async function pruneEnvironment(
   sql: Queryable,
   environmentId: string,
   paths: readonly string[],
+  text: boolean | undefined,
 ): Promise<number> {
   const result = await sql`
     DELETE FROM environment_files e USING files f
     WHERE e.environment_id = ${environmentId} AND f.id = e.file_id
-      AND f.path ~* ${IS_MARKDOWN} AND f.path <> ALL (${paths as string[]}::text[])`;
+      AND f.path ~* ${prunable(text)} AND f.path <> ALL (${paths as string[]}::text[])`;
   return result.count;
 }
 

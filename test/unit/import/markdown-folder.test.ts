@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findMarkdown, readMarkdown, skippedIn } from "../../../src/import/markdown/folder.ts";
+import { findMarkdown, readText, skippedIn } from "../../../src/import/markdown/folder.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
 let folder: string;
@@ -23,7 +23,7 @@ describe("finding Markdown files", () => {
     symlinkSync("nowhere", join(folder, "gone.md"));
     symlinkSync("/etc/hostname", join(folder, "other.txt"));
     const found = findMarkdown(folder);
-    expect(found.paths).toEqual(["docs/a.md"]);
+    expect(found.files.map(({ file }) => file)).toEqual(["docs/a.md"]);
     expect([...found.links].sort()).toEqual(["docs/up", "gone.md", "self.md"]);
     expect(found.rejected).toEqual([]);
   });
@@ -39,11 +39,11 @@ describe("finding Markdown files", () => {
     expect(skippedIn(findMarkdown(folder))[1]).toEndWith(", and 7 more");
   });
 
-  test("names the first byte that is not UTF-8", () => {
+  test("names the first byte that is not UTF-8", async () => {
     write("a.md", Buffer.from("é\ufffd"));
     write("b.md", Buffer.concat([Buffer.from("é\ufffdx"), Buffer.from([0xff])]));
-    expect(readMarkdown(folder, "a.md")).toBe("é\ufffd");
-    expect(() => readMarkdown(folder, "b.md")).toThrow("is not valid UTF-8 at byte 6");
+    expect(await readText(folder, "a.md")).toBe("é\ufffd");
+    await expect(readText(folder, "b.md")).rejects.toThrow("is not valid UTF-8 at byte 6");
   });
 
   test("reports files and folders whose names are not UTF-8, and continues", () => {
@@ -53,7 +53,7 @@ describe("finding Markdown files", () => {
     writeFileSync(Buffer.concat([hidden, Buffer.from("/in.md")]), "text");
     write("valid-\ufffd.md");
     const found = findMarkdown(folder);
-    expect(found.paths).toEqual(["valid-\ufffd.md"]);
+    expect(found.files.map(({ file }) => file)).toEqual(["valid-\ufffd.md"]);
     expect(found.rejected).toHaveLength(2);
     for (const { reason } of found.rejected) expect(reason).toContain("not valid UTF-8");
   });
@@ -63,24 +63,42 @@ describe("finding Markdown files", () => {
     mkdirSync(join(folder, "folder.md"));
     write("folder.md/in.md");
     const found = findMarkdown(folder);
-    expect(found.paths).toEqual(["folder.md/in.md"]);
+    expect(found.files.map(({ file }) => file)).toEqual(["folder.md/in.md"]);
     expect(found.rejected).toEqual([{ path: "pipe.md", reason: "is not a regular file" }]);
   });
 
   test("returns paths in byte order", () => {
     for (const name of ["b.md", "B.md", "é.md", "a-b.md", "a.md", "𝒳.md", "\uff5e.md"]) write(name);
-    const { paths } = findMarkdown(folder);
+    const paths = findMarkdown(folder).files.map(({ file }) => file);
     expect(paths).toEqual(
       [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
     );
     expect(paths).toHaveLength(7);
   });
 
-  test("reports a file that was deleted or cannot be read", () => {
+  test("gives each file a path of its own, whatever it is converted from", () => {
+    for (const name of ["page.html", "page.html.md", "LICENSE", "LICENSE.txt", "a.adoc", "b.txt"]) {
+      write(name);
+    }
+    const { files } = findMarkdown(folder, { html: true, asciidoc: true, text: true });
+    expect(Object.fromEntries(files.map(({ file, path }) => [file, path]))).toEqual({
+      ...{ "page.html": "page.html.md.md", "page.html.md": "page.html.md", "a.adoc": "a.adoc.md" },
+      ...{ LICENSE: "LICENSE.txt.txt", "LICENSE.txt": "LICENSE.txt", "b.txt": "b.txt" },
+    });
+  });
+
+  test("names one of two files whose names differ only in how a letter is written", () => {
+    for (const name of ["cafe\u0301.md", "caf\u00e9.md"]) write(name);
+    const { files, rejected } = findMarkdown(folder);
+    expect(files.map(({ path }) => path)).toEqual(["caf\u00e9.md"]);
+    expect(rejected.map(({ reason }) => reason)).toEqual([expect.stringContaining("another file")]);
+  });
+
+  test("reports a file that was deleted or cannot be read", async () => {
     write("a.md");
     rmSync(join(folder, "a.md"));
-    expect(() => readMarkdown(folder, "a.md")).toThrow("cannot be read: ENOENT");
+    await expect(readText(folder, "a.md")).rejects.toThrow("cannot be read: ENOENT");
     mkdirSync(join(folder, "b.md"));
-    expect(() => readMarkdown(folder, "b.md")).toThrow("cannot be read: EISDIR");
+    await expect(readText(folder, "b.md")).rejects.toThrow("cannot be read: EISDIR");
   });
 });
