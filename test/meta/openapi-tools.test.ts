@@ -34,6 +34,12 @@ test("a linter finds no fault in the document", async () => {
   expect(report.totals).toMatchObject({ errors: 0, warnings: 0 });
 });
 
+test("whoever reads the document is told whom to ask", () => {
+  const { contact } = document.info as { contact: { name: string; url: string } };
+  expect(contact.name).not.toBe("");
+  expect(contact.url).toBe(document.servers[0].url);
+});
+
 const CALLS = `
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.ts";

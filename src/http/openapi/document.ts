@@ -242,6 +242,8 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
   const info = {
     title: "Tessera",
     version: VERSION,
+    // Each installation has an operator of its own, whom its users ask.
+    contact: { name: "The operator of this service", url: baseUrl },
     license: { name: LICENSE, identifier: LICENSE },
     description:
       "Vector and knowledge search over project files, and the platform around it. " +
