@@ -12,6 +12,7 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
 import { retrieve } from "../../support/requests.ts";
 import { Vocabulary } from "./lookup-reference/plan.ts";
+import { cosineOf } from "./retrieval-reference/fuse.ts";
 import { type ReferenceFile, retrieveByReference } from "./retrieval-reference/retrieve.ts";
 
 const DIMENSION = 768;
@@ -203,6 +204,45 @@ describe("a retrieval", () => {
         const keys = paged.map(({ chunk }) => chunk?.id);
         expect(new Set(keys).size).toBe(keys.length);
       }
+    }
+  });
+
+  test("groups of hits that are given are those of hits that are found, or it says that there are too few", () => {
+    const vectors = new Map(embedded.map(({ row, vector }) => [row.id, vector]));
+    const all = files.map((file) => ({
+      id: file.versionId,
+      file: JSON.stringify({ id: file.versionId, path: file.path }),
+      isBare: false,
+      chunks: file.chunks.flatMap(({ id }, i) => [
+        renderChunk(rowOf(file, i)),
+        vectors.get(id) ?? null,
+      ]),
+    }));
+    for (const { query, vector } of questions(4)) {
+      const cosine = (of: Float32Array) => cosineOf(of, vector);
+      const best = embedded.toSorted((a, b) => cosine(b.vector) - cosine(a.vector));
+      const hitsOf = (count: number) => ({
+        chunks: best.slice(0, count).flatMap(({ row, vector: own }) => [renderChunk(row), own]),
+        cosines: Float64Array.from(best.slice(0, count), ({ vector: own }) => cosine(own)),
+        matches: embedded.length,
+        areAll: count >= best.length,
+      });
+      const asked = { mode: "semantic", query, vector, threshold: -1, groupSize: 3 } as const;
+      const given = (count: number, limit: number) => {
+        const { json, work } = retrieve(view, {
+          ...{ ...asked, limit, given: { versions: all, hits: hitsOf(count) } },
+        });
+        return { ...JSON.parse(new TextDecoder().decode(json)), work };
+      };
+      const keysOf = ({ data }: { data: { file: { path: string }; hits: Hit[] }[] }) =>
+        data.map(({ file, hits }) => [file.path, ...hits.map(({ chunk }) => chunk?.id)]);
+      const found = ask({ ...asked, limit: 10 });
+      const enough = given(best.length, 10);
+      expect(keysOf(enough)).toEqual(keysOf(found));
+      expect(enough.work.lacksHits).toBe(false);
+      const few = given(4, 10);
+      expect(keysOf(few)).toEqual(keysOf(found).slice(0, few.data.length));
+      expect(few.work.lacksHits).toBe(true);
     }
   });
 
