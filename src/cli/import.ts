@@ -15,7 +15,7 @@ import {
   STANDARD_INPUT,
 } from "./run-import.ts";
 
-const NEEDS_MARKDOWN = ["prune", "watch", "html", "asciidoc", "text"] as const;
+const NEEDS_MARKDOWN = ["prune", "watch", "html", "asciidoc", "text", "pdf", "docx"] as const;
 const NEEDS_PRUNE = [
   ["pruneMax", "--prune-max"],
   ["yes", "--yes"],
@@ -55,6 +55,8 @@ export function importCommand(io: Io): Command {
     .option("--embedder <name>", "embedder of a project that is created, as EMBEDDERS names it")
     .option("--html", "with --markdown: also .html and .htm files, converted to Markdown")
     .option("--asciidoc", "with --markdown: also .adoc and .asciidoc files, converted to Markdown")
+    .option("--pdf", "with --markdown: also the text of .pdf files, page by page")
+    .option("--docx", "with --markdown: also the text of .docx files")
     .option("--text", "with --markdown: also .txt files and, as .txt, those without an extension")
     .option("--watch", "with --markdown: import again whenever something in the folder changes")
     .option("--prune", "remove Markdown files that are not in the folder from the environment")

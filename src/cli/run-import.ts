@@ -43,6 +43,8 @@ export interface ImportOptions extends EmbedderOptions, PruneOptions {
   readonly html?: boolean;
   readonly asciidoc?: boolean;
   readonly text?: boolean;
+  readonly pdf?: boolean;
+  readonly docx?: boolean;
   readonly map?: ColumnMap;
   /** The embedder of a project that is created. */
   readonly embedder?: string | undefined;

@@ -22,6 +22,8 @@ interface SyncOptions {
   readonly html?: boolean;
   readonly asciidoc?: boolean;
   readonly text?: boolean;
+  readonly pdf?: boolean;
+  readonly docx?: boolean;
   readonly dryRun?: boolean;
   readonly watch?: boolean;
   readonly yes?: boolean;
@@ -40,6 +42,8 @@ export function syncCommand(io: Io): Command {
     .option("--key <key>", "API key of an owner or editor; default: TESSERA_API_KEY")
     .option("--html", "also .html and .htm files, converted to Markdown")
     .option("--asciidoc", "also .adoc and .asciidoc files, converted to Markdown")
+    .option("--pdf", "also the text of .pdf files, page by page")
+    .option("--docx", "also the text of .docx files")
     .option("--text", "also .txt files and, as .txt, those without an extension")
     .option("--dry-run", "only print the plan")
     .option("--watch", "go on whenever something in the folder changes, until interrupted")
@@ -91,9 +95,9 @@ function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {
     throw new CommandError("there is no API key: give one with --key or in TESSERA_API_KEY");
   }
   const baseUrl = options.url?.replace(/\/+$/, "") ?? serviceAddress(config);
-  const { project, environment, html, asciidoc, text } = options;
+  const { project, environment, html, asciidoc, text, pdf, docx } = options;
   return new FolderSync(new Tessera({ baseUrl, credential }), {
-    ...{ folder, project, environment, html, asciidoc, text },
+    ...{ folder, project, environment, html, asciidoc, text, pdf, docx },
   });
 }
 

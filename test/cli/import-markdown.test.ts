@@ -7,6 +7,7 @@ import {
   vectorOf,
 } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { docxFile, paragraph, pdfFile } from "../../support/office-files.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
@@ -98,6 +99,31 @@ describe("importing Markdown", () => {
         "```sh\n# install\n```\n\n```\n# no heading\n```",
     );
     expect((await importFolder("--asciidoc")).stdout).toContain("nothing changed");
+  });
+
+  test("imports the text of PDF and Word documents, and names those without any", async () => {
+    const pages = [["First page"], ["Second page"]];
+    write("deep/report.pdf", pdfFile({ title: "Report", pages }));
+    write("scan.pdf", pdfFile({ pages: [[]] }));
+    write("plan.docx", docxFile(paragraph("Words"), { title: "Plan" }));
+    write("broken.docx", "no archive");
+    const result = await importFolder("--pdf", "--docx");
+    expect(result.status).toBe(1);
+    const reports = reportsOf(result).sort();
+    expect(reports[0]).toStartWith("broken.docx.md: cannot be read as DOCX");
+    expect(reports[1]).toBe("scan.pdf.md: has no text: its pages may have been scanned");
+    const rows = await cli.sql`
+      SELECT f.path, v.title FROM file_versions v JOIN files f ON f.id = v.file_id ORDER BY f.path`;
+    expect([...rows]).toEqual([
+      { path: "deep/report.pdf.md", title: "Report" },
+      { path: "plan.docx.md", title: "Plan" },
+    ]);
+    const headings =
+      await cli.sql`SELECT metadata FROM chunks WHERE file_path LIKE '%pdf.md' ORDER BY index`;
+    expect(headings.map(({ metadata }) => metadata.headings)).toEqual([["Page 1"], ["Page 2"]]);
+    rmSync(join(folder, "scan.pdf"));
+    rmSync(join(folder, "broken.docx"));
+    expect((await importFolder("--pdf", "--docx")).stdout).toContain("nothing changed");
   });
 
   test("changes nothing when repeated, and refuses another owner with the command that adds one", async () => {

@@ -1,3 +1,4 @@
+import { basename, extname } from "node:path";
 import { documentText } from "../records/document.ts";
 
 /** Formats beside Markdown that are imported on request. All but text are converted to Markdown. */
@@ -5,6 +6,8 @@ export interface FormatOptions {
   readonly html?: boolean | undefined;
   readonly asciidoc?: boolean | undefined;
   readonly text?: boolean | undefined;
+  readonly pdf?: boolean | undefined;
+  readonly docx?: boolean | undefined;
 }
 
 interface Format {
@@ -14,7 +17,7 @@ interface Format {
   /** What is added to the name under which a file is stored, so that its text is read as what it is. */
   readonly suffix: string;
   /** The text of a file, as Markdown unless it is plain. Throws a RecordError. */
-  readonly read: (bytes: Uint8Array) => string | Promise<string>;
+  readonly read: (bytes: Uint8Array, path: string) => string | Promise<string>;
 }
 
 /** Converters are loaded when they are needed. */
@@ -28,10 +31,20 @@ const FORMATS: readonly Format[] = [
     ...{ option: "asciidoc", names: /\.(?:adoc|asciidoc)$/i, suffix: ".md" },
     read: async (bytes) => (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes)),
   },
+  {
+    ...{ option: "pdf", names: /\.pdf$/i, suffix: ".md" },
+    read: async (bytes, path) => (await import("./pdf.ts")).pdfToMarkdown(bytes, nameOf(path)),
+  },
+  {
+    ...{ option: "docx", names: /\.docx$/i, suffix: ".md" },
+    read: async (bytes) => (await import("./docx.ts")).docxToMarkdown(bytes),
+  },
   { option: "text", names: /\.txt$/i, suffix: "", read: documentText },
   // Files such as LICENSE, whose names say no type.
   { option: "text", names: /^(?:.*\/)?[^./]+$/, suffix: ".txt", read: documentText },
 ];
+
+const nameOf = (path: string) => basename(path, extname(path));
 
 const formatOf = (path: string) => FORMATS.find(({ names }) => names.test(path));
 
@@ -48,5 +61,5 @@ export function storedSuffix(path: string): string {
 
 /** The text of a file as it is stored. Throws a RecordError. */
 export async function storedText(path: string, bytes: Uint8Array): Promise<string> {
-  return await (formatOf(path)?.read ?? documentText)(bytes);
+  return await (formatOf(path)?.read ?? documentText)(bytes, path);
 }

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { storedText } from "../../../src/import/markdown/formats.ts";
+import { docxFile, paragraph, pdfFile } from "../../../support/office-files.ts";
+
+/** More than any stream or part may expand to. */
+const BOMB_BYTES = 80_000_000;
+
+/** Real documents, which the tests of the reader have. */
+const SAMPLES = join(dirname(require.resolve("mammoth/package.json")), "test", "test-data");
+const sample = (name: string) => new Uint8Array(readFileSync(join(SAMPLES, name)));
+
+describe("a PDF", () => {
+  const pages = [
+    ["Annual report", "", "", "A sentence that goes over two lines of a para-", "graph."],
+    ["# not a heading, *not* strong"],
+  ];
+
+  test("becomes Markdown with a heading for each page and the title of its properties", async () => {
+    const bytes = pdfFile({ title: 'The: "Report"', pages });
+    const text = await storedText("a/report.pdf", bytes);
+    expect(text).toBe(
+      '---\ntitle: "The: \\"Report\\""\n---\n\n# Page 1\n\nAnnual report\n\n' +
+        "A sentence that goes over two lines of a paragraph.\n\n# Page 2\n\n" +
+        "\\# not a heading, \\*not\\* strong\n",
+    );
+    expect(await storedText("a/report.pdf", bytes)).toBe(text);
+  });
+
+  test("without a title has the name of its file", async () => {
+    const text = await storedText("a/My report.PDF", pdfFile({ pages }));
+    expect(text).toStartWith('---\ntitle: "My report"\n---\n');
+  });
+
+  const handler = `/Filter /Standard /V 1 /R 2 /P -4 /O <${"00".repeat(32)}> /U <${"11".repeat(32)}>`;
+  test.each([
+    ["is encrypted", pdfFile({ pages, trailer: `/Encrypt << ${handler} >> /ID [<00> <00>]` })],
+    ["has no text: its pages may have been scanned", pdfFile({ pages: [[], []] })],
+    ["cannot be read as PDF", new TextEncoder().encode("%PDF-1.4\nnothing of one")],
+    ["cannot be read as PDF", new Uint8Array()],
+    ["expands to more than", pdfFile({ pages, instructions: Buffer.alloc(BOMB_BYTES, "0 0 m ") })],
+    ["has more than 5000 pages", pdfFile({ pages: Array(5_001).fill([]) })],
+  ])("that %s is refused", async (reason, bytes) => {
+    await expect(storedText("a.pdf", bytes)).rejects.toThrow(reason);
+  });
+});
+
+describe("a Word document", () => {
+  const body =
+    paragraph("Steps", "Heading1") + paragraph("First &lt;b&gt; # one") + paragraph("Two");
+
+  test("becomes Markdown with its headings and the title of its properties", async () => {
+    const text = await storedText("a.docx", docxFile(body, { title: "R&amp;D: plan" }));
+    expect(text).toStartWith('---\ntitle: "R&D: plan"\n---\n\n');
+    expect(text).toContain("First <b> # one\n\nTwo\n");
+    expect(await storedText("a.docx", docxFile(paragraph("Only text")))).toBe("Only text");
+  });
+
+  test.each([
+    ["single-paragraph.docx", "Walking on imported air"],
+    ["embedded-style-map.docx", "# Walking on imported air"],
+    ["simple-list.docx", "*   Apple\n*   Banana"],
+    ["tables.docx", "Above\n\nTop left\n\nTop right\n\nBottom left\n\nBottom right\n\nBelow"],
+    ["text-box.docx", "Datum plane"],
+    ["strict-format.docx", "Test"],
+  ])("that Word has written is read: %s", async (name, expected) => {
+    expect(await storedText(name, sample(name))).toBe(expected);
+  });
+
+  test.each([
+    ["is encrypted", Buffer.from("d0cf11e0a1b11ae1", "hex")],
+    ["has no text", sample("empty.docx")],
+    ["has no text", sample("tiny-picture.docx")],
+    ["cannot be read as DOCX", new TextEncoder().encode("PK\x03\x04 and no more")],
+    ["cannot be read as DOCX", new Uint8Array()],
+    ["expands to more than", docxFile(body, { parts: { "a.xml": new Uint8Array(BOMB_BYTES) } })],
+  ])("that %s is refused", async (reason, bytes) => {
+    await expect(storedText("a.docx", new Uint8Array(bytes))).rejects.toThrow(reason);
+  });
+});
