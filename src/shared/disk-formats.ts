@@ -17,7 +17,7 @@ export const DISK_FORMATS = {
   /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
   textManifest: 1,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
-  textSegment: 6,
+  textSegment: 7,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
   versionFields: 4,
   /** The manifest of a snapshot's copy in a shared folder or bucket (src/indexing/copies). */

@@ -88,15 +88,17 @@ function languageOfScript(text: string): number | undefined {
 
 /** As many tokens of a text tell its language. */
 const TOLD_BY_TOKENS = 1_000;
-/** Fewer function words are chance. */
+/** Fewer different function words are chance, as is a smaller share of the different words. */
 const LEAST_VOTES = 3;
+const LEAST_SHARE = 0.08;
 /** So many times those of English, which texts of all languages quote. */
 const CLEARLY_MORE = 1.2;
 
 /** The language whose function words most of the tokens are. */
 function languageOfWords(bitsOf: (token: number) => number, tokens: Uint32Array): number {
   const votes = new Float64Array(BITS.length);
-  for (const token of tokens.subarray(0, TOLD_BY_TOKENS)) {
+  const words = new Set(tokens.subarray(0, TOLD_BY_TOKENS));
+  for (const token of words) {
     const bits = bitsOf(token);
     if (bits === 0) continue;
     let languages = 0;
@@ -107,7 +109,8 @@ function languageOfWords(bitsOf: (token: number) => number, tokens: Uint32Array)
     }
   }
   const most = Math.max(...votes);
-  const isClear = most >= LEAST_VOTES && most > CLEARLY_MORE * (votes[0] as number);
+  const least = Math.max(LEAST_VOTES, LEAST_SHARE * words.size);
+  const isClear = most >= least && most > CLEARLY_MORE * (votes[0] as number);
   return isClear ? (numberOf(BITS[votes.indexOf(most)] as string) ?? ENGLISH) : ENGLISH;
 }
 

@@ -48,7 +48,8 @@ function tokensOf(query: string): Token[] {
     const before = previous;
     previous = text;
     if (!isUnspaced(text)) {
-      const raw = rawOf(query.slice(start, end));
+      const written = query.slice(start, end);
+      const raw = written === text ? text : rawOf(written);
       tokens.push({ text, raw, role: ROLE.content, isSingle: false });
       continue;
     }

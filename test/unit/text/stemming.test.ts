@@ -179,6 +179,11 @@ describe("the language of a file", () => {
 
   test("is English for code, lists of names and a few words", () => {
     for (const content of [
+      ...[
+        "{{ ge 1 1 }} → true\n{{ ge 1 2 }} → false\n{{ ge 1 2 1 }} → false",
+        "{{ mod 15 3 }} → 0 {{ mod 15 3 }} → 0",
+      ],
+      ...["{{ $t1 := time.AsTime }}\n{{ $t2 := time.AsTime }}\n{{ $t1.Sub $t2 }} → 25h10m20s"],
       "",
       "SELECT * FROM users",
       "die",

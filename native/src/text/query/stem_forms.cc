@@ -22,6 +22,7 @@ class FormFinder {
   void add(uint8_t language, std::u16string_view word) {
     if (!hasStem(word, language)) return;
     const uint32_t key = stemKey(word, language);
+    if (view_.languages().size() == 1) return addAll(language, key);
     std::map<std::u16string_view, size_t> held;
     for (size_t s = 0; s < segments_.size(); s++) {
       const Range range = stemForms(segments_[s], language, key);
@@ -33,6 +34,15 @@ class FormFinder {
     }
     for (const auto& [term, count] : held) {
       if (isOf(language, term, count)) addTerm(term);
+    }
+  }
+
+  /// Adds the terms with the stem in the only language of the view.
+  void addAll(uint8_t language, uint32_t key) {
+    for (size_t s = 0; s < segments_.size(); s++) {
+      const Range range = stemForms(segments_[s], language, key);
+      const auto terms = segments_[s].stemTerms.subspan(range.from, range.to - range.from);
+      forms_[s].insert(forms_[s].end(), terms.begin(), terms.end());
     }
   }
 
@@ -49,14 +59,18 @@ class FormFinder {
   /// Whether a term that so many documents of a language hold is a word of it. One that nearly all hold in other
   /// languages is theirs: quoted in a French text, `not` is no form of `notes`.
   bool isOf(uint8_t language, std::u16string_view term, size_t count) const {
-    if (view_.languages().size() == 1) return true;
+    const size_t own = view_.documentsIn(language);
+    const double share = static_cast<double>(own) / static_cast<double>(view_.documents());
+    const auto isOften = [&](size_t all) {
+      return static_cast<double>(count) >= STEM_LANGUAGE_MIN_SHARE * share * static_cast<double>(all);
+    };
+    // At most all documents in other languages hold it, too.
+    if (isOften(count + view_.documents() - own)) return true;
     size_t all = 0;
     for (size_t s = 0; s < segments_.size(); s++) {
       if (const auto found = findTerm(segments_[s], term)) all += view_.frequencyOf(s, {*found, *found + 1});
     }
-    const double expected = static_cast<double>(all) * static_cast<double>(view_.documentsIn(language)) /
-                            static_cast<double>(view_.documents());
-    return static_cast<double>(count) >= STEM_LANGUAGE_MIN_SHARE * expected;
+    return isOften(all);
   }
 
   void addTerm(std::u16string_view term) {

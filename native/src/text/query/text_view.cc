@@ -88,8 +88,9 @@ size_t TextView::countInShard(TextShard shard) {
 }
 
 std::shared_ptr<const PlannedWord> TextView::planned(const AnalysedWord& word) {
-  const auto flags = static_cast<char16_t>(word.isPrefix + 2 * word.mayBeMisspelt);
-  const std::u16string key = word.text + flags + word.raw;
+  std::u16string key = word.text;
+  key += static_cast<char16_t>(word.isPrefix + 2 * word.mayBeMisspelt);
+  if (word.raw != word.text) key += word.raw;
   const auto known = words_.find(key);
   if (known != words_.end()) return known->second;
   if (words_.size() >= PLANNED_WORDS_CACHED) words_.clear();

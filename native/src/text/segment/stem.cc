@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <new>
+#include <vector>
 
 #include "common/utf8.hpp"
 
@@ -156,6 +158,12 @@ std::span<const uint8_t> stemBytes(View word, uint8_t language) {
 constexpr uint32_t HASH_START = 0x811c9dc5;
 constexpr uint32_t HASH_FACTOR = 0x01000193;
 
+uint32_t newStemKey(View word, uint8_t language) {
+  uint32_t hash = HASH_START;
+  for (const uint8_t byte : stemBytes(word, language)) hash = (hash ^ byte) * HASH_FACTOR;
+  return hash;
+}
+
 }  // namespace
 
 std::span<const char* const> stemLanguages() { return CODES; }
@@ -177,10 +185,21 @@ std::u16string stemOf(View word, uint8_t language) {
   return stem;
 }
 
+/// Keys of words that were asked for recently: those of a question are nearly the same in all segments and views.
+struct KnownKey {
+  std::u16string word;
+  uint32_t key = 0;
+  uint8_t language = 0;
+};
+static constexpr size_t KNOWN_KEYS = 4'096;
+
 uint32_t stemKey(View word, uint8_t language) {
-  uint32_t hash = HASH_START;
-  for (const uint8_t byte : stemBytes(word, language)) hash = (hash ^ byte) * HASH_FACTOR;
-  return hash;
+  static thread_local std::vector<KnownKey> keys(KNOWN_KEYS);
+  KnownKey& known = keys[(std::hash<View>()(word) + language) % KNOWN_KEYS];
+  if (known.word != word || known.language != language) {
+    known = {std::u16string(word), newStemKey(word, language), language};
+  }
+  return known.key;
 }
 
 }  // namespace tessera
