@@ -7,7 +7,21 @@ const HTML_MAX_DEPTH = 128;
 
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
 // The title of a page is repeated in its first heading; navigation is not content.
-converter.remove(["script", "style", "noscript", "title", "nav"]);
+converter.remove(["script", "style", "noscript", "template", "title", "nav"]);
+converter.remove((node) => /^(?:navigation|menu|menubar)$/.test(node.getAttribute("role") ?? ""));
+/** Elements that a browser shows on lines of their own and Turndown as a part of the text around them. */
+const OWN_LINES = /^(?:SUMMARY|DETAILS|DT|DD|LEGEND|CAPTION|OPTGROUP|DIALOG|SEARCH|TD|TH)$/;
+/** Elements that stand beside each other with a gap between them. */
+const APART = /^(?:OPTION|BUTTON|LABEL|RP|RT|OUTPUT|SELECT|TEXTAREA)$/;
+const isCustom = (name: string) => name.includes("-");
+converter.addRule("own lines", {
+  filter: ({ nodeName }) => OWN_LINES.test(nodeName),
+  replacement: (content) => `\n\n${content}\n\n`,
+});
+converter.addRule("apart", {
+  filter: ({ nodeName }) => APART.test(nodeName) || isCustom(nodeName),
+  replacement: (content) => (content.includes("\n") ? `\n\n${content}\n\n` : ` ${content.trim()} `),
+});
 // Turndown knows code blocks by a `code` element. Without one, lines of code could become headings.
 converter.addRule("preformatted", {
   filter: (node) => node.nodeName === "PRE" && node.firstChild?.nodeName !== "CODE",

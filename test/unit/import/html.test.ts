@@ -36,6 +36,39 @@ describe("converting HTML", () => {
     );
   });
 
+  test("words of different elements are never glued together, and menus are left out", () => {
+    const pairs = [
+      ["<details><summary>", "</summary>", "</details>"],
+      ["<dl><dt>", "</dt><dd>", "</dd></dl>"],
+      ["<select><option>", "</option><option>", "</option></select>"],
+      ["<button>", "</button><button>", "</button>"],
+      ["<label>", "</label><label>", "</label>"],
+      ["<fieldset><legend>", "</legend>", "</fieldset>"],
+      ["<figure><figcaption>", "</figcaption></figure>", ""],
+      ["<custom-one>", "</custom-one><custom-one>", "</custom-one>"],
+      ["<custom-one><p>", "</p></custom-one><p>", "</p>"],
+      ["<address>", "</address>", ""],
+      ["<table><caption>", "</caption><tr><td>", "</td></tr></table>"],
+      ["<table><tr><td>", "</td><td>", "</td></tr></table>"],
+      ["<table><tr><th>", "</th></tr><tr><td>", "</td></tr></table>"],
+      ["<ul><li>", "<li>", "</ul>"],
+      ["<p>", "<div>", "</div>"],
+      ["", "<br>", ""],
+    ];
+    for (const [before, between, after] of pairs) {
+      const markdown = htmlToMarkdown(`${before}First${between}Second${after}`);
+      expect(markdown, before).toMatch(/First\s+(?:\S\s+)?Second/);
+    }
+    // Elements in each other do not indent a line as far as code.
+    const nested = "<x-a><x-b><x-c><x-d><x-e>One</x-e></x-d></x-c></x-b></x-a>";
+    expect(htmlToMarkdown(`<p>Text</p>${nested}`)).toMatch(/\n {0,3}One$/);
+    // Browsers show these as one word.
+    expect(htmlToMarkdown("<p>Fir<b></b>st<wbr>ly <span>A</span><span>b</span></p>")).toBe(
+      "Firstly Ab",
+    );
+    expect(htmlToMarkdown('<div role="navigation">menu</div><p>text</p>')).toBe("text");
+  });
+
   test("lines of code without a language are no headings", () => {
     const markdown = htmlToMarkdown("<pre># one\n```\n  two\n</pre><p>text</p>");
     expect(markdown).toBe("````\n# one\n```\n  two\n````\n\ntext");
