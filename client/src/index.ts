@@ -371,13 +371,23 @@ export class Tessera {
     return items((page) => this.listMembers(project, page), options);
   }
 
-  /** Makes a user, by id or email address, a member, or changes their role. */
+  /** Invitations to projects, which `putMember` accepts and `deleteMember` declines. */
+  listInvitations(options: CallOptions = {}): Promise<Schemas["InvitationList"]> {
+    return this.#transport.send({
+      method: "GET",
+      path: ["invitations"],
+      repeatable: true,
+      ...options,
+    });
+  }
+
+  /** Invites a user by id or email address, accepts an invitation, or changes the role of a member. */
   putMember(
     project: string,
     user: string,
     json: Schemas["MemberChange"],
     options: CallOptions = {},
-  ): Promise<Schemas["ProjectMember"]> {
+  ): Promise<Schemas["MemberState"]> {
     const path = ["projects", project, "members", user];
     return this.#transport.send({ method: "PUT", path, json, repeatable: true, ...options });
   }

@@ -817,6 +817,48 @@ export interface components {
             /** @description True when the answer was already stored. */
             duplicate: boolean;
         };
+        /** @description An invitation to a project. */
+        Invitation: {
+            /** @description The project. */
+            project: {
+                /**
+                 * Format: uuid
+                 * @description Its id.
+                 */
+                id: string;
+                /** @description Its slug. */
+                slug: string;
+                /** @description Its name. */
+                name: string;
+            };
+            /** @description The id or the address that the inviter named. */
+            user: string;
+            /** @description The role that is offered. */
+            role: string;
+            /**
+             * Format: date-time
+             * @description When they were invited.
+             */
+            since: string;
+            /** @description The address or the name of the owner who invites. */
+            inviter: string;
+        };
+        InvitationList: {
+            /** @description The caller's invitations, the newest first, at most 100. */
+            data: components["schemas"]["Invitation"][];
+        };
+        /** @description Somebody who is invited to a project. */
+        Invited: {
+            /** @description The id or the address that the inviter named. */
+            user: string;
+            /** @description The role that is offered. */
+            role: string;
+            /**
+             * Format: date-time
+             * @description When they were invited.
+             */
+            since: string;
+        };
         /** @description A stored delivery, without its payload. */
         ListedWebhookEvent: {
             /**
@@ -984,7 +1026,32 @@ export interface components {
         MemberPage: {
             /** @description The members of the project, owners first, by email address. */
             data: components["schemas"]["ProjectMember"][];
+            /** @description Who is invited and has not accepted, on every page. */
+            invited: components["schemas"]["Invited"][];
             page_info: components["schemas"]["PageInfo"];
+        };
+        /** @description A member of a project, or somebody who is invited. */
+        MemberState: {
+            /**
+             * Format: uuid
+             * @description The user's id.
+             */
+            id?: string;
+            /** @description The user's email address, if known. */
+            email?: string;
+            /** @description The user's name; empty if it is not known. */
+            name?: string;
+            /** @description Who is invited, as the request names them; absent for a member. */
+            user?: string;
+            /** @description `owner`, `editor` or `member`. Members that were imported may have others, which only read. */
+            role: string;
+            /** @description `invited` until the user accepts. It is the same for every id and address, whether it is that of a user or not. */
+            status: "member" | "invited";
+            /**
+             * Format: date-time
+             * @description When the user became a member or was invited.
+             */
+            since: string;
         };
         /** @description A message. Messages form a tree through `parent_id`. */
         Message: {

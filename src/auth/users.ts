@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { distance } from "fastest-levenshtein";
 import type { Queryable } from "../db/client.ts";
-import { isStorable, isUuid } from "../shared/formats.ts";
+import { isStorable } from "../shared/formats.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Principal } from "./principal.ts";
 
@@ -66,13 +66,6 @@ export async function findUser(
   const [user] = await sql<{ id: string; email: string }[]>`
     SELECT id, email FROM users WHERE lower(email COLLATE "C") = ${addressKey(email)}`;
   return user;
-}
-
-/** The id of the user with this id or email address. */
-export async function findUserId(sql: Queryable, reference: string): Promise<string | undefined> {
-  if (!isUuid(reference)) return (await findUser(sql, reference))?.id;
-  const [user] = await sql<{ id: string }[]>`SELECT id FROM users WHERE id = ${reference}`;
-  return user?.id;
 }
 
 /** An address of a user that is easily mistyped as this one. */

@@ -75,12 +75,21 @@ describe("GET /projects/{project_reference}/members", () => {
 });
 
 describe("PUT /projects/{project_reference}/members/{user_id}", () => {
-  test("an owner adds a user by address or id and changes the role, which the audit log names", async () => {
+  test("a user whom an owner invites by address or id accepts and is a member, whose role changes, as the audit log names", async () => {
     const email = address();
     const user = await api.user({ email });
-    const added = await put(project, email.toUpperCase(), "editor");
+    const invited = await put(project, email.toUpperCase(), "editor");
+    expect([invited.status, invited.body.status]).toEqual([201, "invited"]);
+    expect((await api.get(`/projects/${project.slug}`, user)).status).toBe(404);
+    const { data } = (await api.get("/invitations", user)).body;
+    expect(data).toMatchObject([
+      { project: { id: project.id, slug: project.slug }, user: email, role: "editor" },
+    ]);
+    expect((await put(project, email, "owner", user)).body.errors[0].field).toBe("role");
+    const added = await put(project, email, "editor", user);
     expect(added.status).toBe(201);
-    expect(added.body).toMatchObject({ id: user.userId, email, role: "editor" });
+    expect(added.body).toMatchObject({ id: user.userId, email, role: "editor", status: "member" });
+    expect((await api.get("/invitations", user)).body.data).toEqual([]);
     expect((await api.get(`/projects/${project.slug}`, user)).status).toBe(200);
     const changed = await put(project, user.userId, "member");
     expect([changed.status, changed.body]).toEqual([200, { ...added.body, role: "member" }]);
@@ -91,7 +100,7 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     const by = { user_id: owner.userId, via: "http" };
     const member = user.userId;
     expect([...entries]).toEqual([
-      { ...by, action: "member.added", details: { member, role: "editor" } },
+      { ...by, user_id: member, action: "member.added", details: { member, role: "editor" } },
       {
         ...by,
         action: "member.changed",
@@ -100,11 +109,50 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     ] as never);
   });
 
-  test("unknown users are answered 404, and roles that are none 400 by name", async () => {
-    for (const user of [randomUUID(), address(), "nobody"]) {
-      const { status, body } = await put(project, user, "member");
-      expect([status, body.slug]).toEqual([404, "user-not-found"]);
+  test("the answer is the same for every id and address, and nobody becomes what they have not accepted", async () => {
+    const own = await api.project(owner);
+    const email = address();
+    const user = await api.user({ email });
+    const answers = [];
+    for (const named of [email, address(), user.userId, randomUUID()]) {
+      for (let time = 0; time < 2; time++) {
+        const { status, body } = await put(own, named, "owner");
+        expect(body).toEqual({ user: named, role: "owner", status: "invited", since: body.since });
+        answers.push(status);
+      }
     }
+    expect(new Set(answers)).toEqual(new Set([201]));
+    const { body } = await api.get(listOf(own), owner);
+    expect([body.data.length, body.invited.length]).toEqual([1, 4]);
+    for (const named of [email, user.userId]) {
+      expect((await remove(own, named)).status).toBe(204);
+    }
+    expect((await api.get("/invitations", user)).body.data).toEqual([]);
+    expect((await put(own, email, "owner", user)).body.slug).toBe("project-not-found");
+  });
+
+  test("an invitation is accepted or declined by whom it names, and by nobody else", async () => {
+    const own = await api.project(owner);
+    const [email, other] = [address(), address()];
+    const [user, stranger] = [await api.user({ email }), await api.user({ email: other })];
+    await put(own, email, "member");
+    for (const named of [email, other, user.userId, stranger.userId]) {
+      expect((await put(own, named, "member", stranger)).body.slug).toBe("project-not-found");
+      expect((await remove(own, named, stranger)).body.slug).toBe("project-not-found");
+    }
+    const bound = await api.key(user, { project: await api.project(user) });
+    expect((await put(own, email, "member", bound)).body.slug).toBe("project-not-found");
+    expect((await api.get("/invitations", bound)).body.data).toEqual([]);
+    expect((await remove(own, user.userId, user)).status).toBe(204);
+    expect((await put(own, email, "member", user)).body.slug).toBe("project-not-found");
+    await put(own, email, "member");
+    await api.sql`UPDATE invitations SET created_at = now() - interval '31 days'`;
+    expect((await put(own, email, "member", user)).body.slug).toBe("project-not-found");
+  });
+
+  test("what names nobody and roles that are none are 400 by name", async () => {
+    const nobody = await put(project, "nobody", "member");
+    expect([nobody.status, nobody.body.errors[0].field]).toEqual([400, "user_id"]);
     for (const role of ["guest", 1, undefined]) {
       const { status, body } = await put(project, owner.userId, role);
       expect([status, body.errors[0].field]).toEqual([400, "role"]);
@@ -119,6 +167,8 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     const refused = await put(own, owner.userId, "editor");
     expect([refused.status, refused.body.slug]).toEqual([409, "last-owner"]);
     await put(own, other.userId, "owner");
+    expect((await put(own, owner.userId, "editor")).body.slug).toBe("last-owner");
+    await put(own, other.userId, "owner", other);
     expect((await put(own, owner.userId, "editor")).status).toBe(200);
     expect((await put(own, owner.userId, "owner")).body.slug).toBe("permission-denied");
   });
@@ -144,6 +194,12 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     ...{ ...guarded, project, member: owner, slug: "project-not-found" },
     missingPath: `/projects/no-such-project/members/${owner.userId}`,
   });
+});
+
+describe("GET /invitations", () => {
+  const guarded = { api, path: "/invitations" };
+  refusesBadCredentials(guarded);
+  needsPermission({ ...guarded, project });
 });
 
 describe("DELETE /projects/{project_reference}/members/{user_id}", () => {

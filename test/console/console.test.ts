@@ -74,11 +74,7 @@ describe("a credential with fewer rights in the console", () => {
       scopes: ["projects.read", "files.read", "api_keys.read"],
     });
     const guest = await api.user();
-    await api.send("PUT", `/projects/shipyard/members/${guest.userId}`, {
-      as: owner,
-      body: JSON.stringify({ role: "member" }),
-      headers: { "content-type": "application/json" },
-    });
+    await api.join(guest, project, "member");
     const guests = await api.key(guest);
     const without = (permission: string) => `This key lacks the permission ${permission}.`;
     const roleOf = (needed: string) => `You are member of this project, and this needs ${needed}.`;
@@ -90,7 +86,7 @@ describe("a credential with fewer rights in the console", () => {
       [guests.key, "#/projects/shipyard/files", "Upload files", roleOf("editor")],
       [guests.key, "#/projects/shipyard/releases", "Create release", roleOf("editor")],
       [guests.key, "#/projects/shipyard/releases", "Add environment", roleOf("editor")],
-      [guests.key, "#/projects/shipyard/members", "Add member", roleOf("owner")],
+      [guests.key, "#/projects/shipyard/members", "Invite", roleOf("owner")],
       [guests.key, "#/projects/shipyard/settings", "Save", roleOf("owner")],
       [guests.key, "#/projects/shipyard/settings", "Delete project", roleOf("owner")],
     ] as const;

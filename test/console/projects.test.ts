@@ -115,10 +115,20 @@ describe("a project in the console", () => {
   });
 
   test("gets members with roles, and says when the last owner would go", async () => {
-    await api.user({ email: "grace@example.com" });
+    const invited = await api.user({ email: "grace@example.com" });
     await open("members");
-    await page.getByLabel("Email or id of a user").fill("grace@example.com");
-    await press("Add member");
+    for (const email of ["nobody@example.com", "grace@example.com"]) {
+      await page.getByLabel("Email or id of a user").fill(email);
+      await press("Invite");
+      await page.getByRole("button", { name: `Withdraw the invitation of ${email}` }).waitFor();
+    }
+    await press("Withdraw the invitation of nobody@example.com");
+    await page.getByText("nobody@example.com").waitFor({ state: "detached" });
+    await api.send("PUT", `/projects/${SLUG}/members/grace@example.com`, {
+      ...{ as: invited, json: { role: "member" } },
+    });
+    await open("files");
+    await open("members");
     const role = page.getByLabel(/^Role of grace/);
     await role.selectOption("editor");
     const grace = async () => {

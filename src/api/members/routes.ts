@@ -4,8 +4,15 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
-import { MemberChange, MemberPage, MemberParams, ProjectMember } from "./schema.ts";
-import { endMembership, listMembers, setMember } from "./service.ts";
+import {
+  InvitationList,
+  MemberChange,
+  MemberPage,
+  MemberParams,
+  MemberState,
+  type ProjectMember,
+} from "./schema.ts";
+import { endMembership, listInvitations, listMembers, setMember } from "./service.ts";
 
 const EXAMPLE: ProjectMember = {
   id: "3b2a1c0d-9e8f-4a7b-8c6d-5e4f3a2b1c0d",
@@ -17,7 +24,18 @@ const EXAMPLE: ProjectMember = {
 
 const PAGE_EXAMPLE: MemberPage = {
   data: [EXAMPLE],
+  invited: [{ user: "alan@example.com", role: "member", since: "2026-01-06T09:30:00.000Z" }],
   page_info: { self: "/projects/demo/members", first: null, next: null, prev: null },
+};
+
+const INVITATIONS_EXAMPLE: InvitationList = {
+  data: [
+    {
+      project: { id: "7c1d2e3f-4a5b-4c6d-8e9f-0a1b2c3d4e5f", slug: "demo", name: "Demo" },
+      ...{ user: "grace@example.com", role: "editor", inviter: "ada@example.com" },
+      since: "2026-01-05T09:30:00.000Z",
+    },
+  ],
 };
 
 const MEMBERS_PATH = "/projects/{project_reference}/members";
@@ -31,6 +49,26 @@ const CHANGE_PROBLEMS = [
   "last-owner",
 ] as const;
 
+/** GET /invitations. */
+function invitationsOperation(sql: Sql): Operation {
+  return operation({
+    id: "listInvitations",
+    method: "GET",
+    path: "/invitations",
+    tag: "Projects",
+    summary: "List the caller's invitations to projects",
+    description:
+      "To accept one, send `PUT /projects/{project.id}/members/{user}` with its `role`; to decline it, send " +
+      "`DELETE`. An API key that is bound to a project has none.",
+    extension: true,
+    permission: "projects.read",
+    response: InvitationList,
+    responseExample: INVITATIONS_EXAMPLE,
+    problems: [],
+    handle: ({ principal }) => listInvitations(sql, principal),
+  });
+}
+
 /** Operations on the members of projects. */
 export function memberOperations(services: {
   readonly sql: Sql;
@@ -38,6 +76,7 @@ export function memberOperations(services: {
 }): Operation[] {
   const { sql } = services;
   return [
+    invitationsOperation(sql),
     operation({
       id: "listMembers",
       method: "GET",
@@ -59,8 +98,12 @@ export function memberOperations(services: {
       method: "PUT",
       path: MEMBER_PATH,
       tag: "Projects",
-      summary: "Make a user a member of a project, or change their role",
-      description: `The change counts within a second. ${OWNERS}`,
+      summary: "Invite a user to a project, accept an invitation, or change the role of a member",
+      description:
+        "An owner who names a member changes their role, within a second. Any other id or address is invited, and the " +
+        "answer does not tell whether it is that of a user. The invited user accepts by the same request: they name " +
+        "themselves by id or address, and the role that is offered; `GET /invitations` lists what they can accept, for " +
+        `30 days. ${OWNERS}`,
       extension: true,
       permission: "projects.write",
       params: MemberParams,
@@ -68,9 +111,9 @@ export function memberOperations(services: {
       bodyExample: { role: "editor" },
       mayCreate: true,
       changesAccess: true,
-      response: ProjectMember,
-      responseExample: EXAMPLE,
-      problems: CHANGE_PROBLEMS,
+      response: MemberState,
+      responseExample: { ...EXAMPLE, status: "member" },
+      problems: [...CHANGE_PROBLEMS.filter((slug) => slug !== "user-not-found"), "quota-exceeded"],
       async handle(call) {
         const { member, added } = await setMember(sql, call, call.body);
         return json(member, added ? 201 : 200);
@@ -81,8 +124,10 @@ export function memberOperations(services: {
       method: "DELETE",
       path: MEMBER_PATH,
       tag: "Projects",
-      summary: "End the membership of a user",
-      description: `Their API keys lose access to the project within a second. ${OWNERS}`,
+      summary: "End the membership of a user, or an invitation",
+      description:
+        "The API keys of a member lose access to the project within a second. An owner withdraws an invitation by " +
+        `naming whom it names, and the invited user declines it by naming themselves. ${OWNERS}`,
       extension: true,
       permission: "projects.write",
       params: MemberParams,

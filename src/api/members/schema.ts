@@ -3,6 +3,7 @@ import { ROLES } from "../../auth/roles.ts";
 import { REFERENCE_MAX_CHARS } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
 import { ProjectParams, storable } from "../../shared/schemas.ts";
+import { INVITATIONS_LISTED_MAX } from "./invitations.ts";
 
 export const MemberParams = Type.Object({
   ...ProjectParams.properties,
@@ -10,9 +11,7 @@ export const MemberParams = Type.Object({
     pattern: storable.pattern,
     maxLength: REFERENCE_MAX_CHARS,
     errorMessage: `must be the id or the email address of a user, of at most ${REFERENCE_MAX_CHARS} characters`,
-    description:
-      "The id of the user, or their email address, percent-encoded where necessary. Users who sign in " +
-      "with tokens are known once they have changed something.",
+    description: "The id of the user, or their email address, percent-encoded where necessary.",
     examples: ["grace@example.com"],
   }),
 });
@@ -50,10 +49,71 @@ export const ProjectMember = Type.Object(
 );
 export type ProjectMember = Static<typeof ProjectMember>;
 
+export const MemberState = Type.Object(
+  {
+    ...Type.Partial(Type.Omit(ProjectMember, ["role", "since"])).properties,
+    user: Type.Optional(
+      Type.String({
+        description: "Who is invited, as the request names them; absent for a member.",
+      }),
+    ),
+    role: ProjectMember.properties.role,
+    status: Type.Union([Type.Literal("member"), Type.Literal("invited")], {
+      description:
+        "`invited` until the user accepts. It is the same for every id and address, whether it is that of a " +
+        "user or not.",
+    }),
+    since: Type.String({
+      format: "date-time",
+      description: "When the user became a member or was invited.",
+    }),
+  },
+  { title: "MemberState", description: "A member of a project, or somebody who is invited." },
+);
+export type MemberState = Static<typeof MemberState>;
+
+const Invited = Type.Object(
+  {
+    user: Type.String({ description: "The id or the address that the inviter named." }),
+    role: Type.String({ description: "The role that is offered." }),
+    since: Type.String({ format: "date-time", description: "When they were invited." }),
+  },
+  { title: "Invited", description: "Somebody who is invited to a project." },
+);
+
+const Invitation = Type.Object(
+  {
+    project: Type.Object(
+      {
+        id: Type.String({ format: "uuid", description: "Its id." }),
+        slug: Type.String({ description: "Its slug." }),
+        name: Type.String({ description: "Its name." }),
+      },
+      { description: "The project." },
+    ),
+    ...Invited.properties,
+    inviter: Type.String({ description: "The address or the name of the owner who invites." }),
+  },
+  { title: "Invitation", description: "An invitation to a project." },
+);
+
+export const InvitationList = Type.Object(
+  {
+    data: Type.Array(Invitation, {
+      description: `The caller's invitations, the newest first, at most ${INVITATIONS_LISTED_MAX}.`,
+    }),
+  },
+  { title: "InvitationList" },
+);
+export type InvitationList = Static<typeof InvitationList>;
+
 export const MemberPage = Type.Object(
   {
     data: Type.Array(ProjectMember, {
       description: "The members of the project, owners first, by email address.",
+    }),
+    invited: Type.Array(Invited, {
+      description: "Who is invited and has not accepted, on every page.",
     }),
     page_info: PageInfo,
   },

@@ -1,14 +1,23 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
-import { findUserId } from "../../auth/users.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
+import { holdProject } from "../../db/project-lock.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type PageRequest, readListing } from "../../http/pages.ts";
-import { Problem } from "../../problem/problem.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
 import { putMember, removeMember } from "./change.ts";
+import {
+  findMemberId,
+  invite,
+  inviteeOf,
+  readInvitations,
+  readPending,
+  takeInvitation,
+  withdraw,
+} from "./invitations.ts";
 import {
   lockMembers,
   type Member,
@@ -17,7 +26,13 @@ import {
   readMember,
   readMembers,
 } from "./queries.ts";
-import type { MemberChange, MemberPage, ProjectMember } from "./schema.ts";
+import type {
+  InvitationList,
+  MemberChange,
+  MemberPage,
+  MemberState,
+  ProjectMember,
+} from "./schema.ts";
 
 const memberOf = ({ since, ...row }: Member): ProjectMember =>
   omitNulls({ ...row, since: timestamp(since) });
@@ -30,13 +45,15 @@ export async function listMembers(
   page: PageRequest,
 ): Promise<MemberPage> {
   const projectId = await findProject(sql, principal, reference);
+  const pending = await readPending(sql, projectId);
   const { rows, pageInfo } = await readListing<Member, MemberPosition>(cursors, page, {
     binding: `members:${projectId}`,
     keyOf: positionOf,
     after: (after, limit) => readMembers(sql, projectId, { ...(after && { after }), limit }),
     before: (before, limit) => readMembers(sql, projectId, { before, limit }),
   });
-  return { data: rows.map(memberOf), page_info: pageInfo };
+  const invited = pending.map(({ since, ...row }) => ({ ...row, since: timestamp(since) }));
+  return { data: rows.map(memberOf), invited, page_info: pageInfo };
 }
 
 interface ChangeCall {
@@ -45,44 +62,99 @@ interface ChangeCall {
   readonly params: { readonly project_reference: string; readonly user_id: string };
 }
 
+/** What the call is about, for its owner: the project, and the member whom it names, if they are one. */
+interface OwnedMember {
+  readonly projectId: string;
+  readonly invitee: string;
+  readonly memberId: string | undefined;
+}
+
+/** Runs a change in a transaction. Throws what a caller gets who does not own the project. */
 async function changing<T>(
   sql: Sql,
   { principal, requestId, params }: ChangeCall,
-  work: (tx: Transaction, projectId: string, userId: string) => Promise<T>,
+  byInvited: (tx: Transaction, projectId: string, role: string) => Promise<T>,
+  byOwner: (tx: Transaction, of: OwnedMember) => Promise<T>,
 ): Promise<T> {
+  const { project_reference: reference } = params;
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const { id } = await holdJoinedProject(tx, principal, params.project_reference);
+    const invitee = inviteeOf(params.user_id);
+    const own = await takeInvitation(tx, principal, reference, invitee);
+    if (own !== undefined) {
+      await holdProject(tx, own.projectId);
+      return await byInvited(tx, own.projectId, own.role);
+    }
+    const { id } = await holdJoinedProject(tx, principal, reference);
     // The caller may have been removed by a change that came first.
     await lockMembers(tx, id);
     await findOwnedProject(tx, principal, id);
-    const userId = await findUserId(tx, params.user_id);
-    if (userId === undefined) throw new Problem("user-not-found");
-    return await work(tx, id, userId);
+    const memberId = await findMemberId(tx, id, invitee);
+    return await byOwner(tx, { projectId: id, invitee, memberId });
   });
 }
 
 /**
- * Makes a user a member, or changes their role. Throws `project-not-found`, `permission-denied` for all but
- * owners, `user-not-found` and `last-owner`.
+ * Changes the role of a member, or invites whom the call names, whether there is such a user or not. An invited
+ * user who names themselves and the role becomes a member. Throws `validation-failed`, `project-not-found`,
+ * `permission-denied` for all but owners, `last-owner` and `quota-exceeded`.
  */
 export async function setMember(
   sql: Sql,
   call: ChangeCall,
   { role }: MemberChange,
-): Promise<{ member: ProjectMember; added: boolean }> {
-  return await changing(sql, call, async (tx, projectId, userId) => {
+): Promise<{ member: MemberState; added: boolean }> {
+  const stored = async (tx: Transaction, projectId: string, userId: string) => {
     const outcome = await putMember(tx, projectId, userId, role);
     if (outcome === "last-owner") throw new Problem("last-owner");
     const member = memberOf((await readMember(tx, projectId, userId)) as Member);
-    return { member, added: outcome === "added" };
-  });
+    return { member: { ...member, status: "member" as const }, added: outcome === "added" };
+  };
+  const { userId } = call.principal;
+  return await changing<{ member: MemberState; added: boolean }>(
+    sql,
+    call,
+    async (tx, projectId, offered) => {
+      if (role !== offered) {
+        throw invalid([{ field: "role", message: `must be ${offered}, as in the invitation` }]);
+      }
+      return await stored(tx, projectId, userId);
+    },
+    async (tx, { projectId, invitee, memberId }) => {
+      if (memberId !== undefined) return await stored(tx, projectId, memberId);
+      const since = timestamp(await invite(tx, projectId, userId, { invitee, role }));
+      return { member: { user: invitee, role, status: "invited", since }, added: true };
+    },
+  );
 }
 
-/** Ends a membership. Throws the same problems as `setMember`; `user-not-found` also when the user is not a member. */
+/**
+ * Ends a membership, withdraws an invitation, or declines it for the invited user. Throws the same problems as
+ * `setMember`, and `user-not-found` for who is neither a member nor invited.
+ */
 export async function endMembership(sql: Sql, call: ChangeCall): Promise<void> {
-  await changing(sql, call, async (tx, projectId, userId) => {
-    const outcome = await removeMember(tx, projectId, userId);
-    if (outcome === "last-owner") throw new Problem("last-owner");
-    if (outcome === "none") throw new Problem("user-not-found");
-  });
+  await changing<void>(
+    sql,
+    call,
+    async () => {},
+    async (tx, { projectId, invitee, memberId }) => {
+      if (memberId === undefined) {
+        if (await withdraw(tx, projectId, invitee)) return;
+        throw new Problem("user-not-found");
+      }
+      const outcome = await removeMember(tx, projectId, memberId);
+      if (outcome === "last-owner") throw new Problem("last-owner");
+      if (outcome === "none") throw new Problem("user-not-found");
+    },
+  );
+}
+
+/** The invitations of the caller. */
+export async function listInvitations(sql: Sql, principal: Principal): Promise<InvitationList> {
+  const rows = await readInvitations(sql, principal);
+  return {
+    data: rows.map(({ id, slug, name, invitee, since, ...row }) => ({
+      ...{ project: { id, slug, name }, user: invitee, since: timestamp(since) },
+      ...row,
+    })),
+  };
 }

@@ -11,6 +11,7 @@ import { Form, Select, TextField } from "../parts/form.tsx";
 import { Panel } from "../parts/page.tsx";
 import { Failure, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
+import { InvitedTable, useInvited } from "./invitations.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
 type Member = Schemas["ProjectMember"];
@@ -31,6 +32,7 @@ export function MembersView({ project: { slug } }: ProjectProps) {
     const query = { limit: 100 };
     return listAll<Member>(projectPath(slug, "members"), { query, signal, most: MEMBERS_MAX });
   });
+  const invited = useInvited(slug);
   const need = { permission: "projects.write", project: slug, atLeast: "owner" } as const;
   const mayChange = useRefusal(need) === null;
   const [removed, setRemoved] = useState<Member | undefined>(undefined);
@@ -81,9 +83,10 @@ export function MembersView({ project: { slug } }: ProjectProps) {
           />
         )}
       </Loaded>
+      <InvitedTable slug={slug} invited={invited} mayChange={mayChange} />
       {change.error !== undefined && <Failure error={change.error} />}
       <Allowed {...need}>
-        <AddMember slug={slug} onAdded={members.reload} />
+        <AddMember slug={slug} onAdded={invited.reload} />
       </Allowed>
       {removed !== undefined && (
         <Confirm
@@ -129,10 +132,10 @@ function AddMember({ slug, onAdded }: { slug: string; onAdded: () => void }) {
     onAdded();
   });
   return (
-    <Form action={add} submit="Add member">
+    <Form action={add} submit="Invite">
       <TextField
         label="Email or id of a user"
-        hint="The user must exist."
+        hint="They become a member when they accept."
         required
         value={email}
         onInput={setEmail}

@@ -7,6 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { CreateProject } from "./create-project.tsx";
+import { Invitations } from "./invitations.tsx";
 import { ProjectView } from "./project-view.tsx";
 
 /** The caller's projects, or the one that the address names. */
@@ -34,6 +35,7 @@ function ProjectList() {
       }
     >
       {creating && <CreateProject onClose={() => setCreating(false)} />}
+      <Invitations onAccepted={projects.reload} />
       <Loaded of={projects}>
         {(list) =>
           list.length === 0 ? (

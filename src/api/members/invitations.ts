@@ -1,0 +1,127 @@
+import type { Principal } from "../../auth/principal.ts";
+import { referenceId } from "../../auth/project-access.ts";
+import type { Role } from "../../auth/roles.ts";
+import { addressKey } from "../../auth/users.ts";
+import type { Queryable } from "../../db/client.ts";
+import { invalid } from "../../problem/problem.ts";
+import { isStorable, isUuid } from "../../shared/formats.ts";
+
+/** Invitations that wait in a project; a further one takes the place of the oldest. */
+const INVITATIONS_MAX = 500;
+/** For how long an invitation can be accepted. */
+const INVITATION_DAYS = 30;
+/** Invitations that their invited user sees, the newest. */
+export const INVITATIONS_LISTED_MAX = 100;
+
+/** The form in which invited users are stored. Throws `validation-failed` for what cannot name a user. */
+export function inviteeOf(reference: string): string {
+  if (isUuid(reference)) return reference.toLowerCase();
+  if (/^[^@\s]+@[^@\s]+$/.test(reference)) return addressKey(reference);
+  const message = "must be the id or the email address of a user";
+  throw invalid([{ field: "user_id", message }]);
+}
+
+/** Invites whom the reference names, or changes the role of the invitation. */
+export async function invite(
+  sql: Queryable,
+  projectId: string,
+  by: string,
+  { invitee, role }: { readonly invitee: string; readonly role: Role },
+): Promise<Date> {
+  const [row] = await sql<{ since: Date }[]>`
+    INSERT INTO invitations (project_id, invitee, role, invited_by)
+    VALUES (${projectId}, ${invitee}, ${role}, ${by})
+    ON CONFLICT (project_id, invitee) DO UPDATE
+      SET role = excluded.role, invited_by = excluded.invited_by, created_at = now()
+    RETURNING created_at AS since`;
+  await sql`
+    DELETE FROM invitations WHERE (project_id, invitee) IN (
+      SELECT project_id, invitee FROM invitations WHERE project_id = ${projectId}
+      ORDER BY created_at DESC, invitee OFFSET ${INVITATIONS_MAX})`;
+  return (row as { since: Date }).since;
+}
+
+/** Withdraws an invitation. False if there is none. */
+export async function withdraw(
+  sql: Queryable,
+  projectId: string,
+  invitee: string,
+): Promise<boolean> {
+  const { count } = await sql`
+    DELETE FROM invitations WHERE project_id = ${projectId} AND invitee = ${invitee}`;
+  return count > 0;
+}
+
+/** The names under which a user may have been invited. */
+const namesOf = (sql: Queryable, userId: string) => sql`
+  SELECT ${userId}::text UNION ALL
+  SELECT lower(email COLLATE "C") FROM users WHERE id = ${userId} AND email IS NOT NULL`;
+
+const isOpen = (sql: Queryable) =>
+  sql`i.created_at > now() - make_interval(days => ${INVITATION_DAYS})`;
+
+/** Takes the invitation of the caller, whom the reference names, out of the table. Undefined if there is none. */
+export async function takeInvitation(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+  reference: string,
+  invitee: string,
+): Promise<{ projectId: string; role: string } | undefined> {
+  // A key that is bound to a project does not reach others.
+  if (projectId !== null || !isStorable(reference)) return undefined;
+  const [row] = await sql<{ projectId: string; role: string }[]>`
+    DELETE FROM invitations i USING projects p
+    WHERE p.id = i.project_id AND (p.id = ${referenceId(reference)} OR p.slug = ${reference})
+      AND i.invitee IN (${namesOf(sql, userId)}) AND ${invitee} IN (${namesOf(sql, userId)})
+      AND ${isOpen(sql)}
+      AND NOT EXISTS (SELECT FROM memberships m WHERE m.project_id = p.id AND m.user_id = ${userId})
+    RETURNING p.id AS "projectId", i.role`;
+  return row;
+}
+
+interface InvitationRow {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly invitee: string;
+  readonly role: string;
+  readonly inviter: string;
+  readonly since: Date;
+}
+
+/** The invitations of a user that can be accepted, the newest first. */
+export async function readInvitations(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+): Promise<InvitationRow[]> {
+  if (projectId !== null) return [];
+  return await sql<InvitationRow[]>`
+    SELECT p.id, p.slug, p.name, i.invitee, i.role, coalesce(u.email, u.name) AS inviter,
+      i.created_at AS since
+    FROM invitations i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.invited_by
+    WHERE i.invitee IN (${namesOf(sql, userId)}) AND ${isOpen(sql)}
+    ORDER BY i.created_at DESC, p.id LIMIT ${INVITATIONS_LISTED_MAX}`;
+}
+
+/** The invitations of a project that nobody has accepted, by whom they name. */
+export async function readPending(
+  sql: Queryable,
+  projectId: string,
+): Promise<{ user: string; role: string; since: Date }[]> {
+  return await sql<{ user: string; role: string; since: Date }[]>`
+    SELECT i.invitee AS user, i.role, i.created_at AS since FROM invitations i
+    WHERE i.project_id = ${projectId} AND ${isOpen(sql)} ORDER BY i.invitee`;
+}
+
+/** The id of the member whom the reference names. Nobody else is looked up. */
+export async function findMemberId(
+  sql: Queryable,
+  projectId: string,
+  invitee: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    SELECT u.id FROM memberships m JOIN users u ON u.id = m.user_id
+    WHERE m.project_id = ${projectId}
+      AND (u.id::text = ${invitee} OR lower(u.email COLLATE "C") = ${invitee})`;
+  return row?.id;
+}
