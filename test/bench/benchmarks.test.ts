@@ -264,12 +264,12 @@ describe("the native search core", () => {
   });
 
   test("recall of all data, orders, scopes and limits is measured against brute force", async () => {
-    const data = ["clusters", "uniform", "duplicates", "text"];
+    const data = ["clusters", "uniform", "duplicates", "text", "encoder"];
     const all = await measure(recall, { vectors: "200", count: 5 });
     expect(all.map((figures) => figures.data)).toEqual(data);
     for (const { data, rows, baselines } of all) {
       // Three orders, two arrivals, five scopes and two limits for each kind of query.
-      const kinds = data === "text" ? 2 : 1;
+      const kinds = data === "text" || data === "encoder" ? 2 : 1;
       expect(rows).toHaveLength(3 * 2 * 5 * 2 * kinds);
       const lowest = rows.reduce((a, b) => (b.recall < a.recall ? b : a));
       expectRecall(lowest.recall, 0.9);
