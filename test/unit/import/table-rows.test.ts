@@ -64,3 +64,21 @@ test("a byte order mark belongs to no row, and a row that is not UTF-8 is refuse
   );
   expect(rows).toEqual([{ id: 1 }, { reason: "is not valid UTF-8" }, { id: 3 }]);
 });
+
+test("a Parquet file whose footer counts more rows than it has is refused, not read on for ever", async () => {
+  // Counts in a footer are zigzag varints: 3,000 and 8,191, which has as many bytes.
+  const [count, more] = [Buffer.from([0xf0, 0x2e]), Buffer.from([0xfe, 0x7f])];
+  const bytes = Buffer.from(FILES["rows.parquet"]);
+  const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+  let refused = 0;
+  for (let at = bytes.indexOf(count, footer); at >= 0; at = bytes.indexOf(count, at + 1)) {
+    const forged = Buffer.from(bytes);
+    more.copy(forged, at);
+    const rows = await rowsOf("forged.parquet", forged).catch((error: Error) => error);
+    if (rows instanceof Error) {
+      expect(rows.message).toContain("forged.parquet cannot be read as Parquet");
+      refused++;
+    } else expect(rows).toHaveLength(ids.length);
+  }
+  expect(refused).toBeGreaterThan(0);
+});
