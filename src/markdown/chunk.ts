@@ -135,8 +135,28 @@ const TOKEN = new RegExp(
   "gu",
 );
 
+const [SPACE, WORD, MARK] = [0, 1, 2];
+/** What each character of ASCII is for the estimate, by its code. */
+const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/\s/.test(character)) return SPACE;
+  return /\w/.test(character) ? WORD : MARK;
+});
+
 /** Estimates tokens without a model: words, punctuation marks, characters of unspaced scripts. */
 export function countTokens(text: string): number {
+  let count = 0;
+  let isInWord = false;
+  for (let at = 0; at < text.length; at++) {
+    const kind = ASCII_KINDS[text.charCodeAt(at)];
+    if (kind === undefined) return countAnyTokens(text);
+    if (kind === MARK || (kind === WORD && !isInWord)) count++;
+    isInWord = kind === WORD;
+  }
+  return count;
+}
+
+function countAnyTokens(text: string): number {
   let count = 0;
   for (const _ of text.matchAll(TOKEN)) count++;
   return count;

@@ -11,6 +11,9 @@ export const dialect = new MarkdownIt("commonmark", { html: true, maxNesting: NE
   ["table", "strikethrough"],
 );
 
+// Addresses of links are not read, only that they are addresses.
+dialect.normalizeLink = (url) => url;
+
 type BlockRule = Parameters<typeof dialect.block.ruler.push>[1];
 type InlineRule = Parameters<typeof dialect.inline.ruler.push>[1];
 

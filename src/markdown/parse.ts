@@ -1,6 +1,6 @@
-import { type Block, type Heading, readBlocks } from "./blocks.ts";
+import { type Heading, readBlocks } from "./blocks.ts";
 import { readFrontmatter } from "./frontmatter.ts";
-import type { MarkdownOutline, ParsedMarkdown } from "./types.ts";
+import type { ParsedMarkdown } from "./types.ts";
 
 const TITLE_MAX_CHARS = 512;
 const MARKDOWN_PATH = /\.(?:md|mdx|markdown)$/i;
@@ -11,34 +11,20 @@ const MARKDOWN_PATH = /\.(?:md|mdx|markdown)$/i;
  * @param path decides the title if the file has none
  */
 export function parseMarkdown(path: string, text: string): ParsedMarkdown {
-  const { unread, bodyOffset } = readFrontmatter(text);
-  const parts = unread === null ? [] : [text.slice(unread.start, unread.end)];
-  const outline = outlineOf(path, text, (block) => {
-    const part = block.text();
-    if (part !== "") parts.push(part);
-  });
-  const { title, headings, frontmatter, warning } = outline;
-  return {
-    title,
-    headings: headings.map((heading) => heading.text),
-    frontmatter,
-    content: parts.join("\n\n"),
-    bodyOffset,
-    warning,
-  };
-}
-
-function outlineOf(path: string, text: string, onBlock: (block: Block) => void): MarkdownOutline {
-  const { entries, bodyOffset, warning } = readFrontmatter(text);
+  const { entries, unread, bodyOffset, warning } = readFrontmatter(text);
   const headings: Heading[] = [];
+  const parts = unread === null ? [] : [text.slice(unread.start, unread.end)];
   for (const block of readBlocks(text, bodyOffset)) {
     headings.push(...block.headings);
-    onBlock(block);
+    const part = block.text();
+    if (part !== "") parts.push(part);
   }
   return {
     title: titleOf(path, entries, headings),
-    headings: headings.filter((heading) => heading.text !== ""),
+    headings: headings.map((heading) => heading.text).filter((heading) => heading !== ""),
     frontmatter: entries,
+    content: parts.join("\n\n"),
+    bodyOffset,
     warning,
   };
 }

@@ -1,21 +1,8 @@
 import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
-import type { Heading } from "./blocks.ts";
-
-/** What a Markdown file says of itself. */
-export interface MarkdownOutline {
-  /** The frontmatter's `title`, else the first heading of level 1, else the first heading, else the file name. */
-  readonly title: string;
-  /** Those with text, in order. */
-  readonly headings: readonly Heading[];
-  /** In file order; empty if the file has none or it is invalid. */
-  readonly frontmatter: FrontmatterEntry[];
-  /** Why the frontmatter is text, in one line; null if it was read or there is none. */
-  readonly warning: string | null;
-}
 
 /** A parsed Markdown file. */
 export interface ParsedMarkdown {
-  /** As in MarkdownOutline. */
+  /** The frontmatter's `title`, else the first heading of level 1, else the first heading, else the file name. */
   title: string;
   /** Plain text of every heading, in order. */
   headings: string[];

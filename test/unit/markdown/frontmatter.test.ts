@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
-import { parseMarkdown } from "../../../src/markdown/index.ts";
+import { parseMarkdown, readFrontmatterValues } from "../../../src/markdown/index.ts";
 import { buildSegment, openSegment } from "../../../src/text/index.ts";
 
 /** Keys that differ in more than case; some look like numbers or are special in YAML. */
@@ -118,5 +118,41 @@ test("frontmatter means the same with and without a comment, which the fast read
       expect(fast.content).toBe(slow.content.replace("# comment\n", ""));
     }),
     { numRuns: 1_000 },
+  );
+});
+
+test("nested frontmatter means the same with and without a comment", () => {
+  const indent = fc.constantFrom("", "", "  ", "  ", "    ", " ");
+  const key = fc.constantFrom("a", "b", "c", "d", "e", "f", "__proto__", "null", "true", "x y");
+  const value = fc.constantFrom(
+    ..."foo|a.b C-d|/a/b|/a/b#c|http://x.y/z|a:b|a: b|a:|a #b|a# b|1|true|null|'q'|'a, b'|'it''s'|'#'".split(
+      "|",
+    ),
+    ..."'null'|''|'a' b|[]|[/a/b]|[a.b C, d]|['a b', c]|['a, b']|['a': b]|['it''s']|[a#b]|[a:b]|[null]".split(
+      "|",
+    ),
+    ..."\"dq\"|- x|-|~|{{x}}|'{{x}}'|>|a\tb|a\u00a0".split("|"),
+  );
+  const text = fc.oneof({ weight: 2, arbitrary: fc.constant("") }, { weight: 3, arbitrary: value });
+  const line = fc.oneof(
+    { weight: 4, arbitrary: fc.tuple(indent, key, fc.constant(": "), text) },
+    { weight: 2, arbitrary: fc.tuple(indent, fc.constantFrom("- ", "-", "-  "), value) },
+    { weight: 1, arbitrary: fc.tuple(indent, value) },
+  );
+  const lines = fc.array(
+    line.map((parts) => parts.join("")),
+    { minLength: 1, maxLength: 6 },
+  );
+  fc.assert(
+    fc.property(lines, (yaml) => {
+      // A comment alone is no map.
+      fc.pre(yaml.join("").trim() !== "");
+      const read = (above: string[]) => {
+        const text = ["---", ...above, ...yaml, "---", "x"].join("\n");
+        return [parseMarkdown("a.md", text).frontmatter, readFrontmatterValues(text)];
+      };
+      expect(read([])).toEqual(read(["# comment"]));
+    }),
+    { numRuns: 4_000 },
   );
 });

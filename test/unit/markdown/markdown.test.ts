@@ -418,3 +418,12 @@ describe("chunks", () => {
     expect(chunkMarkdown("import A from 'a'\n\n<!-- only this -->\n")).toEqual([]);
   });
 });
+
+test("a text has as many tokens beside letters of other scripts as alone", () => {
+  const ascii = fc.string({ unit: fc.nat(127).map((code) => String.fromCharCode(code)) });
+  fc.assert(
+    fc.property(ascii, (text) => {
+      expect(countTokens(`${text}漢`)).toBe(countTokens(text) + 1);
+    }),
+  );
+});
