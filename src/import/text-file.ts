@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queryable } from "../db/client.ts";
-import { fileTitle } from "../markdown/index.ts";
+import { titleSearch } from "../markdown/index.ts";
 import { cutChunks } from "./records/cut.ts";
 import { documentWarning } from "./records/document.ts";
 import type { FileChunk, FileVersion } from "./records/file-record.ts";
@@ -12,6 +12,8 @@ import { findVersion } from "./upsert/plan-content.ts";
 
 /** About a millisecond of work. */
 const CHUNKS_PER_TURN = 32;
+/** About a millisecond of work, too. */
+const BLOCKS_PER_TURN = 128;
 
 interface TextFile {
   readonly path: string;
@@ -19,7 +21,10 @@ interface TextFile {
   readonly isMarkdown: boolean;
 }
 
-/** A file that arrived as text, cut into chunks without embeddings. Cutting takes time, so callers hold no lock meanwhile. */
+/**
+ * A file that arrived as text, cut into chunks without embeddings. Reading it takes time, so callers hold no lock
+ * meanwhile, and the main thread goes on to answer other requests.
+ */
 export async function textVersion(
   project: string,
   { path, content, isMarkdown }: TextFile,
@@ -28,10 +33,19 @@ export async function textVersion(
   return {
     ...{ id: undefined, project, path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
-    title: fileTitle(path, content),
+    title: await findTitle(path, content),
     warning: documentWarning(path, content),
     chunks: await cutText(content, isMarkdown),
   };
+}
+
+async function findTitle(path: string, content: string): Promise<string> {
+  const search = titleSearch(path, content);
+  for (let blocks = 1; ; blocks++) {
+    const { done, value } = search.next();
+    if (done) return value;
+    if (blocks % BLOCKS_PER_TURN === 0) await nextTurn();
+  }
 }
 
 /** Cuts a text into chunks. The main thread goes on to answer other requests meanwhile. */

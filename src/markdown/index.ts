@@ -7,5 +7,6 @@ export {
   isMarkdownPath,
   parseMarkdown,
   plainText,
+  titleSearch,
 } from "./parse.ts";
 export type * from "./types.ts";

@@ -53,6 +53,15 @@ export function isMarkdownPath(path: string): boolean {
 
 /** The title of a file: that of its Markdown, else its name. `content` is null if it has none. */
 export function fileTitle(path: string, content: string | null): string {
+  const search = titleSearch(path, content);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value;
+  }
+}
+
+/** The same block by block, for callers who have other things to do. Returns the title. */
+export function* titleSearch(path: string, content: string | null): Generator<undefined, string> {
   if (content === null || !isMarkdownPath(path)) return titleOf(path, [], []);
   const { entries, bodyOffset } = readFrontmatter(content);
   if (namedTitle(entries) !== undefined) return titleOf(path, entries, []);
@@ -60,6 +69,7 @@ export function fileTitle(path: string, content: string | null): string {
   for (const block of readBlocks(content, bodyOffset)) {
     headings.push(...block.headings);
     if (block.headings.some(isTitle)) break;
+    yield;
   }
   return titleOf(path, entries, headings);
 }

@@ -9,14 +9,14 @@ const ITEM = /^( *)- (.*)$/;
 const OTHER_SPACE = /[^\S ]/;
 /** Text in which no colon ends a key and no hash begins a comment, a whole number, or a date. */
 const PLAIN =
-  /^(?:[A-Za-z/](?:[^:#\p{Cc}\ufeff]|:(?=\S)|(?<=\S)#)*|0|[1-9]\d{0,14}|\d{4}-\d\d-\d\d)$/u;
+  /^(?:[\p{L}/](?:[^:#\p{Cc}\ufeff]|:(?=\S)|(?<=\S)#)*|0|[1-9]\d{0,14}|\d{4}-\d\d-\d\d)$/u;
 /** Text in double quotes with the escapes that JSON has too. */
 const QUOTED = /^"(?:[^"\\\p{Cc}]|\\["\\/nrt])*"$/u;
 /** Text in single quotes without any in it. */
 const SINGLE_QUOTED = /^'[^'\p{Cc}\ufeff]*'$/u;
 /** A list of words, or of quoted text without commas, in brackets. */
 const LIST =
-  /^\[(?:(?:[A-Za-z/][\w/.-]*(?: [\w/.-]+)*|'[^',\p{Cc}\ufeff]*')(?:, *(?:[A-Za-z/][\w/.-]*(?: [\w/.-]+)*|'[^',\p{Cc}\ufeff]*'))*)?\]$/u;
+  /^\[(?:(?:[\p{L}/][\p{L}\p{N}_/.-]*(?: [\p{L}\p{N}_/.-]+)*|'[^',\p{Cc}\ufeff]*')(?:, *(?:[\p{L}/][\p{L}\p{N}_/.-]*(?: [\p{L}\p{N}_/.-]+)*|'[^',\p{Cc}\ufeff]*'))*)?\]$/u;
 /** Maps and lists in each other; the YAML parser reads what is nested more deeply. */
 const PLAIN_MAX_DEPTH = 4;
 /** Words that are not text in YAML's core schema, except for `true` and `false`. */
