@@ -2,15 +2,19 @@ import TurndownService from "turndown";
 import { CONVERTED_MAX_CHARS } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
 import { depthOf } from "./html-depth.ts";
+import { furnitureText, isFurniture, isMain, Outline } from "./html-furniture.ts";
 
 const HTML_MAX_DEPTH = 128;
 
+type TurndownElement = Parameters<TurndownService.FilterFunction>[0];
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
 // The title of a page is repeated in its first heading; navigation is not content.
-converter.remove(["script", "style", "noscript", "template", "title", "nav"]);
-converter.remove((node) => /^(?:navigation|menu|menubar)$/.test(node.getAttribute("role") ?? ""));
+converter.remove(["script", "style", "noscript", "template", "title", "nav", "search" as "nav"]);
+converter.remove((node) =>
+  /^(?:navigation|menu|menubar|search)$/.test(node.getAttribute("role") ?? ""),
+);
 /** Elements that a browser shows on lines of their own and Turndown as a part of the text around them. */
-const OWN_LINES = /^(?:SUMMARY|DETAILS|DT|DD|LEGEND|CAPTION|OPTGROUP|DIALOG|SEARCH|TD|TH)$/;
+const OWN_LINES = /^(?:SUMMARY|DETAILS|DT|DD|LEGEND|CAPTION|OPTGROUP|DIALOG|TD|TH)$/;
 /** Elements that stand beside each other with a gap between them. */
 const APART = /^(?:OPTION|BUTTON|LABEL|RP|RT|OUTPUT|SELECT|TEXTAREA)$/;
 const isCustom = (name: string) => name.includes("-");
@@ -28,6 +32,26 @@ converter.addRule("preformatted", {
   replacement: (_, node) => fenced(node.textContent ?? ""),
 });
 
+converter.addRule("furniture", { filter: isFurniture, replacement: furnitureText });
+
+/** The outline of the page that is being converted: the converter hands its rules nothing but elements. */
+let outline = new Outline();
+converter.addRule("main", {
+  filter: isMain,
+  replacement: (content) => {
+    outline.addMain(content);
+    return `\n\n${content}\n\n`;
+  },
+});
+converter.addRule("title", {
+  filter: "h1",
+  replacement: (content, node) => {
+    const title = `# ${content}`;
+    outline.addTitle(title, node as TurndownElement);
+    return `\n\n${title}\n\n`;
+  },
+});
+
 function fenced(text: string): string {
   const runs = text.match(/`+/g) ?? [];
   const longest = runs.reduce((length, run) => Math.max(length, run.length), 0);
@@ -42,5 +66,6 @@ export function htmlToMarkdown(html: string): string {
   }
   // A parser of HTML looks at the open elements at each tag, so its time grows with the depth.
   if (depthOf(html, HTML_MAX_DEPTH) > HTML_MAX_DEPTH) throw new RecordError("is nested too deeply");
-  return converter.turndown(html);
+  outline = new Outline();
+  return outline.textOf(converter.turndown(html));
 }

@@ -69,6 +69,72 @@ describe("converting HTML", () => {
     expect(htmlToMarkdown('<div role="navigation">menu</div><p>text</p>')).toBe("text");
   });
 
+  describe("leaves out what stands around the text of a page", () => {
+    const text = "# Title\n\nThe text.\n\n## Part\n\nMore of it.";
+    const body = "<h1>Title</h1><p>The text.</p><h2>Part</h2><p>More of it.</p>";
+
+    test.each([
+      "<nav><h1>menu</h1></nav>",
+      "<div role=navigation><h1>menu</h1></div>",
+      "<search>find</search>",
+      "<header>logo</header>",
+      "<footer>imprint</footer>",
+      "<script>run()</script>",
+      "<style>p {}</style>",
+      "<div aria-hidden=true>icon</div>",
+      ...["navigation", "menu", "menubar", "banner", "contentinfo", "search"].map(
+        (role) => `<div role=${role}>around</div>`,
+      ),
+      "<div id=cookie-banner><p>We use cookies.</p><button>Accept</button></div>",
+      "<div class='fixed cookieConsent'><h2>Cookies</h2></div>",
+      "<aside class='gdpr_notice'>We use cookies.</aside>",
+      "<section id=consent-popup>We use cookies.</section>",
+      "<div id=onetrust-consent-sdk>We use cookies.</div>",
+    ])("%s", (furniture) => {
+      expect(htmlToMarkdown(body + furniture)).toBe(text);
+      expect(htmlToMarkdown(`<body><div>${furniture}</div>${body}</body>`)).toBe(text);
+    });
+
+    test("whatever is outside of the only main element", () => {
+      const around = (main: string) => `<div>menu</div>${main}<div>keys</div>`;
+      expect(htmlToMarkdown(around(`<main>${body}</main>`))).toBe(text);
+      expect(htmlToMarkdown(around(`<div role=main>${body}</div>`))).toBe(text);
+      // The title of the page stays, and what only looks like one does not become one.
+      const untitled = "<div>menu</div><main><p>text</p><pre># code</pre></main>";
+      expect(htmlToMarkdown(`<h1>Title</h1>${untitled}`)).toBe(
+        "# Title\n\ntext\n\n```\n# code\n```",
+      );
+      expect(htmlToMarkdown(`<nav><h1>Menu</h1></nav>${untitled}`)).toBe(
+        "text\n\n```\n# code\n```",
+      );
+      // Nothing of a page stays in the next one.
+      expect(htmlToMarkdown("<p>other</p>")).toBe("other");
+    });
+  });
+
+  test("what belongs to the text of a page is kept where other pages have their furniture", () => {
+    const kept = (page: string, ...words: string[]) => {
+      const markdown = htmlToMarkdown(page);
+      for (const word of words) expect(markdown, page).toContain(word);
+    };
+    kept("<header><h1>Title</h1><p>Summary</p></header><p>text</p>", "# Title", "Summary", "text");
+    kept(
+      "<article><header>Summary</header>text<footer>Author</footer></article>",
+      "Summary",
+      "Author",
+    );
+    kept("<h2 id=cookie-consent>Consent</h2><p>text</p>", "## Consent");
+    kept("<main><section id=cookie-banner><h2>Consent</h2></section>text</main>", "## Consent");
+    kept("<div role=main><div id=cookie-banner><h2>Consent</h2></div>text</div>", "## Consent");
+    kept("<section id=cookies><h2>Cookies</h2></section>", "## Cookies");
+    kept(`<div class=has-cookie-banner><h1>Title</h1>text</div>`, "# Title", "text");
+    kept(`<div class=has-cookie-banner>${"word ".repeat(1_000)}</div>`, "word");
+    kept("<h1>Title</h1><main>text</main>", "# Title", "text");
+    kept("<main># a</main><main>b</main>", "a", "b");
+    kept(`<main>short</main><div>${"word ".repeat(20)}</div>`, "short", "word");
+    kept("<aside>note</aside><p>text</p>", "note", "text");
+  });
+
   test("lines of code without a language are no headings", () => {
     const markdown = htmlToMarkdown("<pre># one\n```\n  two\n</pre><p>text</p>");
     expect(markdown).toBe("````\n# one\n```\n  two\n````\n\ntext");
@@ -83,6 +149,11 @@ describe("converting HTML", () => {
     ["blank lines of code", () => `<pre><code>${fill("\n")}x</code></pre>`],
     ["items of a numbered list", () => `<ol>${elements("<li>x</li>")}</ol>`],
     ["spaces in code", () => `<p><code> ${fill("x")}</code></p>`],
+    ["a long class", () => `<div class="${fill("cookie")}">x</div>`],
+    [
+      "main elements in each other",
+      () => elements(`${"<main>".repeat(100)}x${"</main>".repeat(100)}`),
+    ],
     ["empty elements in each other", () => elements("<div>".repeat(100) + "</div>".repeat(100))],
   ])("a large page is converted: %s", (_, page) => {
     expect(() => htmlToMarkdown(page())).not.toThrow();

@@ -1,0 +1,93 @@
+/** An element of a page, or the document, which has no attributes. */
+interface PageElement {
+  readonly nodeName: string;
+  readonly parentNode: PageElement | null;
+  getAttribute?(name: string): string | null;
+}
+
+/** Elements that are part of what they stand in, so that their headers and footers are its own. */
+const SECTIONING = /^(?:ARTICLE|MAIN|SECTION|ASIDE|BLOCKQUOTE|FIGURE|DETAILS|DIALOG|TD)$/;
+/** What a request for consent is called: the word alone may as well name a chapter about it. */
+const CONSENT =
+  /(?:cookie|consent|gdpr)s?[-_ ]?(?:\w{1,16}[-_])?(?:banner|bar|notice|notification|popup|modal|overlay|dialog|consent|law|manager)|\bcc-window\b|onetrust|cybotcookie|usercentrics|didomi-|osano-cm|iubenda-cs|qc-cmp2|truste-/i;
+/** Elements that show a request for consent. Headings and links with such an id are of a text about them. */
+const PANELS = /^(?:DIV|SECTION|ASIDE|DIALOG|FORM|FOOTER|HEADER)$/;
+/** More is a text about consent, or the page itself. In characters of Markdown. */
+const CONSENT_MAX_CHARS = 4_096;
+/** A `main` with a smaller part of the page's Markdown is not all of its text. */
+const MAIN_MIN_PART = 0.5;
+
+/**
+ * Whether an element is around the text of a page, and not of it: the header and the footer of the page,
+ * what is hidden from readers, and requests for consent to cookies.
+ */
+export function isFurniture(node: PageElement): boolean {
+  return isLandmark(node) || attribute(node, "aria-hidden") === "true" || asksConsent(node);
+}
+
+/** Text of furniture that belongs to the page all the same: it has the page's first heading, or is too long. */
+export function furnitureText(markdown: string, node: PageElement): string {
+  const isPage =
+    /^# /m.test(markdown) || (asksConsent(node) && markdown.length > CONSENT_MAX_CHARS);
+  return isPage ? `\n\n${markdown}\n\n` : "";
+}
+
+/** What `main` elements and headings of level 1 a page has, in Markdown. */
+export class Outline {
+  #mains = 0;
+  #main = "";
+  #isTitled = false;
+  #title = "";
+
+  addMain(markdown: string): void {
+    this.#mains += 1;
+    this.#main = markdown;
+  }
+
+  addTitle(markdown: string, node: PageElement): void {
+    if (isWithin(node, isMain)) this.#isTitled = true;
+    else if (this.#title === "" && !isWithin(node, (each) => each.nodeName === "NAV"))
+      this.#title = markdown;
+  }
+
+  /**
+   * The text of the page, given its Markdown: the only `main`, below the page's title if it has none, without
+   * what stands around it, unless that is much of the text.
+   */
+  textOf(page: string): string {
+    if (this.#mains !== 1 || this.#main.length < MAIN_MIN_PART * page.length) return page;
+    const isTitle = !this.#isTitled && page.includes(this.#title);
+    return (isTitle ? `${this.#title}\n\n${this.#main.trim()}` : this.#main).trim();
+  }
+}
+
+function isLandmark(node: PageElement): boolean {
+  if (/^(?:banner|contentinfo)$/.test(attribute(node, "role"))) return true;
+  return /^(?:HEADER|FOOTER)$/.test(node.nodeName) && !isWithin(node, isSection);
+}
+
+function asksConsent(node: PageElement): boolean {
+  if (!PANELS.test(node.nodeName)) return false;
+  const names = `${attribute(node, "id")} ${attribute(node, "class")}`;
+  return CONSENT.test(names) && !isWithin(node, isSection);
+}
+
+/** Whether an element is the main part of its page. */
+export function isMain(node: PageElement): boolean {
+  return node.nodeName === "MAIN" || attribute(node, "role") === "main";
+}
+
+function isSection(node: PageElement): boolean {
+  return SECTIONING.test(node.nodeName) || isMain(node);
+}
+
+function isWithin(node: PageElement, is: (node: PageElement) => boolean): boolean {
+  for (let at = node.parentNode; at !== null; at = at.parentNode) {
+    if (is(at)) return true;
+  }
+  return false;
+}
+
+function attribute(node: PageElement, name: string): string {
+  return node.getAttribute?.(name) ?? "";
+}
