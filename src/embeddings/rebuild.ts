@@ -14,6 +14,7 @@ import {
   EMBED_TIMEOUT_MS,
 } from "../shared/limits.ts";
 import { base64Of } from "../shared/vector.ts";
+import { type NewCuts, storeNewCuts, useNewCuts } from "./new-cuts.ts";
 import { type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.ts";
 
 /** Files that are cut in one transaction. */
@@ -39,15 +40,18 @@ interface Place extends ChunkText {
 /**
  * Embeds all chunks of a project again, by an embedder that becomes that of the project. The new embeddings
  * are kept aside until all are there, and replace the old ones in one transaction: until then searches go on
- * as before. What is interrupted goes on where it was. Throws EmbedderAway when the embedder stays away.
+ * as before. Texts that an earlier release has cut by other rules are cut again, and their new chunks come with
+ * the embeddings. What is interrupted goes on where it was. Returns the number of texts that were cut again. Throws
+ * EmbedderAway when the embedder stays away.
  */
 export async function rebuildEmbeddings(
   sql: Sql,
   project: string,
   embedder: ProjectEmbedder,
   listener: RebuildListener,
-): Promise<void> {
+): Promise<number> {
   await cutAll(sql, project);
+  const cuts = await storeNewCuts(sql, project);
   const { fingerprint } = embedder;
   await sql`
     DELETE FROM embedding_rebuilds WHERE project_id = ${project} AND embedder <> ${fingerprint}`;
@@ -63,7 +67,8 @@ export async function rebuildEmbeddings(
     await stage(sql, project, embedder, places, listener);
     listener.onEmbedded(places.length);
   }
-  await replace(sql, project, fingerprint);
+  await replace(sql, project, fingerprint, cuts);
+  return cuts.size;
 }
 
 /** Cuts the texts that have no chunks. Those of a project with an embedder wait for it meanwhile. */
@@ -149,7 +154,12 @@ async function embedPatiently(
 }
 
 /** Replaces all embeddings. Chunks that were stored meanwhile wait to be embedded. */
-async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
+async function replace(
+  sql: Sql,
+  project: string,
+  fingerprint: string,
+  cuts: NewCuts,
+): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, project);
     await countOnly(tx);
@@ -177,6 +187,7 @@ async function replace(sql: Sql, project: string, fingerprint: string): Promise<
       INSERT INTO embedding_queue (file_version_id, project_id)
       SELECT DISTINCT file_version_id, project_id FROM chunks
       WHERE project_id = ${project} AND embedding IS NULL`;
+    await useNewCuts(tx, project, cuts);
     await noteChange(tx, "project.changed", project, { embedder: fingerprint });
     // Every index of the project is read again.
     await tx`SELECT append_change(${project}, 'rebuild', ${project})`;
