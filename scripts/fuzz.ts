@@ -8,6 +8,7 @@ import { runProgram } from "../support/processes/run-program.ts";
 import { SEED } from "../support/seed.ts";
 import { operationsOf } from "../test/fuzz/exchanges.ts";
 import { fuzzOperation, type Statuses } from "../test/fuzz/fuzz.ts";
+import { fuzzParser, PARSERS } from "../test/fuzz/parsers.ts";
 import { startTarget } from "../test/fuzz/target.ts";
 
 const USAGE = `usage: npm run test:fuzz -- [options]
@@ -15,6 +16,7 @@ const USAGE = `usage: npm run test:fuzz -- [options]
   --seconds N        how long (default 600)
   --seed N           of the first round; the next ones count up (default: random)
   --operation ID     only this operation
+  --parser NAME      a parser instead, with inputs of every kind: ${Object.keys(PARSERS).join(", ")}
   --help
 `;
 const REQUESTS_PER_ROUND = 200;
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "600" },
     seed: { type: "string", default: String(SEED) },
     operation: { type: "string" },
+    parser: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -63,5 +66,14 @@ async function run(): Promise<void> {
   }
 }
 
+/** Reads inputs for as long as wanted. The first that fails is printed. */
+async function runParser(name: string): Promise<void> {
+  const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
+  const deadline = performance.now() + seconds * 1_000;
+  const inputs = await fuzzParser(name, seed, () => performance.now() < deadline);
+  process.stdout.write(`${name}  seed ${seed}, ${seconds} s: ${inputs} inputs\n`);
+}
+
+const { parser } = values;
 if (values.help) process.stdout.write(USAGE);
-else await runProgram(run);
+else await runProgram(parser === undefined ? run : () => runParser(parser));

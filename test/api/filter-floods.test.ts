@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
-import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
+import { type Answer, type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
 import { hostileGlobs } from "../../support/filters.ts";
@@ -45,23 +45,27 @@ const dear = () => ({
 });
 
 test("filters that take too long are refused with a reason, while those of another user are answered", async () => {
-  const flood = Array.from({ length: 24 }, (_, i) =>
-    greedy({ filter: dear() }, i % 2 === 0 ? "retrieve" : "knowledge/lookup"),
-  );
-  const answers = await Promise.race([
-    Promise.all(flood).then(() => "the flood has ended"),
-    Promise.all(
-      Array.from({ length: 3 }, (_, i) => modest({ filter: { path: { $glob: `*${i}.m*` } } })),
-    ),
-  ]);
-  for (const answer of await Promise.all(flood)) {
+  let isOver = false;
+  const flood = Array.from({ length: 24 }, async (_, i) => {
+    const answers: Answer[] = [];
+    do
+      answers.push(await greedy({ filter: dear() }, i % 2 === 0 ? "retrieve" : "knowledge/lookup"));
+    while (!isOver);
+    return answers;
+  });
+  for (let i = 0; i < 3; i++) {
+    const filter = { path: { $glob: `*${i}.m*` } };
+    // On a busy machine one may wait too long for its turn.
+    await until(async () => (await modest({ filter })).status === 200);
+  }
+  isOver = true;
+  for (const answer of (await Promise.all(flood)).flat()) {
     expect([answer.status, answer.body.slug]).toEqual([503, "overloaded"]);
     expect(answer.body.detail).toContain("filter");
     expect(answer.headers.get("retry-after")).toBe("1");
   }
-  expect(answers).toMatchObject([{ status: 200 }, { status: 200 }, { status: 200 }]);
-  const own = await greedy({ filter: { path: { $in: ["1.md", "2.md"] } } });
-  expect(own.status).toBe(200);
+  const filter = { path: { $in: ["1.md", "2.md"] } };
+  await until(async () => (await greedy({ filter })).status === 200);
 });
 
 test("many lists of a thousand values are compared", async () => {

@@ -1,0 +1,245 @@
+import { CursorSigner } from "../../src/http/cursor.ts";
+import { storedText } from "../../src/import/markdown/formats.ts";
+import { ImportError, RecordError } from "../../src/import/records/errors.ts";
+import { parseColumnMap } from "../../src/import/tables/column-map.ts";
+import {
+  chunkMarkdown,
+  parseMarkdown,
+  readFrontmatter,
+  readFrontmatterValues,
+} from "../../src/markdown/index.ts";
+import { Problem } from "../../src/problem/problem.ts";
+import { checkFilter, isObject } from "../../src/shared/filter/check.ts";
+import { compileFilter } from "../../src/shared/filter/compile.ts";
+import { parseJson } from "../../src/shared/json/parse.ts";
+import { randomNumbers } from "../../support/random.ts";
+import { FENCED, HTML, MARKDOWN, TOML, YAML } from "./parser-inputs.ts";
+
+/** Inputs grow to this size, in bytes. */
+const INPUT_MAX_BYTES = 20_000;
+/** Inputs that did not fail and are changed further. */
+const KEPT_MAX = 200;
+/** A hang, on the slowest machine that runs this. */
+const INPUT_MAX_MS = 20_000;
+
+interface Parser {
+  /** Where mutations begin. */
+  readonly seeds: readonly (string | Uint8Array)[];
+  /** What inputs are made of beside their own parts. */
+  readonly words: readonly string[];
+  /** Reads an input. Throws for a fault of the parser, and not for one of the input. */
+  read(input: Uint8Array): void | Promise<void>;
+}
+
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what);
+}
+
+/** Passes over the errors that tell a caller what is wrong with an input. */
+async function refusing(kinds: readonly (new (...of: never[]) => Error)[], work: () => unknown) {
+  try {
+    await work();
+  } catch (error) {
+    if (!kinds.some((kind) => error instanceof kind)) throw error;
+  }
+}
+
+const textOf = (input: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
+
+function readMarkdown(text: string): void {
+  const { entries, bodyOffset, unread } = readFrontmatter(text);
+  must(bodyOffset >= 0 && bodyOffset <= text.length, "the body begins outside of the text");
+  must(unread === null || unread.end <= text.length, "what is unread is outside of the text");
+  const values = readFrontmatterValues(text);
+  must(Object.keys(values).length <= entries.length, "values have keys that no entry has");
+  parseMarkdown("a.md", text);
+  let last = -1;
+  for (const chunk of chunkMarkdown(text)) {
+    must(chunk.start_offset >= last, "chunks are not in order");
+    must(chunk.end_offset <= text.length, "a chunk ends behind the text");
+    must(/\S/u.test(chunk.content), "a chunk is empty");
+    last = chunk.start_offset;
+  }
+}
+
+function readFilter(text: string): void {
+  let filter: unknown;
+  try {
+    filter = parseJson(text);
+  } catch (error) {
+    must(error instanceof SyntaxError, `JSON fails with ${error}`);
+    return;
+  }
+  const faults = checkFilter(filter);
+  for (const { field, message } of faults) {
+    must(field.startsWith("filter") && message !== "", "a fault has no place");
+  }
+  if (faults.length > 0) return;
+  must(isObject(filter), "a filter without faults is no object");
+  const { matches } = compileFilter(filter as Record<string, unknown>);
+  const steps = matches({
+    ...{ path: "docs/a/b.md", frontmatter: { a: [1, "x", true], b: { c: "2026-01-01" } } },
+    metadata: { a: Number.MAX_VALUE, "": null, headings: ["x".repeat(1_000)] },
+  } as never);
+  let step = steps.next();
+  for (let count = 0; step.done !== true; count++) {
+    must(count < 1_000_000, "a filter does not end");
+    step = steps.next();
+  }
+  must(typeof step.value === "boolean", "a filter neither matches nor not");
+}
+
+const signer = new CursorSigner(new Uint8Array(32).fill(7));
+const CURSORS = [["a", 1], { after: "x" }, null].map((position) => signer.seal("b", position));
+
+async function readCursor(text: string): Promise<void> {
+  await refusing([Problem], () => {
+    signer.open("b", text);
+    must(CURSORS.includes(text), "a cursor was forged");
+  });
+  await refusing([Problem], () => {
+    signer.open("other", text);
+    must(false, "a cursor opens with another binding");
+  });
+}
+
+/** The parsers that read what callers or files give, by name. */
+export const PARSERS: Readonly<Record<string, Parser>> = {
+  frontmatter: {
+    seeds: FENCED,
+    words: [...YAML, ...TOML],
+    read: (input) => readMarkdown(textOf(input)),
+  },
+  toml: {
+    seeds: FENCED.slice(1),
+    words: TOML,
+    read: (input) => readMarkdown(`+++\n${textOf(input)}\n+++\nbody`),
+  },
+  markdown: { seeds: FENCED, words: MARKDOWN, read: (input) => readMarkdown(textOf(input)) },
+  filters: {
+    seeds: [
+      '{"path":{"$glob":"**/a?*.md"}}',
+      '{"$and":[{"frontmatter.a":1},{"$not":{"metadata.b":{"$in":[1,"x"]}}}]}',
+    ],
+    words: [
+      "$and",
+      "$or",
+      "$not",
+      "$eq",
+      "$in",
+      "$glob",
+      "$prefix",
+      "$exists",
+      "path",
+      "frontmatter.a",
+      "metadata.",
+      "**/",
+      "?",
+      "[",
+      "]",
+      "{",
+      "}",
+      ":",
+      ",",
+      '"',
+      "1e400",
+      "-0",
+      "null",
+      "true",
+      "__proto__",
+    ],
+    read: (input) => readFilter(textOf(input)),
+  },
+  cursors: {
+    seeds: CURSORS,
+    words: ["=", "-", "_", "A", "+", "/"],
+    read: (input) => readCursor(textOf(input)),
+  },
+  columns: {
+    seeds: ["path=a,content=b,metadata.x=c", "id=a,embedding=v"],
+    words: ["=", ",", ".", "metadata.", "path", "\\", " "],
+    read: (input) => refusing([ImportError, RecordError], () => parseColumnMap(textOf(input))),
+  },
+  html: {
+    seeds: [
+      "<h1>A</h1><p>b <b>c</b></p><table><tr><td>1</td></tr></table><pre><code>x</code></pre>",
+    ],
+    words: HTML,
+    read: (input) =>
+      refusing([RecordError], async () => readMarkdown(await storedText("a.html", input))),
+  },
+};
+
+const bytesOf = (input: string | Uint8Array) =>
+  typeof input === "string" ? Buffer.from(input) : Buffer.from(input);
+
+/** Another input: some parts of one are changed, removed, repeated or taken from another. */
+function mutated(
+  kept: readonly Uint8Array[],
+  words: readonly string[],
+  random: () => number,
+): Uint8Array {
+  const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
+  let input = Buffer.from(pick(kept));
+  for (let change = Math.floor(random() * 6); change >= 0; change--) {
+    const at = Math.floor(random() * (input.length + 1));
+    const end = Math.min(input.length, at + Math.floor(random() ** 3 * 200));
+    const [head, middle, tail] = [
+      input.subarray(0, at),
+      input.subarray(at, end),
+      input.subarray(end),
+    ];
+    const other = pick(kept);
+    const parts = [
+      () => [head, Buffer.from(pick(words)), input.subarray(at)],
+      () => [
+        head,
+        Buffer.from(pick(words).repeat(Math.ceil(random() ** 4 * 500))),
+        input.subarray(at),
+      ],
+      () => [head, tail],
+      () => [head, ...Array<Buffer>(Math.ceil(random() * 20)).fill(middle), tail],
+      () => [head, other.subarray(Math.floor(random() * other.length)), tail],
+      () => [head, Buffer.from([Math.floor(random() * 256)]), input.subarray(at + 1)],
+    ];
+    input = Buffer.concat(pick(parts)()).subarray(0, INPUT_MAX_BYTES);
+  }
+  return input;
+}
+
+/**
+ * Feeds a parser for as long as `goesOn` says. Throws for the first input that it does not survive, with the input in
+ * base64. Returns the number of inputs.
+ */
+export async function fuzzParser(
+  name: string,
+  seed: number,
+  goesOn: (inputs: number) => boolean,
+): Promise<number> {
+  const parser = PARSERS[name];
+  if (parser === undefined)
+    throw new Error(`there is no parser ${name}: ${Object.keys(PARSERS).join(", ")}`);
+  const random = randomNumbers(seed);
+  const kept: Uint8Array[] = parser.seeds.map(bytesOf);
+  let inputs = 0;
+  for (; goesOn(inputs); inputs++) {
+    const input =
+      inputs < parser.seeds.length
+        ? (kept[inputs] as Uint8Array)
+        : mutated(kept, parser.words, random);
+    const begun = performance.now();
+    try {
+      await parser.read(input);
+      must(performance.now() - begun < INPUT_MAX_MS, "it takes too long");
+    } catch (cause) {
+      const base64 = Buffer.from(input).toString("base64");
+      throw new Error(
+        `${name}, seed ${seed}: ${(cause as Error).message}, with the input ${base64}`,
+        { cause },
+      );
+    }
+    if (kept.length < KEPT_MAX) kept.push(input);
+    else if (random() < 0.1) kept[Math.floor(random() * KEPT_MAX)] = input;
+  }
+  return inputs;
+}
