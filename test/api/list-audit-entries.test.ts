@@ -31,11 +31,11 @@ describe("GET /projects/{project_reference}/audit", () => {
   test("an owner sees who did what, newest first, by address and key, and nothing of other projects", async () => {
     const key = await api.key(owner);
     const member = await api.user();
-    const put = (role: string) =>
-      api.send("PUT", `/projects/${project.slug}/members/${member.userId}`, {
-        ...{ as: owner, json: { role } },
-      });
+    const put = (role: string, as = owner) =>
+      api.send("PUT", `/projects/${project.slug}/members/${member.userId}`, { as, json: { role } });
+    // Whom an owner names is invited, and becomes a member by accepting.
     await put("member");
+    expect((await put("member", member)).status).toBe(201);
     await put("editor");
     const named = await rename("First", key);
     await api.project(owner);
