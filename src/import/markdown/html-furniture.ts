@@ -10,25 +10,33 @@ const SECTIONING = /^(?:ARTICLE|MAIN|SECTION|ASIDE|BLOCKQUOTE|FIGURE|DETAILS|DIA
 /** What a request for consent is called: the word alone may as well name a chapter about it. */
 const CONSENT =
   /(?:cookie|consent|gdpr)s?[-_ ]?(?:\w{1,16}[-_])?(?:banner|bar|notice|notification|popup|modal|overlay|dialog|consent|law|manager)|\bcc-window\b|onetrust|cybotcookie|usercentrics|didomi-|osano-cm|iubenda-cs|qc-cmp2|truste-/i;
-/** Elements that show a request for consent. Headings and links with such an id are of a text about them. */
-const PANELS = /^(?:DIV|SECTION|ASIDE|DIALOG|FORM|FOOTER|HEADER)$/;
+/** Classes and ids of navigation in pages that have no `nav`, as DocBook's; `sidebar` may be a remark. */
+const NAVIGATION =
+  /(?:^|\s)(?:nav|navbar|navheader|navfooter|navigation|breadcrumbs?|site-(?:nav|header|footer))(?:\s|$)/i;
+/** Elements that such names are for. Headings and links with them are of a text about the matter. */
+const PANELS = /^(?:DIV|SECTION|ASIDE|DIALOG|FORM|FOOTER|HEADER|TABLE|UL|OL)$/;
 /** More is a text about consent, or the page itself. In characters of Markdown. */
 const CONSENT_MAX_CHARS = 4_096;
 /** A `main` with a smaller part of the page's Markdown is not all of its text. */
 const MAIN_MIN_PART = 0.5;
 
 /**
- * Whether an element is around the text of a page, and not of it: the header and the footer of the page,
- * what is hidden from readers, and requests for consent to cookies.
+ * Whether an element is around the text of a page, and not of it: navigation, the header and the footer of
+ * the page, what is hidden from readers, and requests for consent to cookies.
  */
 export function isFurniture(node: PageElement): boolean {
-  return isLandmark(node) || attribute(node, "aria-hidden") === "true" || asksConsent(node);
+  return (
+    isLandmark(node) ||
+    attribute(node, "aria-hidden") === "true" ||
+    isPanel(node, NAVIGATION) ||
+    isPanel(node, CONSENT)
+  );
 }
 
 /** Text of furniture that belongs to the page all the same: it has the page's first heading, or is too long. */
 export function furnitureText(markdown: string, node: PageElement): string {
   const isPage =
-    /^# /m.test(markdown) || (asksConsent(node) && markdown.length > CONSENT_MAX_CHARS);
+    /^# /m.test(markdown) || (isPanel(node, CONSENT) && markdown.length > CONSENT_MAX_CHARS);
   return isPage ? `\n\n${markdown}\n\n` : "";
 }
 
@@ -66,10 +74,10 @@ function isLandmark(node: PageElement): boolean {
   return /^(?:HEADER|FOOTER)$/.test(node.nodeName) && !isWithin(node, isSection);
 }
 
-function asksConsent(node: PageElement): boolean {
+function isPanel(node: PageElement, names: RegExp): boolean {
   if (!PANELS.test(node.nodeName)) return false;
-  const names = `${attribute(node, "id")} ${attribute(node, "class")}`;
-  return CONSENT.test(names) && !isWithin(node, isSection);
+  const isNamed = names.test(attribute(node, "id")) || names.test(attribute(node, "class"));
+  return isNamed && !isWithin(node, isSection);
 }
 
 /** Whether an element is the main part of its page. */

@@ -77,6 +77,11 @@ describe("converting HTML", () => {
       "<nav><h1>menu</h1></nav>",
       "<div role=navigation><h1>menu</h1></div>",
       "<search>find</search>",
+      "<div class=navheader><table><tr><td>Prev<td>Next</table></div>",
+      "<table class=navigation><tr><td>Next</table>",
+      "<ul class=breadcrumb><li>Home</ul>",
+      "<div class='top navbar'>menu</div>",
+      "<div id=breadcrumbs>Home</div>",
       "<header>logo</header>",
       "<footer>imprint</footer>",
       "<script>run()</script>",
@@ -126,6 +131,12 @@ describe("converting HTML", () => {
     kept("<h2 id=cookie-consent>Consent</h2><p>text</p>", "## Consent");
     kept("<main><section id=cookie-banner><h2>Consent</h2></section>text</main>", "## Consent");
     kept("<div role=main><div id=cookie-banner><h2>Consent</h2></div>text</div>", "## Consent");
+    kept("<main><div id=navigation>How to navigate</div>text</main>", "How to navigate");
+    kept(
+      "<div class='nav-open sidebar'>Remark</div><h2 id=navigation>Menus</h2>",
+      "Remark",
+      "Menus",
+    );
     kept("<section id=cookies><h2>Cookies</h2></section>", "## Cookies");
     kept(`<div class=has-cookie-banner><h1>Title</h1>text</div>`, "# Title", "text");
     kept(`<div class=has-cookie-banner>${"word ".repeat(1_000)}</div>`, "word");
