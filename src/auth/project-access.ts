@@ -118,3 +118,16 @@ export async function findProject(
 ): Promise<string> {
   return (await findMembership(sql, principal, reference)).id;
 }
+
+/** Those of some projects, by id, that `findProject` finds for the caller. */
+export async function findProjects(
+  sql: Queryable,
+  { userId, projectId }: Principal,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT p.id FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+    WHERE p.id = ANY (${ids as string[]}::uuid[])
+      AND (${projectId}::uuid IS NULL OR p.id = ${projectId})`;
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { RECORD_SCHEMAS } from "../../src/import/records/schemas.ts";
-import { sharedApi, type TestProject } from "../../support/api/api.ts";
+import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,
   allUnchanged,
@@ -184,5 +184,19 @@ describe("a webhook whose id another project has", () => {
       expect(bearer.body.webhook_definition_id).toBe(body.webhook_definition_id);
     }
     expect((await send("neither", "two")).status).toBe(401);
+  });
+
+  test("takes a credential for the project that it reaches, and none of a stranger", async () => {
+    const member = await api.user();
+    const [first, second] = [await api.project(member), await api.project(member)];
+    const { report } = importsOf(api, member);
+    for (const project of [first, second]) await report(project, [hook(`of ${project.id}`)]);
+    const deliver = (as: Caller) =>
+      api.send("POST", `/webhooks/${own.ids.webhook}`, { as, json: {} });
+    for (const project of [first, second]) {
+      const { status, body } = await deliver(await api.key(member, { project }));
+      expect([status, body.project_id]).toEqual([200, project.id]);
+    }
+    expect((await deliver(await api.user())).status).toBe(401);
   });
 });

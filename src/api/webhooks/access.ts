@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Authenticator, requirePermission } from "../../auth/authenticator.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findProject } from "../../auth/project-access.ts";
+import { findProjects } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { Problem } from "../../problem/problem.ts";
 import type { Definition } from "./queries.ts";
@@ -26,14 +26,11 @@ async function ofMember(
   principal: Principal,
   definitions: readonly Definition[],
 ): Promise<Definition> {
-  for (const definition of definitions) {
-    try {
-      await findProject(sql, principal, definition.projectId);
-      return definition;
-    } catch (error) {
-      if (!(error instanceof Problem) || error.slug !== "project-not-found") throw error;
-    }
-  }
+  // Any number of projects may have the name, so they are asked for at once.
+  const ids = definitions.map(({ projectId }) => projectId);
+  const joined = await findProjects(sql, principal, ids);
+  const found = definitions.find(({ projectId }) => joined.has(projectId));
+  if (found !== undefined) return found;
   throw new Problem("unauthorized", {
     detail: "The credential has no access to the webhook's project.",
   });
