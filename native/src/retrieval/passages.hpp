@@ -78,7 +78,7 @@ class Passages {
 
 /// The nearest heading of a chunk, as it stands between the quotes of JSON: the last of the strings in the list
 /// `headings` of its metadata, where the service writes the headings above a chunk that it cuts, and other chunks
-/// may have them. Nothing if there is no such list.
+/// may have them. std::nullopt without such a list.
 std::optional<std::string_view> headingOf(const ChunkText& chunk);
 
 /// The title and the description of a file; empty if it has no description and no title but its name.

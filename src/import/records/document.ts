@@ -1,7 +1,7 @@
 import { isMarkdownPath, readFrontmatter } from "../../markdown/index.ts";
 import { RecordError } from "./errors.ts";
 
-/** It leaves out a byte order mark, which is no part of the text. */
+/** Leaves out a byte order mark, which does not belong to the text. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 const BYTE_ORDER_MARK = "\ufeff";
 

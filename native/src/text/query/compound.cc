@@ -56,7 +56,7 @@ class Decompounder {
     isDone_[at] = true;
     const size_t left = word_.size() - at;
     for (size_t length = PART_MIN_CHARS; length <= std::min(left, PART_MAX_CHARS); length++) {
-      // The whole word is no part of itself.
+      // A word has at least two parts, so the whole word does not count as one.
       if (length == word_.size() || (left > length && left - length < PART_MIN_CHARS)) continue;
       Cut cut{1, length, length};
       if (left > length) {

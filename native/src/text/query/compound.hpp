@@ -9,8 +9,8 @@
 namespace tessera {
 
 /// The parts of a word in a language of the view that writes compounds as one word: as few as possible, and the
-/// shortest as long as possible. Documents in that language hold a form of each, that is no function word. Empty
-/// if there are none, or the word is too short or too long.
+/// shortest as long as possible. Each part has a form that documents in that language hold and that is not a function
+/// word. Empty if there are no such parts, or the word is too short or too long.
 std::vector<std::u16string> compoundParts(const TextView& view, std::u16string_view word);
 
 }  // namespace tessera

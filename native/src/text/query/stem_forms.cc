@@ -57,7 +57,7 @@ class FormFinder {
 
  private:
   /// Whether a term that so many documents of a language hold is a word of it. One that nearly all hold in other
-  /// languages is theirs: quoted in a French text, `not` is no form of `notes`.
+  /// languages is theirs: an English `not` that a French text quotes is not taken for a form of `notes`.
   bool isOf(uint8_t language, std::u16string_view term, size_t count) const {
     const size_t own = view_.documentsIn(language);
     const double share = static_cast<double>(own) / static_cast<double>(view_.documents());
