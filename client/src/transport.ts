@@ -1,4 +1,4 @@
-import { errorOf, TesseraError } from "./problem.ts";
+import { bodyOf, errorOf, TesseraError } from "./problem.ts";
 
 export interface TesseraOptions {
   /** The address of the service, such as `https://search.example.com`. */
@@ -44,11 +44,17 @@ const RETRIES_DEFAULT = 3;
 const TIMEOUT_MS_DEFAULT = 60_000;
 const BACKOFF_MS = 200;
 const BACKOFF_MAX_MS = 5_000;
+/** A service that asks for a longer wait leaves the retry to the caller. */
+const RETRY_AFTER_MAX_MS = 60_000;
 
 function addressOf(baseUrl: string, path: readonly string[], query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams();
   for (const [name, value] of given) search.set(name, String(value));
+  // Every encoding of these would be taken for a step, and lead to another operation.
+  if (path.some((segment) => segment === "." || segment === "..")) {
+    throw new RangeError("a name in an address must be neither . nor ..");
+  }
   const address = `${baseUrl.replace(/\/+$/, "")}/${path.map(encodeURIComponent).join("/")}`;
   return given.length === 0 ? address : `${address}?${search}`;
 }
@@ -106,6 +112,7 @@ export class Transport {
       } catch (error) {
         if (attempt >= retries || !mayRepeat(error, call)) throw error;
         const wanted = error instanceof TesseraError ? error.retryAfterMs : undefined;
+        if (wanted !== undefined && wanted > RETRY_AFTER_MAX_MS) throw error;
         const backoff = Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MAX_MS);
         // Half of the wait is random, so that clients do not come back at the same time.
         const own = backoff * (0.5 + Math.random() / 2);
@@ -126,6 +133,8 @@ export class Transport {
     const known = project === undefined ? undefined : this.#routingKeys.get(project);
     const init = {
       method,
+      // Another address gets neither the credential nor the content.
+      redirect: "manual",
       headers: {
         authorization: `Bearer ${token}`,
         ...(json === undefined ? {} : { "content-type": "application/json" }),
@@ -143,7 +152,6 @@ export class Transport {
     const key = response.headers.get(ROUTING_KEY);
     if (project !== undefined && key !== null) this.#routingKeys.set(project, key);
     this.change = response.headers.get("x-change") ?? this.change;
-    const text = await response.text();
-    return (text === "" ? undefined : JSON.parse(text)) as T;
+    return (await bodyOf(response)) as T;
   }
 }

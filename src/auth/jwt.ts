@@ -9,11 +9,14 @@ import {
 import type { Config } from "../config/schema.ts";
 import { tracedFetch } from "../observability/tracing.ts";
 import { Problem } from "../problem/problem.ts";
+import { boundedFetch } from "../shared/bounded-fetch.ts";
 import { isUuid } from "../shared/formats.ts";
 import {
   AUTH_CACHE_MAX_ENTRIES,
   JWKS_CACHE_MAX_AGE_MS,
   JWKS_COOLDOWN_MS,
+  JWKS_MAX_BYTES,
+  JWKS_RETRY_MS,
   JWKS_TIMEOUT_MS,
   JWT_CACHE_TTL_MS,
   JWT_CLOCK_SKEW_SECONDS,
@@ -112,6 +115,20 @@ function isKeyServerFault(error: unknown): boolean {
   return !(error instanceof errors.JOSEError) || error.constructor === errors.JOSEError;
 }
 
+/**
+ * Asks the key server at most once per JWKS_RETRY_MS: while it fails, each token with a key that is not known
+ * would ask it again.
+ */
+function keyServerFetch() {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return async (url: string, init: RequestInit): Promise<Response> => {
+    const sinceMs = Date.now() - askedAt;
+    if (sinceMs >= 0 && sinceMs < JWKS_RETRY_MS) throw new Error("it was asked a moment ago");
+    askedAt = Date.now();
+    return await boundedFetch(url, init, JWKS_MAX_BYTES, tracedFetch);
+  };
+}
+
 /** Verifies tokens against the configured secret or key set and returns their claims. */
 function createClaimsReader(jwt: Config["jwt"]): (token: string) => Promise<JWTPayload> {
   const secret = jwt.secret === undefined ? undefined : new TextEncoder().encode(jwt.secret);
@@ -122,7 +139,7 @@ function createClaimsReader(jwt: Config["jwt"]): (token: string) => Promise<JWTP
           cooldownDuration: JWKS_COOLDOWN_MS,
           cacheMaxAge: JWKS_CACHE_MAX_AGE_MS,
           timeoutDuration: JWKS_TIMEOUT_MS,
-          [customFetch]: tracedFetch,
+          [customFetch]: keyServerFetch(),
         });
   const checks = {
     // The issuer's clock may be a little ahead. The expiry is checked again, without tolerance.

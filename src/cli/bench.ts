@@ -5,6 +5,7 @@ import { ROOT } from "../config/caller.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
+import { print } from "./output.ts";
 
 const FOLDER = "bench";
 const COMMENT_MAX_BYTES = 2_048;
@@ -35,7 +36,7 @@ Examples:
     .action(async (name: string | undefined, args: string[]) => {
       const benchmarks = findBenchmarks(ROOT);
       if (name === undefined) {
-        io.stdout.write(formatList(benchmarks));
+        print(io, formatList(benchmarks));
         return;
       }
       // `bench load` is short for `bench load/run`.

@@ -14,6 +14,7 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import type { Io } from "./io.ts";
+import { jsonLine, print } from "./output.ts";
 import { addressForHelp } from "./service-address.ts";
 
 interface Options extends EmbedderOptions {
@@ -57,6 +58,6 @@ Examples:
     if (text.trim() === "") throw new CommandError("the text is empty");
     const vector = await createEmbedder(io, options).embedQuery(text);
     const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};
-    io.stdout.write(`${JSON.stringify(searchBody(vector, { ...hashed, ...options }))}\n`);
+    print(io, jsonLine(searchBody(vector, { ...hashed, ...options })));
   });
 }

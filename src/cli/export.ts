@@ -8,7 +8,7 @@ import { exportRecords } from "../export/export-records.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
-import { notice } from "./output.ts";
+import { jsonLine, notice } from "./output.ts";
 
 interface Options {
   readonly project?: string;
@@ -54,7 +54,7 @@ async function exportTo(
     const lines = async function* () {
       for await (const record of records) {
         count++;
-        yield `${JSON.stringify(record)}\n`;
+        yield jsonLine(record);
       }
     };
     await write(io, Readable.from(lines()), output);

@@ -11,6 +11,7 @@ import { waitUntilComplete } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { duration } from "./options.ts";
+import { CLEAR_LINE, print, writeStyled } from "./output.ts";
 import { formatTable } from "./table.ts";
 
 const REBUILD_POLL_MS = 250;
@@ -60,7 +61,7 @@ Examples:
         const found = project === undefined ? undefined : await findProject(sql, project);
         return await statusText(sql, found?.id);
       });
-      io.stdout.write(text);
+      print(io, text);
     });
   const rebuild = new Command("rebuild")
     .description("Rebuild the indexes from the database.")
@@ -119,20 +120,22 @@ async function statusText(sql: Sql, projectId: string | undefined): Promise<stri
 async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promise<void> {
   const projects = slug === undefined ? await listAllProjects(sql) : [await findProject(sql, slug)];
   if (projects.length === 0) {
-    io.stdout.write("there are no projects, so there is nothing to rebuild\n");
+    print(io, "there are no projects, so there is nothing to rebuild\n");
     return;
   }
   for (const project of projects) {
     const nodes = new Set((await progressOf(sql, project.id)).keys());
     const seq = await new ChangeLog(sql).requestRebuild(project.id);
     if (nodes.size === 0) {
-      io.stdout.write(
+      print(
+        io,
         `${project.slug}: no running server has loaded it; it is rebuilt when a server next loads it\n`,
       );
       continue;
     }
     await waitForRebuild(io, sql, project, seq, nodes);
-    io.stdout.write(
+    print(
+      io,
       `${project.slug}: rebuilt by ${nodes.size} running ${nodes.size === 1 ? "server" : "servers"}\n`,
     );
   }
@@ -178,7 +181,7 @@ async function waitForRebuild(
       );
     }
   }
-  if (io.stderr.isTTY) io.stderr.write("\r\x1b[K");
+  if (io.stderr.isTTY) writeStyled(io.stderr, CLEAR_LINE);
 }
 
 function showProgress(
@@ -190,5 +193,5 @@ function showProgress(
 ): void {
   if (!io.stderr.isTTY) return;
   const text = started ? `${vectors} of ${expected} vectors` : "waiting for the server";
-  io.stderr.write(`\r\x1b[K${slug}: ${text}`);
+  writeStyled(io.stderr, `${CLEAR_LINE}${slug}: ${text}`);
 }

@@ -1,5 +1,5 @@
 import type { Io } from "./io.ts";
-import { notice } from "./output.ts";
+import { notice, writeStyled } from "./output.ts";
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 /** The status of a program that SIGPIPE ends. */
@@ -36,7 +36,7 @@ export function onInterruption(io: Io, close: () => Promise<void>): () => void {
   closers.add(close);
   const removers = Object.entries(SIGNALS).map(([signal, status]) => {
     const exit = async () => {
-      if (io.stderr.isTTY) io.stderr.write(RESTORE_TERMINAL);
+      if (io.stderr.isTTY) writeStyled(io.stderr, RESTORE_TERMINAL);
       notice(io, kept === undefined ? "interrupted" : `interrupted: ${kept()}`);
       await closeAll();
       process.exit(status);

@@ -3,6 +3,7 @@ import { schemaState } from "../db/migrate.ts";
 import { ReportedError } from "./command-error.ts";
 import { createOption, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
+import { print } from "./output.ts";
 
 export function migrateCommand(io: Io): Command {
   return new Command("migrate")
@@ -28,14 +29,15 @@ Examples:
       const applied = await withDatabase(io, async (_sql, names) => names, {
         ...{ create, schema: "migrate" },
       });
-      io.stdout.write(linesOf("applied", applied));
+      print(io, linesOf("applied", applied));
     });
 }
 
 /** Changes nothing. Throws a ReportedError if the database lacks migrations. */
 async function printPending(io: Io): Promise<void> {
   const { pending } = await withDatabase(io, schemaState, { schema: "any" });
-  io.stdout.write(
+  print(
+    io,
     linesOf(
       "pending",
       pending.map(({ name }) => name),

@@ -1,6 +1,9 @@
 import { Option } from "commander";
-import type { Io } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 import { formatTable } from "./table.ts";
+
+/** Begins the line of a terminal again, empty. */
+export const CLEAR_LINE = "\r\x1b[K";
 
 /** A column of a list: its title, and the text of a row in it. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string];
@@ -10,14 +13,36 @@ export function jsonOption(): Option {
   return new Option("--json", "print JSON lines instead of a table");
 }
 
+/** Control characters but line breaks and tabs, and those that change the direction of other text. */
+const TERMINAL_CODES = /(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Writes text, which may have come from a service, a file or a database: what a terminal would take for a
+ * command is a question mark. All output goes through this file, so that nothing else reaches a terminal.
+ */
+export function write(output: Output, text: string): void {
+  output.write(text.replace(TERMINAL_CODES, "?"));
+}
+
+/** Writes text of this program with codes for terminals. Whatever else is in it has passed `withoutControls`. */
+export function writeStyled(output: Output, text: string): void {
+  output.write(text);
+}
+
 /** Writes to standard output, which carries nothing but results. */
 export function print(io: Io, text: string): void {
-  io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  write(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** A value as a line of JSON, in which every character is kept, by its number where terminals obey it. */
+export function jsonLine(value: unknown): string {
+  const escaped = (code: string) => `\\u${code.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return `${JSON.stringify(value).replace(TERMINAL_CODES, escaped)}\n`;
 }
 
 /** Tells a person something that is not the result. */
 export function notice(io: Io, line: string): void {
-  io.stderr.write(`tessera: ${line}\n`);
+  write(io.stderr, `tessera: ${line}\n`);
 }
 
 /** Prints rows as a table, or as one JSON object per line. `empty` is said when there are none. */
@@ -28,7 +53,7 @@ export function printList<Row extends object>(
   { json = false, empty }: { readonly json?: boolean | undefined; readonly empty: string },
 ): void {
   if (json) {
-    for (const row of rows) print(io, JSON.stringify(row));
+    for (const row of rows) print(io, jsonLine(row));
     return;
   }
   if (rows.length === 0) {
@@ -45,9 +70,9 @@ export function printList<Row extends object>(
   );
 }
 
-/** Names may contain control characters, which must not reach a terminal. */
+/** A name on one line: names may have line breaks, too. */
 export function withoutControls(text: string): string {
-  return text.replace(/\p{Cc}/gu, "?");
+  return text.replace(TERMINAL_CODES, "?").replace(/[\n\t]/g, "?");
 }
 
 /** A time to the second; `-` for none. */

@@ -5,7 +5,7 @@ import { confirm, yesOption } from "./confirm.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
-import { type Column, jsonOption, notice, plural, printList, shortTime } from "./output.ts";
+import { type Column, jsonOption, notice, plural, printList, shortTime, write } from "./output.ts";
 import { quotaCommand } from "./quota.ts";
 
 const COLUMNS: readonly Column<ListedProject>[] = [
@@ -40,7 +40,7 @@ function mapCommand(io: Io): Command {
     )
     .action(async ({ format }: { format: MapFormat }) => {
       const projects = await withDatabase(io, (sql) => listAllProjects(sql));
-      io.stdout.write(projects.map(MAP_LINES[format]).join(""));
+      write(io.stdout, projects.map(MAP_LINES[format]).join(""));
     });
 }
 

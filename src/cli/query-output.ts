@@ -1,6 +1,6 @@
 import { SNIPPET_MAX_CHARS } from "../shared/limits.ts";
 import type { Io, Output } from "./io.ts";
-import { type Column, print, printList, withoutControls } from "./output.ts";
+import { type Column, printList, withoutControls, writeStyled } from "./output.ts";
 
 /** A result of a query, as a person reads it. */
 export interface Found {
@@ -71,5 +71,5 @@ export function printFound<Result extends object>(
     return;
   }
   const width = widthOf(io.stdout);
-  print(io, results.map((result) => stacked(read(result), width)).join("\n\n"));
+  writeStyled(io.stdout, `${results.map((result) => stacked(read(result), width)).join("\n\n")}\n`);
 }

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { RETRIEVAL_MODES, type RetrievalMode } from "../engine/requests/request.ts";
 import { encodeEmbedding } from "../import/records/embedding.ts";
+import { boundedFetch } from "../shared/bounded-fetch.ts";
 import { LOOKUP_LIMIT_MAX, SEARCH_LIMIT_MAX, SEARCH_THRESHOLD_DEFAULT } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import {
@@ -16,6 +17,9 @@ import { type Column, jsonOption, notice } from "./output.ts";
 import { keptKey, makeKey } from "./query-key.ts";
 import { excerpt, type Found, printFound } from "./query-output.ts";
 import { serviceAddress } from "./service-address.ts";
+
+/** Far more than the largest page of results. */
+const ANSWER_MAX_BYTES = 67_108_864;
 
 interface QueryOptions {
   readonly project: string;
@@ -245,26 +249,27 @@ class Refusal extends CommandError {
 }
 
 interface Answer<T> {
-  readonly data: T[];
+  readonly data?: T[];
   readonly detail?: string;
   readonly slug?: string;
 }
 
 async function send<T>(io: Io, address: string, body: object, key: string): Promise<T[]> {
-  const response = await fetch(address, {
+  const request = {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": key },
     body: JSON.stringify(body),
-  }).catch((error: Error) => {
+  };
+  const response = await boundedFetch(address, request, ANSWER_MAX_BYTES).catch((error: Error) => {
     throw new CommandError(
       `${new URL(address).origin} does not answer (${error.message}): start the service, or name its address with --url or TESSERA_URL`,
     );
   });
   const answer = (await response.json().catch(() => ({}))) as Answer<T>;
-  if (response.ok) {
+  if (response.ok && Array.isArray(answer.data)) {
     warnOfBehind(io, response);
     return answer.data;
   }
-  const { detail = `the service answered ${response.status}`, slug = "" } = answer;
+  const { detail = `the service answered ${response.status} and no results`, slug = "" } = answer;
   throw new Refusal(detail, slug);
 }

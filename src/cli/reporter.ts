@@ -5,10 +5,9 @@ import { unscopedFiles } from "../import/records/unscoped.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";
-import { plural, withoutControls } from "./output.ts";
+import { CLEAR_LINE, plural, withoutControls, write, writeStyled } from "./output.ts";
 
 const BYTES_PER_MB = 1_000_000;
-const CLEAR_LINE = "\r\x1b[K";
 
 /** Reports rejected records on standard error, with a progress bar if that is a terminal. */
 export class Reporter {
@@ -58,8 +57,8 @@ export class Reporter {
   }
 
   report(where: string, reason: string): void {
-    if (this.#bar !== undefined) this.#stderr.write(CLEAR_LINE);
-    this.#stderr.write(`${withoutControls(where)}: ${reason}\n`);
+    if (this.#bar !== undefined) writeStyled(this.#stderr, CLEAR_LINE);
+    write(this.#stderr, `${withoutControls(where)}: ${reason}\n`);
   }
 
   /** Reports an unknown field where it first occurs, because it may be a misspelling. */

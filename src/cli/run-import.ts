@@ -24,7 +24,7 @@ import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { defaultOwner, nextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
-import { notice, withoutControls } from "./output.ts";
+import { notice, print, withoutControls, write } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
 import { Reporter } from "./reporter.ts";
 import { untilEmbedded } from "./until-embedded.ts";
@@ -222,7 +222,7 @@ async function intoProject(
     const summary = await work(sql, destination, embedder);
     const created = isNew ? await projectBySlug(sql, project) : undefined;
     if (created !== undefined) {
-      io.stderr.write(await nextSteps(sql, configOf(io), { ...created, owner }));
+      write(io.stderr, await nextSteps(sql, configOf(io), { ...created, owner }));
     }
     await andThen(sql, destination);
     return summary;
@@ -244,7 +244,7 @@ async function reported(
     reporter.stop();
     if (summary.rejected === 0 || !strict) reporter.warn();
     const database = databaseName(configOf(io));
-    io.stdout.write(reporter.summary(summary, { strict: strict === true, database }));
+    print(io, reporter.summary(summary, { strict: strict === true, database }));
     await untilSearchable(io, sql, summary.projects, wait);
     return summary;
   } finally {

@@ -7,7 +7,7 @@ import { CommandError, ReportedError } from "./command-error.ts";
 import { explainEmbeddingError } from "./embedder-options.ts";
 import { closeAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
 import type { Io } from "./io.ts";
-import { notice } from "./output.ts";
+import { notice, write } from "./output.ts";
 
 const USAGE_STATUS = 2;
 const SUCCESSES: ReadonlySet<string> = new Set(["commander.helpDisplayed", "commander.version"]);
@@ -61,8 +61,8 @@ async function createProgram(args: readonly string[], io: Io): Promise<Command> 
     );
   for (const load of loadersOf(args)) program.addCommand(await load(io));
   program.exitOverride().configureOutput({
-    writeOut: (text) => void io.stdout.write(text),
-    writeErr: (text) => void io.stderr.write(text),
+    writeOut: (text) => write(io.stdout, text),
+    writeErr: (text) => write(io.stderr, text),
   });
   for (const command of withDescendants(program)) command.copyInheritedSettings(program);
   return program;
@@ -103,7 +103,7 @@ async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): P
     await output.settle();
     if (error instanceof ReportedError || output.failure !== undefined) return 1;
     notice(io, messageOf(error));
-    io.stderr.write(traceOf(error, io.env["LOG_LEVEL"]));
+    write(io.stderr, traceOf(error, io.env["LOG_LEVEL"]));
     return 1;
   }
 }

@@ -52,6 +52,10 @@ export const JWT_CLOCK_SKEW_SECONDS = 5;
 export const JWKS_COOLDOWN_MS = 5_000;
 export const JWKS_CACHE_MAX_AGE_MS = 600_000;
 export const JWKS_TIMEOUT_MS = 3_000;
+/** The pause between two requests to a key server that fails. */
+export const JWKS_RETRY_MS = 1_000;
+/** Some thousand keys. */
+export const JWKS_MAX_BYTES = 1_048_576;
 /** The last use of a key is recorded at most this often. */
 export const KEY_LAST_USED_INTERVAL_MS = 60_000;
 

@@ -1,8 +1,10 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { boundedFetch } from "./bounded-fetch.ts";
 
 /** A service that has left its address and does not answer within this time does not run. */
 const SERVICE_ANSWER_MS = 1_000;
+const LIVEZ_MAX_BYTES = 65_536;
 
 /** The description that a running service writes into its data directory, for commands on the same machine. */
 export interface RunningService {
@@ -50,7 +52,7 @@ export function forgetService(dataDir: string): void {
 /** False for a service that was killed and has left its address. */
 export async function answers({ url }: RunningService): Promise<boolean> {
   const signal = AbortSignal.timeout(SERVICE_ANSWER_MS);
-  return await fetch(`${url}/livez`, { signal }).then(
+  return await boundedFetch(`${url}/livez`, { signal }, LIVEZ_MAX_BYTES).then(
     ({ ok }) => ok,
     () => false,
   );

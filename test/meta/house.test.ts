@@ -62,6 +62,32 @@ describe("the state of the repository", () => {
     expect(product.filter((file) => /\bconsole\.\w+\(/.test(codeOf(file)))).toEqual([]);
   });
 
+  test("commands write to the terminal in one place, which takes its codes out of what others have written", () => {
+    const own = ["src/cli/output.ts", "src/serve.ts", "src/main.ts"];
+    const writing = filesOf("src/**/*.ts").filter((file) =>
+      /std(out|err)\.write\(/.test(codeOf(file)),
+    );
+    expect(writing.filter((file) => !own.includes(file))).toEqual([]);
+  });
+
+  test("other services are called in one place, which follows no redirect and bounds the answer", () => {
+    // The others run in a browser, which asks only the service itself.
+    const pages = /^src\/(console\/page|http\/static\/page)\//;
+    const calling = filesOf("src/**/*.ts", "workers/**/*.ts").filter(
+      (file) => !pages.test(file) && /(?<![.\w])fetch\(/.test(codeOf(file)),
+    );
+    expect(calling.sort()).toEqual([
+      "src/import/embedders/endpoint.ts",
+      "src/observability/tracing.ts",
+    ]);
+    const guarded = filesOf("src/**/*.ts").filter((file) =>
+      /\b(tracedFetch|boundedFetch)\b/.test(codeOf(file)),
+    );
+    for (const file of [...calling, ...guarded]) {
+      if (file !== "src/observability/tracing.ts") expect(codeOf(file)).toContain("boundedFetch(");
+    }
+  });
+
   test("commands have no SQL of their own", () => {
     const statements = /\b(sql|tx)(<[^`]*>)?`|\.unsafe\(/;
     expect(filesOf("src/cli/**/*.ts").filter((file) => statements.test(codeOf(file)))).toEqual([]);

@@ -1,22 +1,11 @@
 import { tracedFetch } from "../../observability/tracing.ts";
+import { boundedFetch } from "../../shared/bounded-fetch.ts";
 
 const BILLING_ANSWER_MAX_BYTES = 1_048_576;
 /** Response headers that the SDK acts on. All others are removed, so that none reaches its logs. */
 const FORWARDED_HEADERS = ["request-id", "stripe-should-retry"];
 /** Replaces statuses that the API never sends: redirects, and statuses without a body. */
 const BAD_GATEWAY = 502;
-
-async function boundedText(response: Response): Promise<string> {
-  if (response.body === null) return "";
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
-    length += part.byteLength;
-    if (length > BILLING_ANSWER_MAX_BYTES) throw new Error("the response is too long");
-    parts.push(part);
-  }
-  return Buffer.concat(parts, length).toString("utf8");
-}
 
 function isJsonObject(text: string): boolean {
   try {
@@ -34,8 +23,8 @@ function isJsonObject(text: string): boolean {
  * the secret key.
  */
 export async function guardedFetch(url: string, init: RequestInit): Promise<Response> {
-  const response = await tracedFetch(url, { ...init, redirect: "manual" });
-  const text = await boundedText(response);
+  const response = await boundedFetch(url, init, BILLING_ANSWER_MAX_BYTES, tracedFetch);
+  const text = await response.text();
   const { status } = response;
   const usable = status === 200 || status === 201 || status >= 400;
   const headers = new Headers();

@@ -1,3 +1,4 @@
+import { boundedFetch } from "../../shared/bounded-fetch.ts";
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { padded } from "../../shared/vector.ts";
 import { EmbeddingError } from "./embedding-error.ts";
@@ -182,40 +183,31 @@ export class Endpoint {
       encoding_format: encoding,
       ...(this.#asksForDimension ? { dimensions: this.#dimension } : {}),
     };
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetch(this.#url, {
-        method: "POST",
-        // The address is the operator's, and no answer leads anywhere else.
-        redirect: "error",
-        headers: {
-          "content-type": "application/json",
-          ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
+    const request = {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+    };
+    const maxBytes = inputs.length * EMBED_RESPONSE_INPUT_BYTES;
+    const send = async (url: string, init: RequestInit) => {
+      const answer = await fetch(url, init);
       this.#hasAnswered = true;
-      text = await boundedText(response, inputs.length * EMBED_RESPONSE_INPUT_BYTES);
-    } catch (error) {
-      throw new RequestFailure((error as Error).message, null);
-    }
+      return answer;
+    };
+    const response = await boundedFetch(this.#url, request, maxBytes, send).catch(
+      (error: Error) => {
+        throw new RequestFailure(error.message, null);
+      },
+    );
+    const text = await response.text();
     if (response.ok) return text;
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
     throw new RequestFailure(excerpt(text), response.status, retryAfterMs);
   }
-}
-
-async function boundedText(response: Response, maxBytes: number): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of response.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > maxBytes) throw new Error("the response is too large");
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString("utf8");
 }
 
 function parseRetryAfter(header: string | null): number | undefined {

@@ -4,6 +4,7 @@ import { createJwtVerifier } from "../../../src/auth/jwt.ts";
 import {
   JWKS_CACHE_MAX_AGE_MS,
   JWKS_COOLDOWN_MS,
+  JWKS_RETRY_MS,
   JWT_CACHE_TTL_MS,
 } from "../../../src/shared/limits.ts";
 
@@ -22,16 +23,20 @@ const publish = async (pair: Pair, kid?: string) => ({
 
 let keys: object[] = [];
 let fetched = 0;
+let away = false;
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch() {
     fetched++;
-    return Response.json({ keys });
+    return away ? new Response("no", { status: 500 }) : Response.json({ keys });
   },
 });
 afterAll(() => server.stop(true));
-afterEach(() => void setSystemTime());
+afterEach(() => {
+  away = false;
+  setSystemTime();
+});
 
 function signed(pair: Pair, kid?: string): Promise<string> {
   return new SignJWT({ exp: Math.floor(Date.now() / 1_000) + 3_600 })
@@ -78,6 +83,52 @@ describe("a key set that rotates while the service runs", () => {
     const before = fetched;
     for (let i = 0; i < 20; i++) {
       expect(await verify(await signed(stranger, `made up ${i}`))).toBe("unauthorized");
+    }
+    expect(fetched).toBe(before);
+  });
+
+  test("while the key server fails, tokens with unknown keys ask it once per pause, and others are accepted", async () => {
+    setSystemTime(START);
+    keys = [await publish(old, "old")];
+    const verify = newVerifier();
+    await verify(await signed(old, "old"));
+    away = true;
+    let now = START + JWKS_COOLDOWN_MS + 1;
+    for (let pause = 0; pause < 3; pause++, now += JWKS_RETRY_MS) {
+      setSystemTime(now);
+      const before = fetched;
+      for (let i = 0; i < 20; i++) {
+        const token = await signed(stranger, `${pause} ${i}`);
+        expect(await verify(token)).toBe("dependency-unavailable");
+      }
+      expect(fetched - before).toBe(1);
+      expect(await verify(await signed(old, "old"))).toBe(USER);
+    }
+    away = false;
+    setSystemTime(now);
+    expect(await verify(await signed(stranger, "made up"))).toBe("unauthorized");
+  });
+
+  test("a token decides neither where its key is read nor which one it is", async () => {
+    setSystemTime(START);
+    keys = [await publish(old, "old")];
+    const verify = newVerifier();
+    await verify(await signed(old, "old"));
+    const url = `http://127.0.0.1:${server.port}/theirs`;
+    const jwk = await exportJWK(stranger.publicKey);
+    const headers = [
+      ...["../../theirs", "/theirs?x=1#y", "http://127.0.0.1/", "\u0000", "old\u0000"].map(
+        (kid) => ({ kid }),
+      ),
+      ...[{ kid: "old", jwk }, { jwk }, { jku: url }, { x5u: url }, { crit: ["exp"] }],
+    ];
+    const before = fetched;
+    for (const header of headers) {
+      const token = await new SignJWT({ sub: USER, exp: START / 1_000 + 60 })
+        .setProtectedHeader({ alg: "RS256", ...header })
+        .sign(stranger.privateKey)
+        .catch(() => "a.b.c");
+      expect(await verify(token)).toBe("unauthorized");
     }
     expect(fetched).toBe(before);
   });
