@@ -215,6 +215,9 @@ export const PROJECT_RELEASES_MAX = 1_000;
 export const PROJECT_MEMBERS_MAX = 1_000;
 /** Copying a template's working sets may take longer than other statements. */
 export const PROJECT_COPY_TIMEOUT_MS = 25_000;
+/** How long a copy waits at most for another of the same user, and how long one is that none waits for. */
+export const PROJECT_COPY_WAIT_MAX_MS = 1_000;
+export const PROJECT_COPY_RETRY_AFTER_SECONDS = 5;
 
 // Billing.
 /** An upgrade is answered within this time, even when the payment provider does not answer. */

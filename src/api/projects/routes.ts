@@ -4,7 +4,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
-import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
+import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { indexStateOperation } from "./index-state.ts";
@@ -168,7 +168,10 @@ function createOperation(services: ProjectServices): Operation {
       "The caller becomes the owner. Without a template, the project has one environment, " +
       "`production`. With one, the template's config, features, environments and their working " +
       "sets are copied, but not its releases: what an environment serves from a release becomes the " +
-      "working set of its copy.",
+      "working set of its copy. The copies of a user are made one at a time: while one takes longer than " +
+      `${PROJECT_COPY_WAIT_MAX_MS / 1_000} second, and for as long after it, further ones are answered 503 ` +
+      "`overloaded`. A copy ends without effect when its client goes away. The first request that searches it " +
+      "loads its indexes.",
     permission: "projects.create",
     body: NewProject,
     bodyExample: { name: "Handbook", slug: "handbook", description: EXAMPLE.description },
@@ -183,8 +186,9 @@ function createOperation(services: ProjectServices): Operation {
       "embedder-mismatch",
       "quota-exceeded",
     ],
-    async handle({ principal, requestId, basePath, body }) {
-      const project = await createProject(services, principal, requestId, body);
+    async handle({ principal, request, requestId, basePath, body }) {
+      const call = { principal, requestId, signal: request.signal };
+      const project = await createProject(services, call, body);
       return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
     },
   });

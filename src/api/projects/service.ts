@@ -3,6 +3,7 @@ import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findProject } from "../../auth/project-access.ts";
 import { ensureUser } from "../../auth/users.ts";
+import { cancelledBy } from "../../db/cancelled-by.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
 import { useReservation, withReservation } from "../../db/quotas.ts";
@@ -12,8 +13,13 @@ import { type PageRequest, readListing } from "../../http/pages.ts";
 import { embedderName, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
+import {
+  PROJECT_COPY_RETRY_AFTER_SECONDS,
+  PROJECT_COPY_TIMEOUT_MS,
+  PROJECT_COPY_WAIT_MAX_MS,
+} from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
+import { TenantTurns } from "../../tenants/tenant-turns.ts";
 import {
   copyEnvironments,
   copyWorkingSets,
@@ -29,6 +35,19 @@ import {
 import type { NewProject, Project, ProjectPage } from "./schema.ts";
 
 const FIRST_ENVIRONMENT = "production";
+
+/** A user who copies one project after the other leaves half of the time to others. */
+const COPY_REST_FACTOR = 1;
+
+/** Copies of projects, each of which may take the database many seconds. */
+const copies = new TenantTurns({
+  ...{ waitMaxMs: PROJECT_COPY_WAIT_MAX_MS, restFactor: COPY_REST_FACTOR },
+  refusal: () =>
+    new Problem("overloaded", {
+      detail: "Another project of this user is being copied, or was a moment ago.",
+      headers: { "retry-after": String(PROJECT_COPY_RETRY_AFTER_SECONDS) },
+    }),
+});
 
 function projectOf(row: FullProjectRow): Project {
   const { provider, layout, embedder, environments, releases, users, ...rest } = row;
@@ -147,15 +166,23 @@ async function insertWithTemplate(
   return projectOf({ ...project, environments, releases: [], users: [owner] });
 }
 
+/** A request for a new project. */
+interface NewProjectCall {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** Aborted when nobody waits for the answer any more, which ends a copy. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Creates a project that the caller owns, empty or as a copy of a template. Throws
  * `permission-denied` for an API key bound to a project, `project-not-found` for an unknown
- * template, `project-slug-taken`, `quota-exceeded`, and `embedder-mismatch` if the chunks of the template have another one.
+ * template, `project-slug-taken`, `quota-exceeded`, `embedder-mismatch` if the chunks of the template have another one,
+ * and `overloaded` while another copy of the caller takes long.
  */
 export async function createProject(
   { sql, embedders }: ProjectServices,
-  principal: Principal,
-  requestId: string,
+  { principal, requestId, signal }: NewProjectCall,
   input: NewProject,
 ): Promise<Project> {
   const embedder = fingerprintOf(embedders, input.embedder);
@@ -167,15 +194,19 @@ export async function createProject(
   const id = randomUUID();
   const actor = actorOf(principal, requestId);
   const create = () =>
-    transaction(sql, (tx) => insertWithTemplate(tx, principal, actor, input, { id, embedder }));
+    transaction(sql, (tx) => {
+      return insertWithTemplate(cancelledBy(tx, signal), principal, actor, input, { id, embedder });
+    });
+  const copy = () =>
+    withReservation(sql, id, principal.userId, {
+      template: (tx) => findTemplate(cancelledBy(tx, signal), principal, input),
+      copy: create,
+    });
   try {
     if (input.templateProjectId === undefined && input.templateSlug === undefined) {
       return await create();
     }
-    return await withReservation(sql, id, principal.userId, {
-      template: (tx) => findTemplate(tx, principal, input),
-      copy: create,
-    });
+    return await copies.run(principal.userId, signal, copy);
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;
     throw new Problem("project-slug-taken", { cause: error });

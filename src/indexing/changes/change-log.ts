@@ -15,6 +15,8 @@ export interface Change {
   readonly ref: string;
   /** When it was written, as PostgreSQL prints it. */
   readonly at: string;
+  /** True for what the transaction that copied the project has written. */
+  readonly isCopy: boolean;
 }
 
 /**
@@ -27,11 +29,18 @@ export interface Anchor {
   readonly at: string;
 }
 
-type ChangeRow = { seq: string; project_id: string; kind: Change["kind"]; ref: string; at: string };
+interface ChangeRow {
+  readonly seq: string;
+  readonly project_id: string;
+  readonly kind: Change["kind"];
+  readonly ref: string;
+  readonly at: string;
+  readonly is_copy: boolean;
+}
 
 function changeOf(row: ChangeRow): Change {
-  const { project_id: projectId, kind, ref, at } = row;
-  return { seq: Number(row.seq), projectId, kind, ref, at };
+  const { project_id: projectId, kind, ref, at, is_copy: isCopy } = row;
+  return { seq: Number(row.seq), projectId, kind, ref, at, isCopy };
 }
 
 /** The change log and the scopes it refers to. Every query reads what is committed now. */
@@ -41,7 +50,7 @@ export class ChangeLog {
   /** Entries of a project after `seq` in order, at most CHANGE_BATCH_MAX of them. */
   async after(seq: number, projectId: string): Promise<Change[]> {
     const rows = await this.sql<ChangeRow[]>`
-      SELECT seq, project_id, kind, ref, at::text AS at FROM change_log
+      SELECT seq, project_id, kind, ref, at::text AS at, is_copy FROM change_log
       WHERE seq > ${seq} AND project_id = ${projectId}
       ORDER BY seq LIMIT ${CHANGE_BATCH_MAX}`;
     return rows.map(changeOf);
@@ -53,7 +62,7 @@ export class ChangeLog {
    */
   async following({ seq, at }: Anchor): Promise<Change[] | null> {
     const rows = await this.sql<ChangeRow[]>`
-      SELECT seq, project_id, kind, ref, at::text AS at FROM change_log
+      SELECT seq, project_id, kind, ref, at::text AS at, is_copy FROM change_log
       WHERE seq >= ${seq} ORDER BY seq LIMIT ${CHANGE_BATCH_MAX + 1}`;
     const changes = rows.map(changeOf);
     if (seq === 0) return changes;
@@ -161,10 +170,11 @@ export class ChangeLog {
     return await this.newestOf(projectId, projectId);
   }
 
-  /** Projects that the log mentions, the most recently changed first. */
+  /** Projects that have changed, other than by being copied, the most recently changed first. */
   async changedProjects(): Promise<string[]> {
     const rows = await this.sql<{ project_id: string }[]>`
-      SELECT project_id FROM change_log GROUP BY project_id ORDER BY max(seq) DESC`;
+      SELECT project_id FROM change_log WHERE NOT is_copy
+      GROUP BY project_id ORDER BY max(seq) DESC`;
     return rows.map((row) => row.project_id);
   }
 

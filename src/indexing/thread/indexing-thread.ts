@@ -41,12 +41,12 @@ import { watchLongTasks } from "./watch-long-tasks.ts";
 /** Whether a project is to be loaded before anybody searches it. */
 type MayPreload = (projectId: string) => boolean;
 
-/** Hands a change to the project that it concerns, which is loaded if it may be. */
+/** Hands a change to its project, which is loaded if it may be and is no copy: one small request makes a large one. */
 function applyTo(
   projects: LoadedProjects,
   mayPreload: MayPreload,
   failpoint: FailpointTrigger,
-  { kind, projectId, ref, seq }: Change,
+  { kind, projectId, ref, seq, isCopy }: Change,
 ): void {
   if (kind === "project") void projects.remove(projectId);
   else if (kind === "rebuild") {
@@ -55,7 +55,7 @@ function applyTo(
   } else if (kind === "embedded") projects.indexer(projectId)?.readAgain(ref, seq);
   else {
     projects.indexer(projectId)?.mark({ id: ref, kind }, seq);
-    projects.prefetch(projectId, () => mayPreload(projectId));
+    if (!isCopy) projects.prefetch(projectId, () => mayPreload(projectId));
   }
 }
 
