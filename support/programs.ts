@@ -34,6 +34,7 @@ const PROGRAMS = {
     ...{ debian: "redis-server", homebrew: "redis" },
     find: () => Bun.which("redis-server"),
   },
+  strace: { debian: "strace", homebrew: "strace", find: () => Bun.which("strace") },
   pg_dump: { debian: "postgresql", homebrew: "postgresql", find: pgDump },
 } as const satisfies Record<string, Program>;
 

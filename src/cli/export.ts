@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip, createZstdCompress } from "node:zlib";
@@ -68,7 +68,9 @@ async function write(io: Io, lines: Readable, output: string | undefined): Promi
     return;
   }
   // Only the owner may read it, because it may have hashes of secrets.
-  const file = createWriteStream(output, { mode: 0o600 });
+  const isFile = statSync(output, { throwIfNoEntry: false })?.isFile() ?? true;
+  // It may be a backup, so it is on the disk when the command says that it is there.
+  const file = createWriteStream(output, { mode: 0o600, flush: isFile });
   if (output.endsWith(".gz")) await pipeline(lines, createGzip(), file);
   else if (output.endsWith(".zst")) await pipeline(lines, createZstdCompress(), file);
   else await pipeline(lines, file);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { issueApiKey } from "../api/api-keys/issue.ts";
 import { listKeys } from "../api/api-keys/manage.ts";
@@ -6,6 +6,7 @@ import { readMembers } from "../api/members/queries.ts";
 import { parseKey } from "../auth/key-format.ts";
 import type { Permission } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
+import { UNFINISHED, writeDurablySync } from "../shared/durable-files.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
@@ -13,8 +14,6 @@ import { configOf, type Io } from "./io.ts";
 
 /** Keys that commands have made for themselves, in the data directory. */
 const FILE = "command-keys.json";
-/** Only the owner of the data directory reads it, who can read the database in it as well. */
-const FILE_MODE = 0o600;
 const KEY_DAYS = 30;
 const MS_PER_DAY = 86_400_000;
 const SCOPES: readonly Permission[] = ["search.query", "knowledge.lookup"];
@@ -64,11 +63,11 @@ export async function makeKey(io: Io, place: Place, refused?: string): Promise<s
   const file = join(dataDir, FILE);
   const keys = { ...readKeys(file), [nameOf(place)]: { key, expiresAt: expiresAt.toISOString() } };
   // Two commands may write at once; readers find a whole file.
-  const partial = `${file}.${process.pid}`;
+  const temporary = `${file}.${process.pid}${UNFINISHED}`;
   try {
     mkdirSync(dataDir, { recursive: true });
-    writeFileSync(partial, `${JSON.stringify(keys)}\n`, { mode: FILE_MODE });
-    renameSync(partial, file);
+    // Only the owner of the data directory reads it, who can read the database in it as well.
+    writeDurablySync(file, `${JSON.stringify(keys)}\n`, { temporary });
   } catch (error) {
     throw new CommandError(
       `the key of this command cannot be kept in ${dataDir} (${(error as Error).message}): use --key or TESSERA_API_KEY`,

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { issueApiKey } from "../api/api-keys/issue.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
@@ -14,6 +14,7 @@ import { searchBody } from "../import/embedders/search-body.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { findMarkdown } from "../import/markdown/folder.ts";
 import type { Log } from "../observability/log.ts";
+import { writeDurablySync } from "../shared/durable-files.ts";
 import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
 import { type Demo, PROJECT, QUERY } from "./content.ts";
 import { RECORDS } from "./records.ts";
@@ -24,6 +25,8 @@ const FIRST_KEY_DAYS = 30;
 const MS_PER_DAY = 86_400_000;
 const QUERY_LIMIT = 3;
 const QUERY_FILE = "demo-query.json";
+/** It is an example for everybody. */
+const QUERY_FILE_MODE = 0o644;
 const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
 
 /**
@@ -74,6 +77,6 @@ async function writeQuery(dataDir: string): Promise<string> {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, QUERY_FILE);
   const body = searchBody(vector, { limit: QUERY_LIMIT, threshold: EMBED_HASHING_THRESHOLD });
-  writeFileSync(file, `${JSON.stringify(body)}\n`);
+  writeDurablySync(file, `${JSON.stringify(body)}\n`, { mode: QUERY_FILE_MODE });
   return file;
 }

@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { boundedFetch } from "./bounded-fetch.ts";
+import { writeDurablySync } from "./durable-files.ts";
 
 /** A service that has left its address and does not answer within this time does not run. */
 const SERVICE_ANSWER_MS = 1_000;
@@ -20,6 +21,8 @@ export interface RunningService {
 }
 
 const FILE = "service.json";
+/** Commands of other users find the service as well. */
+const FILE_MODE = 0o644;
 
 /** The service of this data directory; it may have been killed. */
 export function findService(dataDir: string): RunningService | undefined {
@@ -32,16 +35,8 @@ export function findService(dataDir: string): RunningService | undefined {
 
 /** Writes the description of a service; throws if the disk is full. Only the owner of the directory may. */
 export function announceService(dataDir: string, service: RunningService): void {
-  const file = join(dataDir, FILE);
-  const partial = `${file}.${service.pid}`;
-  try {
-    // Readers find a whole file or none.
-    writeFileSync(partial, `${JSON.stringify(service)}\n`);
-    renameSync(partial, file);
-  } catch (error) {
-    rmSync(partial, { force: true });
-    throw error;
-  }
+  // Readers find a whole file or none.
+  writeDurablySync(join(dataDir, FILE), `${JSON.stringify(service)}\n`, { mode: FILE_MODE });
 }
 
 /** Removes the description of a service. Only the owner of the directory may. */

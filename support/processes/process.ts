@@ -13,6 +13,8 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The clone of the project that is run; this one by default. */
   readonly root?: string;
+  /** A program that runs the server, with its arguments. Signals reach this program. */
+  readonly under?: readonly string[];
   /** How many files and connections the server may have open. */
   readonly openFiles?: number;
 };
@@ -39,7 +41,7 @@ export type CommandResult = { status: number; stdout: string; stderr: string };
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
-  const command = [process.execPath, "src/main.ts"];
+  const command = [...(options.under ?? []), process.execPath, "src/main.ts"];
   const limit = `ulimit -n ${options.openFiles}; exec "$@"`;
   if (options.openFiles !== undefined) command.unshift("sh", "-c", limit, "sh");
   const program = Bun.spawn(command, {

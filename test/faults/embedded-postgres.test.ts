@@ -118,6 +118,17 @@ describe("the embedded PostgreSQL", () => {
     await second.close();
   });
 
+  test.each([
+    ["nothing", ""],
+    ["only zeros", "\0".repeat(64)],
+  ])("starts where a power cut has left %s of the file that names its process", async (_, left) => {
+    const dataDir = folderWithCluster();
+    writeFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), left);
+    const server = await open(dataDir);
+    expect(await query<{ n: number }>(server.url, "SELECT 42 AS n")).toEqual([{ n: 42 }]);
+    await server.close();
+  });
+
   test("opens no port, and no other account can reach its socket", async () => {
     const dataDir = folderWithCluster();
     const server = await open(dataDir);

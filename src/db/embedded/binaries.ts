@@ -9,6 +9,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { syncNames, syncTree } from "../../shared/durable-files.ts";
 import { type Account, canReach, isRoot } from "./account.ts";
 import { EmbeddedDatabaseError, explainFailure } from "./failure.ts";
 
@@ -87,7 +88,7 @@ function isUsable(account: Account, folder: string): boolean {
   return samples.every((file) => canReach(account, file) && (statSync(file).mode & 0o004) !== 0);
 }
 
-/** Copies the programs once; the final rename hides incomplete copies. */
+/** Copies the programs once; the final rename hides copies that are incomplete or not yet on the disk. */
 function copyOf(folder: string, destination: string): string {
   if (existsSync(destination)) return destination;
   const partial = `${destination}.${randomBytes(4).toString("hex")}.partial`;
@@ -101,7 +102,9 @@ function copyOf(folder: string, destination: string): string {
       const { success, stderr } = Bun.spawnSync(command);
       if (!success) throw explainFailure("copy its programs", `${stderr}`, destination);
     }
+    syncTree(partial);
     renameSync(partial, destination);
+    syncNames(destination);
   } catch (error) {
     if (!existsSync(destination)) throw error;
   } finally {

@@ -7,9 +7,9 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { syncNames, writeDurablySync } from "../../shared/durable-files.ts";
 import { isRoot } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
@@ -38,12 +38,14 @@ export async function ensureCluster(
   }
   try {
     removePartialClusters(location);
-    // A cluster gets its final name when it is complete, so a crash leaves nothing to repair.
+    // A cluster gets its final name when it is complete and on the disk, so neither a crash nor a power cut leaves
+    // anything to repair. Nothing is acknowledged before that name is on the disk, too.
     const partial = join(location.home, PARTIAL_PREFIX + randomBytes(4).toString("hex"));
     mkdirSync(partial, { mode: 0o700 });
     chownToAccount(location, partial);
     await runInitdb(location, binaries, partial, durable);
     renameSync(partial, location.cluster);
+    syncNames(location.cluster);
     return true;
   } catch (error) {
     throw explainFileError(location.home, error);
@@ -61,9 +63,7 @@ async function runInitdb(
   folder: string,
   durable: boolean,
 ): Promise<void> {
-  writeFileSync(location.password, randomBytes(EMBEDDED_PASSWORD_BYTES).toString("base64url"), {
-    mode: 0o600,
-  });
+  writeDurablySync(location.password, randomBytes(EMBEDDED_PASSWORD_BYTES).toString("base64url"));
   chownToAccount(location, location.password);
   await runProgram(
     location,

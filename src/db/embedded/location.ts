@@ -1,14 +1,7 @@
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { syncNames, writeDurablySync } from "../../shared/durable-files.ts";
 import { type Account, accountForNewCluster, canReach, isRoot, ownAccount } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
 
@@ -64,7 +57,8 @@ function locationIn(dataDir: string): ClusterLocation {
   if (canReach(account, inside) || !isRoot()) return prepare(inside, account);
   const outside = join(SHARED_FOLDER, randomBytes(8).toString("hex"));
   const location = prepare(outside, account);
-  writeFileSync(pointer, `${outside}\n`);
+  writeDurablySync(pointer, `${outside}\n`);
+  syncNames(pointer);
   return location;
 }
 

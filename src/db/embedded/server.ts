@@ -145,7 +145,10 @@ export async function endLeftServer(location: ClusterLocation): Promise<void> {
   // Another process, or a zombie, may have the number that a killed server leaves, and would be taken for it.
   // PostgreSQL knows that its parent is no server, and still looks for other processes that use the cluster.
   const left = readIfPresent(pidFile(location));
-  if (left) writeFileSync(pidFile(location), left.replace(/^\d+/, String(process.pid)));
+  if (left === undefined) return;
+  // PostgreSQL refuses a file without a number, which a power cut can leave.
+  if (!/^\d/.test(left)) rmSync(pidFile(location));
+  else writeFileSync(pidFile(location), left.replace(/^\d+/, String(process.pid)));
 }
 
 async function endServer(location: ClusterLocation, pid: number): Promise<void> {

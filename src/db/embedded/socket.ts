@@ -1,7 +1,8 @@
-import { chownSync, lstatSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chownSync, lstatSync, mkdtempSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeDurablySync } from "../../shared/durable-files.ts";
 import { canReach, isRoot } from "./account.ts";
 import { EmbeddedDatabaseError } from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
@@ -44,7 +45,7 @@ export function chooseSocketFolder(location: ClusterLocation, log: (line: string
   // The system creates it with the mode 0700.
   const folder = mkdtempSync(prefix);
   if (isRoot()) chownSync(folder, location.account.uid, location.account.gid);
-  writeFileSync(location.socketFolder, `${folder}\n`, { mode: 0o600 });
+  writeDurablySync(location.socketFolder, `${folder}\n`);
   log(`the socket of PostgreSQL is in ${folder}, because the path of DATA_DIR is too long for one`);
   return folder;
 }

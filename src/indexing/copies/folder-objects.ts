@@ -1,22 +1,10 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PRIVATE_DIRECTORY, PRIVATE_FILE } from "../snapshots/write-durably.ts";
+import { PRIVATE_DIRECTORY, UNFINISHED, writeDurablySync } from "../../shared/durable-files.ts";
 import { CopyFailure, codeOf } from "./copy-failure.ts";
 import type { Objects } from "./objects.ts";
 
-/** Ends the name of a file that is being written, and how long one is kept that a crash left behind. */
-const UNFINISHED = ".new";
+/** How long a file is kept that a crash left behind while it was written. */
 const UNFINISHED_KEEP_MS = 24 * 3_600_000;
 
 const isMissing = (error: unknown) => ["ENOENT", "ENOTDIR"].includes(codeOf(error));
@@ -32,14 +20,9 @@ export class FolderObjects implements Objects {
     return this.#attempt(() => {
       const path = join(this.root, name);
       mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
-      const unfinished = `${path}.${crypto.randomUUID()}${UNFINISHED}`;
-      try {
-        writeSynced(unfinished, bytes);
-        renameSync(unfinished, path);
-      } catch (error) {
-        rmSync(unfinished, { force: true });
-        throw error;
-      }
+      // Several nodes may write the same object.
+      const temporary = `${path}.${crypto.randomUUID()}${UNFINISHED}`;
+      writeDurablySync(path, bytes, { temporary });
     });
   }
 
@@ -102,15 +85,5 @@ export class FolderObjects implements Objects {
       if (error instanceof CopyFailure) throw error;
       throw new CopyFailure("unavailable", `the shared folder fails with ${codeOf(error)}`);
     }
-  }
-}
-
-function writeSynced(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, "w", PRIVATE_FILE);
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import pLimit from "p-limit";
-import { PRIVATE_DIRECTORY, PRIVATE_FILE } from "../snapshots/write-durably.ts";
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from "../../shared/durable-files.ts";
 import { CopyFailure } from "./copy-failure.ts";
 import {
   type CopiedFile,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockFile, unlockFile } from "../../../native/index.ts";
-import { PRIVATE_DIRECTORY } from "./write-durably.ts";
+import { PRIVATE_DIRECTORY } from "../../shared/durable-files.ts";
 
 /** Processes that can share one DATA_DIR. */
 const INDEX_INSTANCES_MAX = 64;

@@ -10,9 +10,9 @@ import {
 import { join, relative } from "node:path";
 import pLimit from "p-limit";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { isUuid } from "../../shared/formats.ts";
 import type { Anchor } from "../changes/change-log.ts";
-import { PRIVATE_DIRECTORY, writeDurably } from "./write-durably.ts";
 
 const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { openSegment } from "../../text/index.ts";
-import { PRIVATE_DIRECTORY, writeDurably } from "../snapshots/write-durably.ts";
 import { TextProject } from "./text-project.ts";
 
 const FORMAT = DISK_FORMATS.textManifest;

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { codeOf, filesOf } from "./sources.ts";
+
+/** The functions of the file system that put contents or names on a disk. */
+const FUNCTIONS =
+  /^(?:writeFile|appendFile|write|writev|rename|link|copyFile|cp|truncate|ftruncate|createWriteStream)(?:Sync)?$/;
+const IMPORTED = /import \{([^}]*)\} from "node:fs(?:\/promises)?"/g;
+const OPENED = /\bBun\.write\(|\bopen(?:Sync)?\([^)]*"(?:[wa]x?\+?|r\+)"/;
+const NATIVE = /::rename\(|O_CREAT|O_RDWR|\bofstream|\bfopen\(/;
+
+function writes(file: string): boolean {
+  const code = codeOf(file);
+  if (file.startsWith("native/")) return NATIVE.test(code);
+  const names = [...code.matchAll(IMPORTED)].flatMap(([, list = ""]) => list.split(/[\s,]+/));
+  return OPENED.test(code) || names.some((name) => FUNCTIONS.test(name));
+}
+
+/** The files that do, each with the reason why a power cut cannot make anybody believe what is torn. */
+const WRITERS: Readonly<Record<string, string>> = {
+  "native/src/storage/file.cc":
+    "replaces files durably; those of vectors are synced before a manifest names them",
+  "src/cli/export.ts": "syncs the file before the command says how many records it has",
+  "src/db/embedded/binaries.ts": "syncs the copied programs before they get their name",
+  "src/db/embedded/cluster.ts":
+    "initdb syncs the cluster, and its name is synced before it is used",
+  "src/db/embedded/ownership.ts": "a lock has no contents",
+  "src/db/embedded/server.ts": "the log is for people, and a pid file without a number is removed",
+  "src/import/thread/spool.ts": "a spool has no name, and ends with its process",
+  "src/indexing/copies/project-copy.ts": "a copy that is fetched has checksums, as any snapshot",
+  "src/indexing/snapshots/snapshot-store.ts":
+    "a copy that is fetched has checksums, as any snapshot",
+  "src/shared/durable-files.ts": "writes durably",
+  "src/shared/service-claim.ts": "the name in a lock is for people",
+};
+
+test("every file that the service writes is durable before anything relies on it, or not believed when it is torn", () => {
+  const writers = filesOf("src/**/*.ts", "workers/**/*.ts", "native/src/**/*").filter(writes);
+  expect(writers.toSorted()).toEqual(Object.keys(WRITERS).toSorted());
+});
