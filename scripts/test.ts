@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { installRuntime } from "../src/models/install-runtime.ts";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
@@ -135,6 +136,10 @@ async function ensurePrograms(): Promise<void> {
       });
       await program.exited;
     }
+  }
+  if (missingPrograms().includes("onnxruntime")) {
+    process.stdout.write("installing the runtime of models for the tests\n");
+    await installRuntime("").catch((error: Error) => process.stdout.write(`${error.message}\n`));
   }
   requirePrograms();
 }

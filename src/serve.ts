@@ -28,6 +28,7 @@ import { RateLimits } from "./http/load/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
 import { fingerprintsOf, projectEmbedders } from "./import/embedders/project-embedders.ts";
 import { ImportThreads } from "./import/thread/import-threads.ts";
+import { LocalModels } from "./models/local-models.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
@@ -125,6 +126,30 @@ async function prepareDatabase(config: Config, sql: Sql, log: Log, signal: Abort
   return await prepareDemo(config, sql, log);
 }
 
+/** Opens what embeds texts: models, queries, imports and the files that wait. */
+async function openEmbedding(
+  { embedders: configs, dataDir, logLevel }: Config,
+  { sql, url: databaseUrl }: { readonly sql: Sql; readonly url: string },
+  log: Log,
+  resources: Resources,
+) {
+  const models = await LocalModels.open(configs, {
+    dataDir,
+    warn: (message) => log.warn(message),
+  });
+  resources.push("models", () => models.close());
+  const embedders = projectEmbedders(models.embedders, models.start);
+  const queries = new QueryEmbedder(sql, embedders);
+  const spoolFolder = join(dataDir, "uploads");
+  const fingerprints = fingerprintsOf(embedders);
+  const imports = new ImportThreads({ databaseUrl, spoolFolder, embedders: fingerprints });
+  resources.push("imports", () => imports.close());
+  const queueOptions = { databaseUrl, embedders: models.embedders, logLevel };
+  const queue = new EmbeddingQueue(sql, log, queueOptions, models.start);
+  resources.push("embeddings", () => queue.close());
+  return { embedders, queries, imports };
+}
+
 /** Opens everything that the application depends on. Every closer follows its opener. */
 async function openServices(
   config: Config,
@@ -158,18 +183,8 @@ async function openServices(
   const scopes = new ScopeResolver(sql, metrics.cache("scopes"));
   clearOnAccessChange(scopes);
 
-  const embedders = projectEmbedders(config.embedders);
-  const queries = new QueryEmbedder(sql, embedders);
+  const { embedders, queries, imports } = await openEmbedding(config, database, log, resources);
   clearOnAccessChange(queries);
-  const spoolFolder = join(config.dataDir, "uploads");
-  const imports = new ImportThreads({
-    ...{ databaseUrl: database.url, spoolFolder, embedders: fingerprintsOf(embedders) },
-  });
-  resources.push("imports", () => imports.close());
-
-  const queueOptions = { embedders: config.embedders, logLevel: config.logLevel };
-  const queue = new EmbeddingQueue(sql, log, { databaseUrl: database.url, ...queueOptions });
-  resources.push("embeddings", () => queue.close());
 
   const { engine, scheduler } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());

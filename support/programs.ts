@@ -1,6 +1,7 @@
 /** Programs that tests start and that come with neither npm nor Bun. */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { findRuntime } from "../src/models/runtime.ts";
 
 /** Where Debian keeps PostgreSQL, off the PATH, in a folder per version. */
 const DEBIAN_POSTGRES = "/usr/lib/postgresql";
@@ -8,9 +9,10 @@ const DEBIAN_POSTGRES = "/usr/lib/postgresql";
 const POSTGRES_PROGRAMS = ["initdb", "pg_ctl", "pg_dump", "pg_restore", "createdb"];
 
 interface Program {
-  /** The packages that contain it, of Debian and of Homebrew. */
-  readonly debian: string;
-  readonly homebrew: string;
+  /** The packages that contain it, of Debian and of Homebrew. What a command of Tessera installs is in none. */
+  readonly debian?: string;
+  readonly homebrew?: string;
+  readonly command?: string;
   /** Its path; null if it is not installed. */
   readonly find: () => string | null;
 }
@@ -36,6 +38,8 @@ const PROGRAMS = {
   },
   strace: { debian: "strace", homebrew: "strace", find: () => Bun.which("strace") },
   pg_dump: { debian: "postgresql", homebrew: "postgresql", find: pgDump },
+  // In the folder of this clone, where every data folder finds it.
+  onnxruntime: { command: "./tessera models install", find: () => findRuntime("") ?? null },
 } as const satisfies Record<string, Program>;
 
 /** A program by its name. */
@@ -68,12 +72,13 @@ export function missingPrograms(): ProgramName[] {
 
 /** The packages that contain these programs. */
 export function packagesOf(names: readonly ProgramName[]): string[] {
-  return names.map((name) => PROGRAMS[name].debian);
+  return names.flatMap((name) => (PROGRAMS[name] as Program).debian ?? []);
 }
 
 /** The command that installs a program. */
 export function remedyOf(name: ProgramName): string {
-  const { debian, homebrew } = PROGRAMS[name];
+  const { debian, homebrew, command } = PROGRAMS[name] as Program;
+  if (command !== undefined) return command;
   return `Debian: apt-get install ${debian}, macOS: brew install ${homebrew}`;
 }
 

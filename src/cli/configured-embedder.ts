@@ -1,11 +1,36 @@
-import { type ProjectEmbedder, projectEmbedders } from "../import/embedders/project-embedders.ts";
+import {
+  type ProjectEmbedder,
+  type ProjectEmbedders,
+  projectEmbedders,
+} from "../import/embedders/project-embedders.ts";
+import { LocalModels } from "../models/local-models.ts";
 import { CommandError } from "./command-error.ts";
+import { atEnd } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import { withoutControls } from "./output.ts";
+import { notice, withoutControls } from "./output.ts";
+
+const opened = new WeakMap<Io, Promise<ProjectEmbedders>>();
+
+/** The embedders of the configuration by name. The models that a command uses end with it. */
+export async function configuredEmbedders(io: Io): Promise<ProjectEmbedders> {
+  const embedders = opened.get(io) ?? openEmbedders(io);
+  opened.set(io, embedders);
+  return await embedders;
+}
+
+async function openEmbedders(io: Io): Promise<ProjectEmbedders> {
+  const { embedders, dataDir } = configOf(io);
+  const models = await LocalModels.open(embedders, {
+    dataDir,
+    warn: (message) => notice(io, withoutControls(message)),
+  });
+  atEnd(() => models.close());
+  return projectEmbedders(models.embedders, models.start);
+}
 
 /** The embedder of this name: the built-in one, or one that EMBEDDERS configures. */
-export function configuredEmbedder(io: Io, name: string): ProjectEmbedder {
-  const embedders = projectEmbedders(configOf(io).embedders);
+export async function configuredEmbedder(io: Io, name: string): Promise<ProjectEmbedder> {
+  const embedders = await configuredEmbedders(io);
   const embedder = embedders.get(name);
   if (embedder !== undefined) return embedder;
   const names = [...embedders.keys()].join(", ");

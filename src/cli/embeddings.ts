@@ -65,7 +65,7 @@ async function embedderOf(
   if (name === undefined) {
     throw new CommandError(`${slug} has no embedder: name one with --embedder`);
   }
-  return configuredEmbedder(io, name);
+  return await configuredEmbedder(io, name);
 }
 
 async function run(io: Io, sql: Sql, { project: reference, embedder: given, failed }: Options) {

@@ -2,13 +2,9 @@ import { HASHING } from "../config/embedders.ts";
 import type { Sql } from "../db/client.ts";
 import { fingerprintOf } from "../embeddings/store.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
-import {
-  embedderName,
-  importEmbedder,
-  projectEmbedders,
-} from "../import/embedders/project-embedders.ts";
+import { embedderName, importEmbedder } from "../import/embedders/project-embedders.ts";
 import { CommandError } from "./command-error.ts";
-import { configuredEmbedder } from "./configured-embedder.ts";
+import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
 import {
   createEmbedder,
   createWorkingEmbedder,
@@ -16,7 +12,7 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import type { Project } from "./find-project.ts";
-import { configOf, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 
 interface ChosenEmbedder {
@@ -45,7 +41,7 @@ export async function chooseEmbedder(
     // Rows may come with embeddings of any embedder.
     const name = given ?? (markdown === undefined || isOther ? undefined : HASHING);
     if (name === undefined) return { embedder: await createWorkingEmbedder(io, options) };
-    const embedder = configuredEmbedder(io, name);
+    const embedder = await configuredEmbedder(io, name);
     const { fingerprint } = embedder;
     return { embedder: importEmbedder(fingerprint, embedder, later), newEmbedder: fingerprint };
   }
@@ -60,7 +56,7 @@ export async function chooseEmbedder(
   if (other !== undefined && other !== embedderName(own)) {
     throw new CommandError(`the embedder of ${project.slug} is ${own}, and not ${other}`);
   }
-  const known = projectEmbedders(configOf(io).embedders).get(embedderName(own));
+  const known = (await configuredEmbedders(io)).get(embedderName(own));
   if (known?.fingerprint === own) return { embedder: importEmbedder(own, known, later) };
   later(`the embedder ${own} is not configured here`);
   return { embedder: importEmbedder(own, undefined, later) };

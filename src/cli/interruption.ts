@@ -10,6 +10,21 @@ const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\r\x1b[K";
 /** What a command holds open. */
 const closers = new Set<() => Promise<void>>();
 
+/** What is closed when a command has ended, however it ends. */
+const enders = new Set<() => Promise<void>>();
+
+/** Closes something once the command has ended, which may use it until then. */
+export function atEnd(close: () => Promise<void>): void {
+  enders.add(close);
+}
+
+/** Closes what was to be closed when the command has ended. */
+export async function endAll(): Promise<void> {
+  const closing = [...enders];
+  enders.clear();
+  for (const close of closing) await close();
+}
+
 /** Closes what the command holds open, because it is going to end early. */
 export async function closeAll(): Promise<void> {
   for (const close of closers) await close().catch(() => {});

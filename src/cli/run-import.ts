@@ -5,7 +5,7 @@ import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
 import type { ImportDestination } from "../import/destination.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
-import { fingerprintsOf, projectEmbedders } from "../import/embedders/project-embedders.ts";
+import { fingerprintsOf } from "../import/embedders/project-embedders.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { importTable } from "../import/import-table.ts";
@@ -16,6 +16,7 @@ import { fileSource, type Source, streamSource } from "../import/records/source.
 import type { ColumnMap } from "../import/tables/column-map.ts";
 import { sizeOfTables } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
+import { configuredEmbedders } from "./configured-embedder.ts";
 import { withDatabase } from "./database.ts";
 import type { EmbedderOptions } from "./embedder-options.ts";
 import { chooseEmbedder } from "./import-embedder.ts";
@@ -79,6 +80,7 @@ async function importFiles(
   for (const file of files) sources.push(await sourceOf(io, file));
   const sizes = sources.map(({ size }) => size);
   const total = sizes.includes(null) ? null : sizes.reduce<number>((sum, n) => sum + (n ?? 0), 0);
+  const embedders = fingerprintsOf(await configuredEmbedders(io));
   const work = (sql: Sql) =>
     reported(io, sql, new Reporter(io.stderr, total, "bytes"), options, (reporter) => {
       const batches = readBatches(sources, {
@@ -87,7 +89,7 @@ async function importFiles(
       });
       return importRecords(sql, batches, {
         actor: OPERATOR,
-        embedders: fingerprintsOf(projectEmbedders(configOf(io).embedders)),
+        embedders,
         strict: options.strict === true,
         onRejected: (where, reason) => reporter.report(where, reason),
         onUnscoped: (where) => reporter.unscoped(where),

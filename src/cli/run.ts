@@ -2,10 +2,11 @@ import { Command, CommanderError } from "commander";
 import { explain, traceOf } from "../failure.ts";
 import { EmbeddingError } from "../import/embedders/embedding-error.ts";
 import { ImportError } from "../import/records/errors.ts";
+import { ModelError } from "../models/model-error.ts";
 import { VERSION } from "../shared/version.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { explainEmbeddingError } from "./embedder-options.ts";
-import { closeAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
+import { closeAll, endAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, write } from "./output.ts";
 
@@ -27,6 +28,7 @@ const COMMANDS: Readonly<Record<string, Loader>> = {
   vectors: async (io) => (await import("./vectors.ts")).vectorsCommand(io),
   embed: async (io) => (await import("./embed.ts")).embedCommand(io),
   embeddings: async (io) => (await import("./embeddings.ts")).embeddingsCommand(io),
+  models: async (io) => (await import("./models.ts")).modelsCommand(io),
   members: async (io) => (await import("./members.ts")).membersCommand(io),
   projects: async (io) => (await import("./projects.ts")).projectsCommand(io),
   releases: async (io) => (await import("./releases.ts")).releasesCommand(io),
@@ -82,6 +84,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   // A service goes on without anybody who reads what it prints.
   const status = await (args[0] === "serve" ? ended : Promise.race([ended, output.failed]));
   await output.settle();
+  await endAll();
   const { failure } = output;
   if (failure === undefined) return status as number;
   await closeAll();
@@ -109,6 +112,7 @@ async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): P
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof CommandError || error instanceof ImportError) return error.message;
+  const isPlain = [CommandError, ImportError, ModelError].some((kind) => error instanceof kind);
+  if (isPlain) return (error as Error).message;
   return error instanceof EmbeddingError ? explainEmbeddingError(error) : explain(error);
 }

@@ -15,53 +15,104 @@ const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
 /** The most texts that a request may have, and the most requests at once; they bound memory. */
 const EMBEDDER_BATCH_MAX = 256;
 const EMBEDDER_CONCURRENCY_MAX = 32;
+/** The most threads that a model in a process of the service may compute on. */
+const MODEL_THREADS_MAX = 64;
+/** The longest time that a model may stay in memory unused. */
+const MODEL_IDLE_MAX_SECONDS = 604_800;
 
-const EmbedderSettings = Type.Object(
+const COMMON = {
+  truncate: Type.Optional(Type.Boolean()),
+  query_prefix: Type.Optional(Type.String()),
+  document_prefix: Type.Optional(Type.String()),
+  batch: Type.Optional(Type.Integer({ minimum: 1, maximum: EMBEDDER_BATCH_MAX })),
+};
+const Dimension = Type.Integer({ minimum: 1, maximum: EMBEDDER_DIMENSION_MAX });
+
+const EndpointSettings = Type.Object(
   {
+    ...COMMON,
     url: Type.String({ pattern: "^https?://" }),
     model: Type.String({ minLength: 1, maxLength: 256, pattern: NO_CONTROL_CHARACTERS }),
-    dimension: Type.Integer({ minimum: 1, maximum: EMBEDDER_DIMENSION_MAX }),
-    truncate: Type.Optional(Type.Boolean()),
+    dimension: Dimension,
     api_key_env: Type.Optional(Type.String({ minLength: 1 })),
-    query_prefix: Type.Optional(Type.String()),
-    document_prefix: Type.Optional(Type.String()),
-    batch: Type.Optional(Type.Integer({ minimum: 1, maximum: EMBEDDER_BATCH_MAX })),
     concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: EMBEDDER_CONCURRENCY_MAX })),
   },
   { additionalProperties: false },
 );
-type EmbedderSettings = Static<typeof EmbedderSettings>;
+type EndpointSettings = Static<typeof EndpointSettings>;
+
+const Pooling = Type.Union([Type.Literal("mean"), Type.Literal("cls"), Type.Literal("last")]);
+/** How the vectors of the tokens of a text become one: their mean, that of the first or that of the last. */
+export type Pooling = Static<typeof Pooling>;
+
+const ModelSettings = Type.Object(
+  {
+    ...COMMON,
+    onnx: Type.String({ minLength: 1, maxLength: 4_096, pattern: NO_CONTROL_CHARACTERS }),
+    dimension: Type.Optional(Dimension),
+    pooling: Type.Optional(Pooling),
+    threads: Type.Optional(Type.Integer({ minimum: 1, maximum: MODEL_THREADS_MAX })),
+    idle_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: MODEL_IDLE_MAX_SECONDS })),
+  },
+  { additionalProperties: false },
+);
+type ModelSettings = Static<typeof ModelSettings>;
+
+interface CommonConfig {
+  readonly name: string;
+  /** Whether longer vectors are cut to the dimension, as models of the Matryoshka kind allow. */
+  readonly truncate?: boolean | undefined;
+  /** Texts that a request may have. */
+  readonly batch?: number | undefined;
+}
 
 /** An endpoint of the operator that embeds texts. Neither URL nor key is ever shown to a caller. */
-export interface EmbedderConfig {
-  readonly name: string;
+export interface EndpointConfig extends CommonConfig {
   /** The URL of `/v1/embeddings`, or of a path above it. */
   readonly url: string;
   readonly model: string;
   /** Elements of its vectors, which are stored with zeros up to a dimension that can be searched. */
   readonly dimension: number;
-  /** Whether longer vectors are cut to the dimension, as models of the Matryoshka kind allow. */
-  readonly truncate?: boolean | undefined;
   readonly apiKey: string | undefined;
   /** What is put before the text of a query, and before that of a chunk. */
   readonly queryPrefix: string;
   readonly documentPrefix: string;
-  /** Texts that a request may have, and requests that a node sends at once to embed files. */
-  readonly batch?: number | undefined;
+  /** Requests that a node sends at once to embed files. */
   readonly concurrency?: number | undefined;
 }
+
+/** A model that a process of the service runs. What is undefined follows from the model. */
+export interface ModelConfig extends CommonConfig {
+  /** A folder with the model, or its name in `DATA_DIR/models`. */
+  readonly onnx: string;
+  readonly dimension: number | undefined;
+  readonly pooling: Pooling | undefined;
+  readonly queryPrefix: string | undefined;
+  readonly documentPrefix: string | undefined;
+  /** Threads that compute. */
+  readonly threads: number | undefined;
+  /** How long it stays in memory without a text. */
+  readonly idleSeconds: number | undefined;
+}
+
+export type EmbedderConfig = EndpointConfig | ModelConfig;
 
 function faultOf(name: string, value: unknown): string | undefined {
   if (name === HASHING) return `EMBEDDERS must not name "${HASHING}", which is built in`;
   if (!NAME.test(name)) return "EMBEDDERS must have names of a-z, 0-9, dot, dash and underscore";
-  const [error] = Value.Errors(EmbedderSettings, value);
+  const settings = isModel(value) ? ModelSettings : EndpointSettings;
+  const [error] = Value.Errors(settings, value);
   // The value may contain a password, so the fault does not repeat it.
   if (error !== undefined) {
     return `EMBEDDERS.${name}${error.path.replaceAll("/", ".")} is missing, unknown or not valid`;
   }
-  const { url } = value as EmbedderSettings;
+  if (isModel(value)) return undefined;
+  const { url } = value as EndpointSettings;
   return URL.canParse(url) ? undefined : `EMBEDDERS.${name}.url must be a URL`;
 }
+
+const isModel = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "onnx" in value;
 
 /** The embedders by name in JSON. */
 export function readEmbedders(reader: Reader): EmbedderConfig[] {
@@ -80,13 +131,14 @@ export function readEmbedders(reader: Reader): EmbedderConfig[] {
   const embedders: EmbedderConfig[] = [];
   for (const [name, value] of Object.entries(parsed)) {
     const fault = faultOf(name, value);
-    if (fault === undefined) embedders.push(embedderOf(reader, name, value as EmbedderSettings));
-    else reader.faults.push(fault);
+    if (fault !== undefined) reader.faults.push(fault);
+    else if (isModel(value)) embedders.push(modelOf(name, value as ModelSettings));
+    else embedders.push(endpointOf(reader, name, value as EndpointSettings));
   }
   return embedders;
 }
 
-function embedderOf(reader: Reader, name: string, settings: EmbedderSettings): EmbedderConfig {
+function endpointOf(reader: Reader, name: string, settings: EndpointSettings): EndpointConfig {
   const { url, model, dimension, api_key_env: variable } = settings;
   const apiKey = variable === undefined ? undefined : reader.text(variable);
   if (variable !== undefined && apiKey === undefined) {
@@ -97,5 +149,15 @@ function embedderOf(reader: Reader, name: string, settings: EmbedderSettings): E
   return {
     ...{ name, url, model, dimension, apiKey, queryPrefix, documentPrefix },
     ...{ batch, concurrency, truncate },
+  };
+}
+
+function modelOf(name: string, settings: ModelSettings): ModelConfig {
+  const { onnx, dimension, pooling, threads, batch, truncate } = settings;
+  return {
+    ...{ name, onnx, dimension, pooling, threads, batch, truncate },
+    queryPrefix: settings.query_prefix,
+    documentPrefix: settings.document_prefix,
+    idleSeconds: settings.idle_seconds,
   };
 }

@@ -34,7 +34,7 @@ const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
  * the user gets an API key. Returns undefined if the project cannot be created.
  */
 export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<Demo | undefined> {
-  const hashing = projectEmbedders([]).get(HASHING) as ProjectEmbedder;
+  const hashing = projectEmbedders([], () => {}).get(HASHING) as ProjectEmbedder;
   const rejected: string[] = [];
   const summary = await importMarkdown(
     sql,

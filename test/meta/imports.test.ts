@@ -17,7 +17,7 @@ const LAYERS = {
   entry: ["main.ts", "cli", "serve.ts", "failure.ts"],
   app: ["app.ts"],
   api: ["api", "console", "embeddings", "import", "export", "demo"],
-  engine: ["engine", "indexing", "pgvector", "text", "threads"],
+  engine: ["engine", "indexing", "models", "pgvector", "text", "threads"],
   shared: [
     "http",
     "audit",

@@ -29,6 +29,10 @@ describe("the helpers of the repository checks", () => {
   });
 
   test("build output and installed packages are not sources", () => {
-    expect(filesOf("**/package.json")).toEqual(["client/package.json", "package.json"]);
+    expect(filesOf("**/package.json")).toEqual([
+      "client/package.json",
+      "package.json",
+      "src/models/runtime/package.json",
+    ]);
   });
 });

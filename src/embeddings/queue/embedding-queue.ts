@@ -1,6 +1,6 @@
-import type { EmbedderConfig } from "../../config/embedders.ts";
 import { EMBEDDINGS_CHANNEL } from "../../db/channels.ts";
 import type { Sql } from "../../db/client.ts";
+import type { UsableEmbedder } from "../../models/local-models.ts";
 import type { Log } from "../../observability/log.ts";
 import { runPeriodically } from "../../observability/periodic.ts";
 import { SupervisedThread } from "../../threads/supervised-thread.ts";
@@ -28,6 +28,7 @@ export class EmbeddingQueue {
     private readonly sql: Sql,
     private readonly log: Log,
     private readonly options: EmbeddingProtocol["options"],
+    private readonly startModel: (name: string) => void,
   ) {
     const look = () => void this.#look().catch(() => {});
     sql.listen(EMBEDDINGS_CHANNEL, look, look).catch((err: unknown) => {
@@ -67,7 +68,7 @@ export class EmbeddingQueue {
     }
   }
 
-  readonly #withBatch = (embedder: EmbedderConfig): EmbedderConfig => ({
+  readonly #withBatch = <E extends UsableEmbedder>(embedder: E): E => ({
     ...embedder,
     batch: this.#batches[embedder.name] ?? embedder.batch,
   });
@@ -79,6 +80,7 @@ export class EmbeddingQueue {
         name: "tessera-embeddings",
         options: { ...this.options, embedders: this.options.embedders.map(this.#withBatch) },
         idleMs: EMBED_THREAD_IDLE_MS,
+        receive: this.startModel,
       });
     }
     return this.#thread;

@@ -1,13 +1,15 @@
-import type { EmbedderConfig } from "../../config/embedders.ts";
 import type { LogLevel } from "../../config/schema.ts";
+import type { UsableEmbedder } from "../../models/local-models.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 
 export interface EmbeddingProtocol extends ThreadProtocol {
   readonly options: {
     readonly databaseUrl: string;
-    readonly embedders: readonly EmbedderConfig[];
+    readonly embedders: readonly UsableEmbedder[];
     readonly logLevel: LogLevel;
   };
+  /** The name of an embedder whose model has to be started. */
+  readonly event: string;
   /** Embed what waits and can be embedded now. */
   readonly task: null;
   /** The most texts that a request to an embedder may have, as found out so far, by name. */

@@ -2,7 +2,7 @@ import { openDatabase } from "../../db/client.ts";
 import { projectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { createLog } from "../../observability/log.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
-import { runThread, threadOptions } from "../../threads/run-thread.ts";
+import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
 import { Drain } from "./drain.ts";
 import type { EmbeddingProtocol } from "./messages.ts";
 
@@ -19,7 +19,11 @@ const sql = openDatabase(databaseUrl, {
   applicationName: "tessera-embeddings",
   patience: "background",
 });
-const drains = [...projectEmbedders(embedders).values()].map((each) => new Drain(sql, log, each));
+// The main thread starts the processes of models, which outlive this thread.
+const startModel = (name: string) => postEvent<EmbeddingProtocol>(name);
+const drains = [...projectEmbedders(embedders, startModel).values()].map(
+  (each) => new Drain(sql, log, each),
+);
 
 setThreadNiceness(EMBED_NICENESS);
 runThread<EmbeddingProtocol>({

@@ -24,6 +24,8 @@ interface EndpointOptions {
   readonly truncate?: boolean | undefined;
   readonly apiKey?: string | undefined;
   readonly timeoutMs?: number | undefined;
+  /** How requests reach it; over the network by default. */
+  readonly send?: (url: string, request: RequestInit) => Promise<Response>;
 }
 
 /** Completes `http://host` and `http://host/v1` to `http://host/v1/embeddings`. */
@@ -194,7 +196,7 @@ export class Endpoint {
     };
     const maxBytes = inputs.length * EMBED_RESPONSE_INPUT_BYTES;
     const send = async (url: string, init: RequestInit) => {
-      const answer = await fetch(url, init);
+      const answer = await (this.options.send ?? fetch)(url, init);
       this.#hasAnswered = true;
       return answer;
     };

@@ -1,10 +1,13 @@
-import { type EmbedderConfig, HASHING } from "../../config/embedders.ts";
+import { type EndpointConfig, HASHING } from "../../config/embedders.ts";
+import { type LocalModel, QUERY_PATH } from "../../models/local-model.ts";
+import { isLocal, type UsableEmbedder } from "../../models/local-models.ts";
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { storedDimension } from "../../shared/vector.ts";
 import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { Endpoint, isTimeout, RequestFailure } from "./endpoint.ts";
 import { embedPassage } from "./feature-hashing.ts";
+import { overSocket } from "./socket.ts";
 import {
   EMBED_BATCH_INPUTS,
   type OnOutcomes,
@@ -15,6 +18,10 @@ import {
 
 /** Requests that one process sends to an embedder at once unless it is configured with another number. */
 const EMBED_CONCURRENCY = 4;
+/** A model computes one after the other; the second is there when the first is done. */
+const MODEL_CONCURRENCY = 2;
+/** With this status the process of a model says that it cannot use it. */
+const UNUSABLE_STATUS = 503;
 
 /** An embedder that projects may name: one of the operator's, or the built-in one. */
 export interface ProjectEmbedder {
@@ -96,14 +103,41 @@ function faultOf(name: string, { kind, cause }: TextsAtFault): TextsAtFault {
   return new TextsAtFault(message, kind);
 }
 
-function remote(config: EmbedderConfig): ProjectEmbedder {
-  const { name, model, dimension, queryPrefix, documentPrefix: prefix } = config;
+function remote(config: EndpointConfig): ProjectEmbedder {
   const endpoint = new Endpoint({ ...config, asksForDimension: false });
+  return overEndpoints(config, { files: endpoint, queries: endpoint }, (error) =>
+    away(config.name, error),
+  );
+}
+
+/** What the process of a model says of it may be told: it is no answer of a stranger. */
+function local(model: LocalModel, start: (name: string) => void): ProjectEmbedder {
+  const { name, socket } = model;
+  const at = (path: string) =>
+    new Endpoint({
+      ...{ url: `http://model${path}`, model: model.model, dimension: model.dimension },
+      ...{ asksForDimension: false, send: overSocket(socket, () => start(name)) },
+    });
+  const endpoints = { files: at("/"), queries: at(QUERY_PATH) };
+  return overEndpoints({ ...model, concurrency: MODEL_CONCURRENCY }, endpoints, (error) =>
+    error instanceof RequestFailure && error.status === UNUSABLE_STATUS
+      ? new EmbedderAway(name, `cannot be used: ${error.message}`)
+      : away(name, error),
+  );
+}
+
+/** @param failure what is thrown instead of an error of an endpoint */
+function overEndpoints(
+  config: Omit<EndpointConfig, "url" | "apiKey">,
+  { files, queries }: { readonly files: Endpoint; readonly queries: Endpoint },
+  failure: (error: unknown) => Error,
+): ProjectEmbedder {
+  const { name, model, dimension, queryPrefix, documentPrefix: prefix } = config;
   const batches = new TextBatches(async (inputs, timeoutMs) => {
     try {
-      return await endpoint.embedOrBlame(inputs, timeoutMs);
+      return await files.embedOrBlame(inputs, timeoutMs);
     } catch (error) {
-      throw error instanceof TextsAtFault ? faultOf(name, error) : away(name, error);
+      throw error instanceof TextsAtFault ? faultOf(name, error) : failure(error);
     }
   }, config.batch);
   return {
@@ -116,9 +150,9 @@ function remote(config: EmbedderConfig): ProjectEmbedder {
       batches.embed(passages, { prefix, timeoutMs, onOutcomes }),
     async embedQuery(text, timeoutMs) {
       try {
-        return (await endpoint.embed([queryPrefix + text], timeoutMs))[0] as Float32Array;
+        return (await queries.embed([queryPrefix + text], timeoutMs))[0] as Float32Array;
       } catch (error) {
-        throw away(name, error);
+        throw failure(error);
       }
     },
   };
@@ -144,8 +178,13 @@ function builtIn(): ProjectEmbedder {
 /** The embedders of a configuration by name. */
 export type ProjectEmbedders = ReadonlyMap<string, ProjectEmbedder>;
 
-export function projectEmbedders(configs: readonly EmbedderConfig[]): ProjectEmbedders {
-  return new Map([builtIn(), ...configs.map(remote)].map((embedder) => [embedder.name, embedder]));
+/** @param start starts the process of a model, unless it runs */
+export function projectEmbedders(
+  embedders: readonly UsableEmbedder[],
+  start: (name: string) => void,
+): ProjectEmbedders {
+  const own = embedders.map((each) => (isLocal(each) ? local(each, start) : remote(each)));
+  return new Map([builtIn(), ...own].map((embedder) => [embedder.name, embedder]));
 }
 
 /** Their fingerprints by name. */

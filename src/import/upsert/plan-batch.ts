@@ -20,7 +20,7 @@ import { planEnvironment, planFile, planRelease, planRemoval } from "./plan-cont
 import { planApiKey, planProject, planUser } from "./plan-identity.ts";
 import { RowBuffer } from "./row-buffer.ts";
 
-const BUILT_IN = fingerprintsOf(projectEmbedders([]));
+const BUILT_IN = fingerprintsOf(projectEmbedders([], () => {}));
 
 type Planner<K extends ParsedRecord["kind"]> = (
   record: Extract<ParsedRecord, { kind: K }>["record"],

@@ -41,7 +41,7 @@ describe("the configuration", () => {
     ];
     for (const model of models) {
       const { embedders } = loadConfig({ EMBEDDERS: configured(model) });
-      expect(embedders.map((embedder) => embedder.model)).toEqual([model]);
+      expect(embedders).toMatchObject([{ model }]);
     }
     for (const model of ["", "bge\nm3", "bge\u0000m3"]) {
       expect(faultsOf({ EMBEDDERS: configured(model) })).toEqual([

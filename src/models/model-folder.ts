@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, isAbsolute, join, resolve } from "node:path";
+import { ModelError } from "./model-error.ts";
+import { PRESETS } from "./presets.ts";
+
+/** Where the models of a service are, within DATA_DIR. */
+const MODELS_FOLDER = "models";
+/** Within a model's folder, as repositories of models have them. */
+const ONNX_FOLDERS = ["onnx", "."];
+/** The files of a model, best first: whole numbers of eight bits are fastest on CPUs. */
+const ONNX_FILES = ["model_quantized.onnx", "model_int8.onnx", "model.onnx"];
+/** Weights beside a model that is larger than one file may be. */
+const WEIGHTS_BESIDE = /^[._]data/;
+
+const TOKENIZER = "tokenizer.json";
+export const TOKENIZER_CONFIG = "tokenizer_config.json";
+export const MODEL_CONFIG = "config.json";
+
+/** What a name may be: `name`, or `owner/name` as repositories are called. */
+export const MODEL_NAME = /^[\w][\w.-]*(\/[\w][\w.-]*)?$/;
+
+/** The files that decide what vectors a model returns. */
+export interface ModelFiles {
+  readonly folder: string;
+  /** The path of the model, and those of weights beside it. */
+  readonly onnx: string;
+  readonly weights: readonly string[];
+  readonly tokenizer: string;
+}
+
+export function modelsFolder(dataDir: string): string {
+  return join(dataDir, MODELS_FOLDER);
+}
+
+/** True for the path of a folder, which is no name in DATA_DIR. */
+export function isPath(onnx: string): boolean {
+  return isAbsolute(onnx) || /^\.\.?(\/|$)/.test(onnx);
+}
+
+/** The folder of a model, by its path or its name. */
+export function folderOf(onnx: string, dataDir: string): string {
+  return isPath(onnx) ? resolve(onnx) : join(modelsFolder(dataDir), onnx);
+}
+
+/**
+ * The repository of a model, by its name; undefined if the name is none.
+ */
+export function repositoryOf(name: string): string | undefined {
+  if (Object.hasOwn(PRESETS, name)) return PRESETS[name]?.repository;
+  return name.includes("/") && MODEL_NAME.test(name) ? name : undefined;
+}
+
+/** The file of a model that is preferred among these paths within its folder, and the weights beside it. */
+export function preferredFiles(paths: readonly string[]): string[] {
+  for (const name of ONNX_FILES) {
+    for (const folder of ONNX_FOLDERS) {
+      const path = join(folder, name);
+      if (!paths.includes(path)) continue;
+      const beside = paths.filter(
+        (each) => each.startsWith(path) && WEIGHTS_BESIDE.test(each.slice(path.length)),
+      );
+      return [path, ...beside.sort()];
+    }
+  }
+  return [];
+}
+
+/** Finds the files of a model. Throws a ModelError that names what is missing. */
+export function findModel(folder: string): ModelFiles {
+  const paths = ONNX_FOLDERS.flatMap((each) => namesIn(join(folder, each), each));
+  const [onnx, ...weights] = preferredFiles(paths).map((path) => join(folder, path));
+  if (onnx === undefined) {
+    throw new ModelError(`there is no ${ONNX_FILES.join(", ")} in ${folder} or its folder onnx`);
+  }
+  const tokenizer = join(folder, TOKENIZER);
+  if (!existsSync(tokenizer)) throw new ModelError(`there is no ${TOKENIZER} in ${folder}`);
+  return { folder, onnx, weights, tokenizer };
+}
+
+function namesIn(folder: string, prefix: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((name) => join(prefix, name));
+}
+
+/** A JSON file of a model's folder; an empty object if there is none. Throws a ModelError if it is damaged. */
+export function readJson(folder: string, name: string): Record<string, unknown> {
+  const path = join(folder, name);
+  if (!existsSync(path)) return {};
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    throw new ModelError(`${path} is damaged`);
+  }
+}
+
+/** The characters of a checksum that tell models apart. */
+const IDENTITY_CHARS = 16;
+
+/**
+ * What tells a model from others: a checksum over its files and over the settings that change its vectors.
+ */
+export async function identityOf(
+  { onnx, weights, tokenizer, folder }: ModelFiles,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const all = createHash("sha256");
+  const configs = [TOKENIZER_CONFIG, MODEL_CONFIG].map((name) => join(folder, name));
+  for (const path of [onnx, ...weights, tokenizer, ...configs.filter(existsSync)]) {
+    all.update(`${basename(path)} ${await sha256Of(path)}\n`);
+  }
+  all.update(JSON.stringify(settings, Object.keys(settings).sort()));
+  return all.digest("hex").slice(0, IDENTITY_CHARS);
+}
+
+/** The SHA-256 of a file in hexadecimal digits, read in pieces. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece);
+  return hash.digest("hex");
+}

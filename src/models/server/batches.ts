@@ -1,0 +1,24 @@
+import type { Tokens } from "./tokens.ts";
+
+/** The squares of the lengths of the texts that are computed at once, in sum: 4 texts of 512 tokens, or 64 of 128. */
+const BATCH_SQUARE_TOKENS = 1_048_576;
+/** Texts that are computed at once. */
+const BATCH_TEXTS = 64;
+
+/** The places of texts in a request, in batches of about the same length, the shortest first. */
+export function batchesOf(texts: readonly Tokens[]): number[][] {
+  const lengthOf = (place: number) => (texts[place] as Tokens).ids.length;
+  const places = [...texts.keys()].sort((a, b) => lengthOf(a) - lengthOf(b));
+  const batches: number[][] = [];
+  for (const place of places) {
+    const last = batches.at(-1);
+    // All texts of a batch get as long as its last, which is the longest.
+    const fits =
+      last !== undefined &&
+      last.length < BATCH_TEXTS &&
+      (last.length + 1) * lengthOf(place) ** 2 <= BATCH_SQUARE_TOKENS;
+    if (fits) last.push(place);
+    else batches.push([place]);
+  }
+  return batches;
+}

@@ -1,0 +1,33 @@
+import { rmSync } from "node:fs";
+import { setPriority } from "node:os";
+import type { LocalModel } from "../local-model.ts";
+import { ModelServer } from "./model-server.ts";
+
+/**
+ * The process of one model: the entry point that the service starts with the settings as its argument. It listens
+ * on a Unix socket, loads the model with the first text, and ends when it is idle or when who started it has ended.
+ */
+
+/** Requests, searches and imports go before it, also on the threads that it starts. */
+const MODEL_NICENESS = 10;
+const WATCH_MS = 500;
+const WITHOUT_TIMEOUT = 0;
+
+const [settings = "", runtimeFolder = ""] = process.argv.slice(2);
+const model: LocalModel = JSON.parse(settings);
+const server = new ModelServer(model, runtimeFolder);
+const parent = process.ppid;
+
+setPriority(MODEL_NICENESS);
+// What a killed process leaves cannot be listened on. There is one process at a time.
+rmSync(model.socket, { force: true });
+// The types know no timeout of a socket, but without this one requests are cut off after ten seconds.
+const patient: object = { idleTimeout: WITHOUT_TIMEOUT };
+Bun.serve({
+  ...patient,
+  unix: model.socket,
+  fetch: (request: Request) => server.answer(request),
+});
+setInterval(() => {
+  if (process.ppid !== parent || server.idleMs > model.idleMs) process.exit(0);
+}, WATCH_MS);

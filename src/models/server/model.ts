@@ -1,0 +1,97 @@
+import { currentIdentity, type LocalModel } from "../local-model.ts";
+import { ModelError } from "../model-error.ts";
+import { loadRuntime, type Runtime, type Session, type Tensor } from "../runtime.ts";
+import { pool } from "./pooling.ts";
+import { ModelTokenizer, type Tokens } from "./tokens.ts";
+
+/** Only errors are worth a line. */
+const LOG_ERRORS = 3;
+/** The outputs with a vector for each token, by the names that exporters give them. */
+const TOKEN_OUTPUTS = ["last_hidden_state", "token_embeddings"];
+/** A text for the first vector, which tells its dimension. */
+const FIRST_TEXT = "a";
+
+/** A model in memory. */
+export class Model {
+  private constructor(
+    private readonly settings: LocalModel,
+    private readonly runtime: Runtime,
+    private readonly session: Session,
+    readonly tokenizer: ModelTokenizer,
+  ) {}
+
+  /** Loads a model. Throws a ModelError if it is not the one that was configured, or has another dimension. */
+  static async load(settings: LocalModel, runtimeFolder: string): Promise<Model> {
+    if ((await currentIdentity(settings)) !== settings.identity) {
+      throw new ModelError(
+        "the files of the model have changed: restart the service, then run `tessera embeddings rebuild` " +
+          "for the projects of this embedder",
+      );
+    }
+    const { files, threads } = settings;
+    const runtime = loadRuntime(runtimeFolder);
+    const session = await runtime.InferenceSession.create(files.onnx, {
+      ...{ intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: "sequential" },
+      ...{ graphOptimizationLevel: "all", logSeverityLevel: LOG_ERRORS },
+      // Batches have many shapes, and a plan of the memory for each would be kept.
+      enableMemPattern: false,
+    }).catch((error: Error) => {
+      throw new ModelError(`${files.onnx} cannot be loaded: ${error.message}`);
+    });
+    const model = new Model(settings, runtime, session, new ModelTokenizer(settings));
+    await model.run([model.tokenizer.encode(FIRST_TEXT)]);
+    return model;
+  }
+
+  /** The vectors of some texts, of length 1. Blocks the thread until they are there. */
+  async run(texts: readonly Tokens[]): Promise<Float32Array[]> {
+    const length = Math.max(...texts.map(({ ids }) => ids.length));
+    const output = outputOf(await this.session.run(this.#feeds(texts, length)));
+    const width = output.dims.at(-1) as number;
+    this.#requireDimension(width);
+    // A model that pools itself returns one vector per text.
+    const isPooled = output.dims.length === 2;
+    const vectors = { data: output.data as Float32Array, width, length: isPooled ? 1 : length };
+    return texts.map(({ ids }, i) => pool(vectors, i, isPooled ? 1 : ids.length, this.settings));
+  }
+
+  #feeds(texts: readonly Tokens[], length: number): Record<string, Tensor> {
+    const { padding } = this.tokenizer;
+    const columns: Record<string, (text: Tokens, at: number) => number> = {
+      input_ids: ({ ids }, at) => ids[at] ?? padding,
+      attention_mask: ({ ids }, at) => (at < ids.length ? 1 : 0),
+      token_type_ids: ({ types }, at) => types[at] ?? 0,
+      position_ids: (_text, at) => at,
+    };
+    const feeds: Record<string, Tensor> = {};
+    for (const name of this.session.inputNames) {
+      const column = columns[name];
+      if (column === undefined) throw new ModelError(`the model has an unknown input: ${name}`);
+      const data = new BigInt64Array(texts.length * length);
+      texts.forEach((text, row) => {
+        for (let at = 0; at < length; at++) data[row * length + at] = BigInt(column(text, at));
+      });
+      feeds[name] = new this.runtime.Tensor("int64", data, [texts.length, length]);
+    }
+    return feeds;
+  }
+
+  #requireDimension(width: number): void {
+    const { dimension, truncate } = this.settings;
+    if (width === dimension || (truncate && width > dimension)) return;
+    throw new ModelError(
+      `the model returns vectors of ${width} dimensions, and ${dimension} are configured`,
+    );
+  }
+}
+
+function outputOf(outputs: Readonly<Record<string, Tensor>>): Tensor {
+  const named = TOKEN_OUTPUTS.find((name) => outputs[name] !== undefined);
+  const all = Object.values(outputs);
+  const output =
+    named === undefined
+      ? (all.find(({ dims }) => dims.length === 3) ?? all.find(({ dims }) => dims.length === 2))
+      : outputs[named];
+  if (output?.data instanceof Float32Array) return output;
+  throw new ModelError("the model has no output with a vector of 32-bit floats for each token");
+}

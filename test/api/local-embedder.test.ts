@@ -1,0 +1,178 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { startApi, type TestProject } from "../../support/api/api.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { POISON, writeModel } from "../../support/models/model-folder.ts";
+import { dataFolder } from "../../support/processes/embedded.ts";
+import { needs, programPath } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+
+needs("onnxruntime");
+programPath("onnxruntime");
+
+const model = writeModel(temporaryFolder("model"), { maxTokens: 128 });
+const brief = writeModel(temporaryFolder("model"), { seed: 5, hidden: 64 });
+const env = {
+  DATA_DIR: dataFolder(),
+  EMBEDDERS: JSON.stringify({
+    local: {
+      onnx: model.folder,
+      dimension: 96,
+      query_prefix: "query ",
+      document_prefix: "passage ",
+    },
+    brief: { onnx: brief.folder, idle_seconds: 1, batch: 2 },
+    wrong: { onnx: model.folder, dimension: 95 },
+    absent: { onnx: "multilingual-e5-small" },
+  }),
+};
+let api = await startApi({ env });
+const owner = await api.user();
+
+async function projectOf(embedder: string, user = owner): Promise<TestProject> {
+  const json = { name: "P", slug: `p-${crypto.randomUUID()}`, embedder };
+  const { status, body, text } = await api.post("/projects", json, user);
+  expect(status, text).toBe(201);
+  return body as TestProject;
+}
+
+const put = (project: TestProject, path: string, body: string, as = owner) =>
+  api.send("PUT", `/projects/${project.slug}/files/${path}`, {
+    ...{ as, body, headers: { "content-type": "text/markdown" } },
+  });
+
+const ask = (project: TestProject, query: string, as = owner) =>
+  api.post(
+    `/projects/${project.slug}/retrieve`,
+    { query, mode: "semantic", limit: 3, threshold: 0 },
+    as,
+  );
+
+async function found(project: TestProject, query: string, as = owner): Promise<string[]> {
+  const { body } = await ask(project, query, as);
+  const hits: { chunk: { file_path: string } }[] = body.data ?? [];
+  return hits.map(({ chunk }) => chunk.file_path);
+}
+
+const state = async (project: TestProject, as = owner) =>
+  (await api.get(`/projects/${project.slug}/index-state`, as)).body;
+
+/** The processes that run the model of a folder. */
+function processesOf(folder: string): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter(Boolean)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
+      } catch {
+        return false;
+      }
+    });
+}
+
+describe("a model in a process of the service", () => {
+  test("finds files by their meaning, in its own dimension, and goes on after a restart with what it has", async () => {
+    const project = await projectOf("local");
+    await put(project, "cars.md", "# Repair\n\nRepair of an old automobile and its engine.");
+    await put(project, "plants.md", "# Plants\n\nA red tomato in the garden.");
+    await until(async () => (await found(project, "vehicle"))[0] === "cars.md");
+    expect((await found(project, "tomato"))[0]).toBe("plants.md");
+    const [row] = await api.sql<{ embedder: string; dimension: number }[]>`
+      SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
+    expect(row?.embedder).toMatch(/^local:[\w.-]+@[0-9a-f]{16}:96$/);
+    expect(row?.dimension).toBe(768);
+    const before = await api.sql`SELECT id, embedding FROM chunks WHERE project_id = ${project.id}`;
+
+    await api.stop();
+    expect(processesOf(model.folder)).toEqual([]);
+    api = await startApi({ env, beside: api });
+    expect((await found(project, "vehicle"))[0]).toBe("cars.md");
+    const after = await api.sql`SELECT id, embedding FROM chunks WHERE project_id = ${project.id}`;
+    expect(after.map((each) => ({ ...each }))).toEqual(before.map((each) => ({ ...each })));
+  });
+
+  test("runs once for queries and files, and is started again when it was killed", async () => {
+    const project = await projectOf("local");
+    await put(project, "a.md", "A physician in the hospital.");
+    await until(async () => (await found(project, "doctor"))[0] === "a.md");
+    const [pid, ...others] = processesOf(model.folder);
+    expect(others).toEqual([]);
+    process.kill(pid as number, "SIGKILL");
+    await put(project, "b.md", "A movie and a ticket.");
+    await until(async () => (await found(project, "film"))[0] === "b.md");
+    expect(processesOf(model.folder)).not.toContain(pid);
+  });
+
+  test("leaves the memory when it is idle, and comes back with the next question", async () => {
+    const project = await projectOf("brief");
+    await put(project, "a.md", "A rapid river.");
+    await until(async () => (await found(project, "quick"))[0] === "a.md");
+    await until(() => processesOf(brief.folder).length === 0);
+    expect((await found(project, "fast"))[0]).toBe("a.md");
+  });
+
+  test("returns nonsense for one text, which waits alone and is named", async () => {
+    const project = await projectOf("local");
+    await importsOf(api, owner).report(project, [
+      ...["cars", "trees", "birds"].map((name) => ({
+        ...{ record: "file", path: `${name}.md`, content: `Some ${name} in a garden.` },
+        environments: ["production"],
+      })),
+      {
+        record: "file",
+        path: "bad.md",
+        content: `A ${POISON} text.`,
+        environments: ["production"],
+      },
+    ]);
+    await until(async () => {
+      const { embeddings_waiting: waiting, embeddings_failed: failed } = await state(project);
+      return waiting === 1 && failed === 1;
+    });
+    const { embedding_failures: failures } = await state(project);
+    expect(failures).toMatchObject([
+      { file: { path: "bad.md" }, reason: expect.stringContaining("not finite") },
+    ]);
+    expect(await found(project, "garden")).toHaveLength(3);
+  });
+
+  test("embeds a text beyond its context in parts, and cuts such a question", async () => {
+    const project = await projectOf("local");
+    await put(project, "long.md", `# Long\n\n${"old mountain house ".repeat(40)}`);
+    await until(async () => (await found(project, "mountain"))[0] === "long.md");
+    const { status } = await ask(project, "a 1 ".repeat(100));
+    expect(status).toBe(200);
+  });
+
+  test("serves the file of one tenant before the backlog of another is done", async () => {
+    const [busy, other] = [await projectOf("brief"), await api.user()];
+    const small = await projectOf("brief", other);
+    const files = Array.from({ length: 300 }, (_, i) => ({
+      ...{ record: "file", path: `f${i}.md`, content: `The letter ${i} of a river.` },
+      environments: ["production"],
+    }));
+    await importsOf(api, owner).report(busy, files);
+    await put(small, "one.md", "A single tomato.", other);
+    await until(async () => (await found(small, "tomato", other))[0] === "one.md");
+    expect((await state(busy)).embeddings_waiting).toBeGreaterThan(0);
+  });
+
+  test("of another dimension than configured embeds nothing, and the answer says which it has", async () => {
+    const project = await projectOf("wrong");
+    await put(project, "a.md", "Words.");
+    const { status, body } = await ask(project, "words");
+    expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
+    expect(body.detail).toContain("vectors of 96 dimensions, and 95 are configured");
+  });
+
+  test("that is not on the machine is no embedder, and everything else works", async () => {
+    const json = { name: "P", slug: "absent", embedder: "absent" };
+    const { status, body } = await api.post("/projects", json, owner);
+    expect(status).toBe(400);
+    expect(body.errors).toEqual([
+      { field: "embedder", message: "must be one of hashing, local, brief, wrong" },
+    ]);
+  });
+});
