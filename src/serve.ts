@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { writeQuotaDefaults } from "./api/projects/quota.ts";
 import { ChangeGate } from "./api/scopes/change-gate.ts";
 import { ScopeResolver } from "./api/scopes/resolver.ts";
@@ -14,8 +13,7 @@ import { migrateWhenReachable } from "./db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
-import { QueryEmbedder } from "./embeddings/query-embedder.ts";
-import { EmbeddingQueue } from "./embeddings/queue/embedding-queue.ts";
+import { openEmbedding } from "./embeddings/queue/open.ts";
 import { openEngine } from "./engine/open.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
@@ -26,9 +24,6 @@ import { openGates } from "./http/load/gates.ts";
 import { UnsentAnswers } from "./http/load/large-answers.ts";
 import { RateLimits } from "./http/load/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
-import { fingerprintsOf, projectEmbedders } from "./import/embedders/project-embedders.ts";
-import { ImportThreads } from "./import/thread/import-threads.ts";
-import { LocalModels } from "./models/local-models.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
@@ -124,30 +119,6 @@ async function prepareDatabase(config: Config, sql: Sql, log: Log, signal: Abort
   await migrateWhenReachable(sql, log, signal);
   await writeQuotaDefaults(sql, config.quotaDefaults);
   return await prepareDemo(config, sql, log);
-}
-
-/** Opens what embeds texts: models, queries, imports and the files that wait. */
-async function openEmbedding(
-  { embedders: configs, dataDir, logLevel }: Config,
-  { sql, url: databaseUrl }: { readonly sql: Sql; readonly url: string },
-  log: Log,
-  resources: Resources,
-) {
-  const models = await LocalModels.open(configs, {
-    dataDir,
-    warn: (message) => log.warn(message),
-  });
-  resources.push("models", () => models.close());
-  const embedders = projectEmbedders(models.embedders, models.start);
-  const queries = new QueryEmbedder(sql, embedders);
-  const spoolFolder = join(dataDir, "uploads");
-  const fingerprints = fingerprintsOf(embedders);
-  const imports = new ImportThreads({ databaseUrl, spoolFolder, embedders: fingerprints });
-  resources.push("imports", () => imports.close());
-  const queueOptions = { databaseUrl, embedders: models.embedders, logLevel };
-  const queue = new EmbeddingQueue(sql, log, queueOptions, models.start);
-  resources.push("embeddings", () => queue.close());
-  return { embedders, queries, imports };
 }
 
 /** Opens everything that the application depends on. Every closer follows its opener. */

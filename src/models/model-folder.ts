@@ -18,7 +18,7 @@ export const TOKENIZER_CONFIG = "tokenizer_config.json";
 export const MODEL_CONFIG = "config.json";
 
 /** What a name may be: `name`, or `owner/name` as repositories are called. */
-export const MODEL_NAME = /^[\w][\w.-]*(\/[\w][\w.-]*)?$/;
+const MODEL_NAME = /^[\w][\w.-]*(\/[\w][\w.-]*)?$/;
 
 /** The files that decide what vectors a model returns. */
 export interface ModelFiles {
@@ -52,7 +52,7 @@ export function repositoryOf(name: string): string | undefined {
 }
 
 /** The file of a model that is preferred among these paths within its folder, and the weights beside it. */
-export function preferredFiles(paths: readonly string[]): string[] {
+function preferredFiles(paths: readonly string[]): string[] {
   for (const name of ONNX_FILES) {
     for (const folder of ONNX_FOLDERS) {
       const path = join(folder, name);
@@ -114,7 +114,7 @@ export async function identityOf(
 }
 
 /** The SHA-256 of a file in hexadecimal digits, read in pieces. */
-export async function sha256Of(path: string): Promise<string> {
+async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const piece of createReadStream(path)) hash.update(piece);
   return hash.digest("hex");

@@ -1,6 +1,7 @@
 /** Writes folders with small models, as those of real ones are. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { programPath } from "../programs.ts";
 import { type BertShape, type BertWeights, bertOnnx, bertWeights } from "./bert.ts";
 
 /** Words that the model knows; those of a group mean the same. */
@@ -75,6 +76,8 @@ export function writeModel(
     equal: MEANINGS.map((group) => group.map(idOf)),
     poison: [idOf(POISON)],
   });
+  // Without its runtime it is of no use.
+  programPath("onnxruntime");
   mkdirSync(join(folder, "onnx"), { recursive: true });
   writeFileSync(join(folder, "onnx", "model.onnx"), bertOnnx(shape, weights));
   const json = (name: string, value: object) =>

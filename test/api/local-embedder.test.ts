@@ -5,11 +5,10 @@ import { importsOf } from "../../support/api/imports.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { POISON, writeModel } from "../../support/models/model-folder.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { needs, programPath } from "../../support/programs.ts";
+import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 
 needs("onnxruntime");
-programPath("onnxruntime");
 
 const model = writeModel(temporaryFolder("model"), { maxTokens: 128 });
 const brief = writeModel(temporaryFolder("model"), { seed: 5, hidden: 64 });

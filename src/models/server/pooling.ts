@@ -1,7 +1,7 @@
 import type { Pooling } from "../../config/embedders.ts";
 
 /** The vectors of the tokens of some texts, one after the other, with as many tokens for each text. */
-export interface TokenVectors {
+interface TokenVectors {
   readonly data: Float32Array;
   /** Tokens per text with those that fill it up, and elements per vector. */
   readonly length: number;
