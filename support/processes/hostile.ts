@@ -43,7 +43,7 @@ interface Lure {
 }
 
 /** What it may do with any request. */
-const BEHAVIOURS: Readonly<Record<string, (lure: Lure) => Response>> = {
+const BEHAVIOURS: Readonly<Record<string, (lure: Lure, request: Request) => Response>> = {
   "redirects to this machine with 302": ({ inner }) => Response.redirect(`${inner}/secret`, 302),
   "redirects to this machine with 307": ({ inner }) => Response.redirect(`${inner}/secret`, 307),
   "redirects to this machine with 308": ({ inner }) => Response.redirect(`${inner}/secret`, 308),
@@ -80,6 +80,11 @@ const BEHAVIOURS: Readonly<Record<string, (lure: Lure) => Response>> = {
   "answers with null": () => Response.json(null),
   "answers with other JSON": () => Response.json({ data: [[[{}]]], keys: [7], id: {} }),
   "answers with nothing": () => new Response(null, { status: 204 }),
+  "repeats the credential": (_, { headers }) =>
+    Response.json(
+      { error: { message: `no ${headers.get("authorization")}`, type: "invalid_request_error" } },
+      { status: 400 },
+    ),
   "refuses with a page": () => new Response("<h1>Forbidden</h1>", { status: 403 }),
   "fails with a page": () => new Response("<h1>Error</h1>", { status: 500 }),
 };
@@ -118,7 +123,7 @@ export function startHostile(): HostileServer {
     async fetch(request) {
       state.asked++;
       return (
-        (await BEHAVIOURS[state.behaviour]?.(lure)) ??
+        (await BEHAVIOURS[state.behaviour]?.(lure, request)) ??
         (await (state as HostileServer).good(request))
       );
     },

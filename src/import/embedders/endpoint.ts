@@ -208,7 +208,9 @@ export class Endpoint {
     const text = await response.text();
     if (response.ok) return text;
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
-    throw new RequestFailure(excerpt(text), response.status, retryAfterMs);
+    // Some endpoints repeat the key that they refuse.
+    const said = apiKey === undefined ? text : text.replaceAll(apiKey, "[key]");
+    throw new RequestFailure(excerpt(said), response.status, retryAfterMs);
   }
 }
 
