@@ -89,8 +89,11 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
   return { body, headers: response.headers, ms };
 }
 
-/** The path of a project, or of something below it. */
+/** The path of a project, or of something below it. Throws for names that an address takes for steps. */
 export function projectPath(...parts: string[]): string {
+  if (parts.includes(".") || parts.includes("..")) {
+    throw new Error("What is named . or .. has no address of its own.");
+  }
   return ["projects", ...parts.map(encodeURIComponent)].join("/");
 }
 
