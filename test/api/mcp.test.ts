@@ -77,7 +77,7 @@ const send = (json: unknown, headers: Record<string, string> = {}) =>
 describe("POST /mcp", () => {
   test("a client learns the server's name and what its tools are for", () => {
     expect(client.getServerVersion()?.name).toBe("tessera");
-    expect(client.getServerCapabilities()).toEqual({ tools: {} });
+    expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} });
     expect(client.getInstructions()).toContain("project_reference");
   });
 

@@ -33,7 +33,7 @@ const Page = Type.Object({
 const next = nullable(Type.String(), "The `cursor` of the next page; null on the last page.");
 
 /** The cursor in a link to a page. */
-function cursorOf(link: string | null): string | null {
+export function cursorOf(link: string | null): string | null {
   return link === null ? null : new URLSearchParams(link.split("?")[1]).get("cursor");
 }
 

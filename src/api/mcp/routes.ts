@@ -3,8 +3,10 @@ import { Type } from "@sinclair/typebox";
 import { plainSchema } from "../../http/openapi/json-schema.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import type { HttpContext } from "../../http/pipeline.ts";
+import { operationCaller } from "./call-operation.ts";
 import { toolCaller } from "./call-tool.ts";
 import { originCheck } from "./origin.ts";
+import { RESOURCE_OPERATIONS, Resources } from "./resources.ts";
 import { McpAnswer, McpHeaders, McpMessage } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
@@ -53,7 +55,10 @@ export function mcpOperation(
   const requireOrigin = originCheck(context.baseUrl, corsOrigins);
   const list = toolList(operations);
   const tools = new Map(TOOLS.map((tool) => [tool.name, tool]));
-  const callTool = toolCaller(operations, context);
+  const ids = new Set([...TOOLS.flatMap((tool) => tool.operationIds), ...RESOURCE_OPERATIONS]);
+  const callOperation = operationCaller(operations, ids, context);
+  const callTool = toolCaller(callOperation, context.baseUrl);
+  const resources = new Resources(callOperation);
   return operation({
     id: "callMcp",
     method: "POST",
@@ -64,7 +69,7 @@ export function mcpOperation(
       "The streamable HTTP transport, without sessions: one message per request, answered in JSON. " +
       "The tools `lookup`, `search`, `list_projects`, `list_files` and `read_file` run the operations of " +
       "the same purpose, with the caller's credential, permissions and projects. Their problems are tool " +
-      "errors.",
+      "errors. The files are also resources, `tessera://{project}/{path}`.",
     extension: true,
     permission: null,
     sheds: true,
@@ -78,12 +83,16 @@ export function mcpOperation(
     problems: ["permission-denied"],
     async handle({ request, requestId, body }) {
       requireOrigin(request);
+      const message = { request, requestId };
       // The SDK takes longer to load than the rest of the HTTP layer, so it is loaded when it is used.
       const { answerMessage } = await import("./server.ts");
       return await answerMessage(request, body, {
         list,
         tools,
-        call: (tool, args) => callTool({ tool, args, request, requestId }),
+        call: (tool, args) => callTool(tool, args, message),
+        templates: resources.templates,
+        listResources: (cursor) => resources.list(cursor, message),
+        readResource: (uri) => resources.read(uri, message),
       });
     },
   });

@@ -5,22 +5,29 @@ import {
   type CallToolResult,
   ErrorCode,
   InitializeRequestSchema,
+  ListResourcesRequestSchema,
+  type ListResourcesResult,
+  ListResourceTemplatesRequestSchema,
+  type ListResourceTemplatesResult,
   ListToolsRequestSchema,
   type ListToolsResult,
   McpError,
+  ReadResourceRequestSchema,
+  type ReadResourceResult,
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { JSON_TYPE, json } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { McpMessage } from "./schema.ts";
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolArguments } from "./tool.ts";
 
 const SERVER = { name: "tessera", title: "Tessera", version: VERSION };
 const INSTRUCTIONS =
-  "Search over the files of projects. `lookup` finds documents by text, `search` finds passages by an " +
-  "embedding, `read_file` reads what they found, and `list_files` lists folders. All need " +
-  "`project_reference`, the id or slug of a project, which `list_projects` lists.";
+  "Search over the files of projects. `search` takes a question or keywords and finds passages by meaning and by " +
+  "words, `lookup` finds whole documents by their words, `read_file` reads what they found, and `list_files` " +
+  "lists folders. All need `project_reference`, the id or slug of a project, which `list_projects` lists. Files " +
+  "are also resources, `tessera://<project>/<path>`, to which results link.";
 
 /** Made once, because making one takes longer than answering. A server without forms needs none. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
@@ -30,6 +37,9 @@ const REQUESTS = {
   initialize: InitializeRequestSchema,
   "tools/call": CallToolRequestSchema,
   "tools/list": ListToolsRequestSchema,
+  "resources/list": ListResourcesRequestSchema,
+  "resources/read": ReadResourceRequestSchema,
+  "resources/templates/list": ListResourceTemplatesRequestSchema,
 };
 
 /** A key that JavaScript may take for the prototype of an object. */
@@ -57,12 +67,15 @@ function faultOf({ method, params }: McpMessage): string | undefined {
 interface Handlers {
   readonly list: ListToolsResult;
   readonly tools: ReadonlyMap<string, Tool>;
-  call(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<CallToolResult>;
+  call(tool: Tool, args: ToolArguments): Promise<CallToolResult>;
+  readonly templates: ListResourceTemplatesResult;
+  listResources(cursor: string | undefined): Promise<ListResourcesResult>;
+  readResource(uri: string): Promise<ReadResourceResult>;
 }
 
-function serverOf({ list, tools, call }: Handlers): Server {
+function serverOf({ list, tools, call, ...resources }: Handlers): Server {
   const server = new Server(SERVER, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {} },
     instructions: INSTRUCTIONS,
     jsonSchemaValidator,
   });
@@ -73,6 +86,13 @@ function serverOf({ list, tools, call }: Handlers): Server {
     const known = [...tools.keys()].join(", ");
     throw new McpError(ErrorCode.InvalidParams, `Unknown tool. The tools are: ${known}.`);
   });
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => resources.templates);
+  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) =>
+    resources.listResources(params?.cursor),
+  );
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) =>
+    resources.readResource(params.uri),
+  );
   return server;
 }
 

@@ -9,7 +9,13 @@ export interface OperationCall {
   readonly body?: unknown;
 }
 
-type ToolArguments = Readonly<Record<string, unknown>>;
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/** A file as the answers of operations name it. */
+export interface NamedFile {
+  readonly path: string;
+  readonly title?: string | null;
+}
 
 /** A tool for assistants. Its arguments are the inputs of the operations that answer it. */
 export interface Tool {
@@ -21,6 +27,8 @@ export interface Tool {
   readonly operationIds: readonly [string, ...string[]];
   /** The call that the arguments ask for. Throws `validation-failed` if they name no operation. */
   callOf(args: ToolArguments): OperationCall;
+  /** The files that an answer is about, to which the result links. Absent: none. */
+  filesOf?(answer: Readonly<Record<string, unknown>>): NamedFile[];
   /** What an assistant gets of an answer that is too long for it. Absent: the answer as it is. */
   readonly excerpt?: {
     readonly output: TObject;

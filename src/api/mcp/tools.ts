@@ -2,10 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { invalid } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
-import { LookupBody } from "../lookup/schema.ts";
-import { RetrieveInput } from "../retrieve/schema.ts";
+import { LookupBody, type LookupPage } from "../lookup/schema.ts";
+import { RetrieveInput, type RetrievePage } from "../retrieve/schema.ts";
 import { listFiles, listProjects, readFile } from "./file-tools.ts";
-import type { Tool } from "./tool.ts";
+import type { NamedFile, Tool } from "./tool.ts";
 
 const checkProject = validator(ProjectParams);
 
@@ -22,6 +22,7 @@ const lookup: Tool = {
     const { project_reference } = checkProject(args);
     return { operationId: "lookUpKnowledge", params: { project_reference }, query: {}, body: args };
   },
+  filesOf: ({ data }) => data as LookupPage["data"],
 };
 
 const {
@@ -58,6 +59,13 @@ function retrieved(args: Readonly<Record<string, unknown>>): object {
   throw invalid([{ field: "release", message }]);
 }
 
+/** The file of a hit or of a group of hits. */
+function fileOf(found: RetrievePage["data"][number]): NamedFile[] {
+  if ("hits" in found) return [found.file];
+  const path = found.chunk?.file_path ?? found.file?.path;
+  return path === undefined ? [] : [{ path, ...(found.title ? { title: found.title } : {}) }];
+}
+
 const search: Tool = {
   name: "search",
   title: "Search by text",
@@ -78,6 +86,7 @@ const search: Tool = {
       body: retrieved(args),
     };
   },
+  filesOf: ({ data }) => (data as RetrievePage["data"]).flatMap(fileOf),
 };
 
 export const TOOLS: readonly Tool[] = [lookup, search, listProjects, listFiles, readFile];
