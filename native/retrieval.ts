@@ -12,8 +12,11 @@ export interface Given {
     /** The file in JSON. */
     readonly file: string;
     readonly chunks: GivenChunks;
-    /** True for a version that never has chunks, because it has no text: native code keeps its file. */
-    readonly isBare: boolean;
+    /**
+     * For how many milliseconds it is known to have no chunks, so that native code keeps its file; 0 if it has some,
+     * infinite if it never has any.
+     */
+    readonly bareMs: number;
   }>;
   /** The hits of a search by vector, best first, and how many chunks reach the threshold. */
   readonly hits: {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readGivenVersions } from "../../src/engine/retrieval/given-versions.ts";
 import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
@@ -229,6 +230,26 @@ describe("POST /projects/{project_reference}/retrieve", () => {
       "heading.md": "The quokka heading",
       "described.md": "Some quokka",
     });
+  });
+
+  test("a file that can have no chunks is read once, and one that may get some only for a moment", async () => {
+    const { project } = await projectWith({
+      "entry.md": "---\ntitle: A quokka entry\n---\n",
+      "comment.md": "---\ntitle: A quokka\n---\n\n<!-- nothing -->\n",
+      "text.md": "Some quokka.",
+    });
+    const versions = await api.sql<{ id: string; path: string }[]>`
+      SELECT v.id, f.path FROM file_versions v JOIN files f ON f.id = v.file_id
+      WHERE v.project_id = ${project.id}`;
+    const scope = { ...{ tenant: owner.userId, projectId: project.id, id: "scope" } };
+    const all = { ...scope, kind: "environment", frozen: false } as const;
+    const ids = versions.map(({ id }) => id);
+    const read = await readGivenVersions(api.sql, all, ids);
+    const known = read.map(({ id, bareMs }) => [versions.find((v) => v.id === id)?.path, bareMs]);
+    const { "text.md": moment, ...others } = Object.fromEntries(known);
+    expect(others).toEqual({ "entry.md": Infinity, "comment.md": Infinity });
+    expect(moment).toBeGreaterThan(0);
+    expect(moment).toBeLessThan(1_000);
   });
 
   test("a highlight has no definitions, shortcodes, imports or comments, and they find nothing", async () => {

@@ -102,7 +102,7 @@ const versions = files
   .map((file) => ({
     id: file.versionId,
     file: JSON.stringify({ path: file.path }),
-    isBare: false,
+    bareMs: 0,
     chunks: file.chunks.flatMap((_, i) => [renderChunk(rowOf(file, i)), null]),
   }));
 
@@ -212,7 +212,7 @@ describe("a retrieval", () => {
     const all = files.map((file) => ({
       id: file.versionId,
       file: JSON.stringify({ id: file.versionId, path: file.path }),
-      isBare: false,
+      bareMs: 0,
       chunks: file.chunks.flatMap(({ id }, i) => [
         renderChunk(rowOf(file, i)),
         vectors.get(id) ?? null,

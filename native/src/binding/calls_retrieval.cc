@@ -38,9 +38,9 @@ class GivenReader {
       const auto version = object(versions.Get(i));
       request.versions.push_back({text(version.Get("id")), text(version.Get("file")),
                                   chunks(version.Get("chunks")),
-                                  version.Get("isBare").ToBoolean()});
+                                  version.Get("bareMs").ToNumber().DoubleValue()});
       const GivenVersion& own = request.versions.back();
-      if (own.isBare) KnownFiles::instance().add(own.id, own.file);
+      if (own.bareMs > 0) KnownFiles::instance().add(own.id, own.file, own.bareMs);
     }
     const Napi::Value hits = given.Get("hits");
     if (hits.IsNull()) return;

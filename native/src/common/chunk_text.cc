@@ -1,5 +1,6 @@
 #include "common/chunk_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -46,10 +47,10 @@ class MemberReader {
   std::string_view left_;
 };
 
-/// True for a character that stands for itself.
-bool isPlain(char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; }
+/// Characters that are read at once.
+constexpr size_t BLOCK = sizeof(uint64_t);
 
-/// True if eight characters stand for themselves.
+/// True if a block of characters stand for themselves.
 bool arePlain(const char* text) {
   constexpr uint64_t ONES = 0x0101010101010101, HIGHEST = 0x8080808080808080;
   uint64_t word;
@@ -57,14 +58,6 @@ bool arePlain(const char* text) {
   // A byte that is a backslash becomes zero, from which the subtraction borrows.
   const uint64_t others = word ^ ONES * static_cast<uint64_t>('\\');
   return ((word | (others - ONES)) & HIGHEST) == 0;
-}
-
-/// Where the characters from a position on no longer stand for themselves.
-size_t plainEnd(std::string_view raw, size_t from) {
-  size_t end = from;
-  while (end + sizeof(uint64_t) <= raw.size() && arePlain(raw.data() + end)) end += sizeof(uint64_t);
-  while (end < raw.size() && isPlain(raw[end])) end++;
-  return end;
 }
 
 uint32_t hexValue(char digit) {
@@ -109,34 +102,38 @@ bool readChunkText(std::string_view json, ChunkText& chunk) {
 }
 
 void decodeJsonString(std::string_view raw, std::u16string& out) {
-  out.clear();
-  out.reserve(raw.size());
+  // No character takes more units than bytes.
+  out.resize(raw.size());
+  char16_t* to = out.data();
   std::u16string other;
   for (size_t i = 0; i < raw.size();) {
-    if (raw[i] == '\\' && i + 1 < raw.size()) {
+    const char first = raw[i];
+    if (i + BLOCK <= raw.size() && arePlain(raw.data() + i)) {
+      for (size_t at = 0; at < BLOCK; at++) to[at] = static_cast<char16_t>(raw[i + at]);
+      to += BLOCK;
+      i += BLOCK;
+    } else if (first == '\\' && i + 1 < raw.size()) {
       if (raw[i + 1] == 'u' && i + 5 < raw.size()) {
         uint32_t unit = 0;
         for (size_t d = 2; d < 6; d++) unit = unit << 4 | hexValue(raw[i + d]);
-        out += static_cast<char16_t>(unit);
+        *to++ = static_cast<char16_t>(unit);
         i += 6;
       } else {
-        out += unescaped(raw[i + 1]);
+        *to++ = unescaped(raw[i + 1]);
         i += 2;
       }
-    } else if (static_cast<unsigned char>(raw[i]) < 0x80) {
-      const size_t end = plainEnd(raw, i + 1);
-      const size_t start = out.size();
-      out.resize(start + (end - i));
-      for (size_t at = i; at < end; at++) out[start + at - i] = static_cast<char16_t>(raw[at]);
-      i = end;
+    } else if (static_cast<unsigned char>(first) < 0x80) {
+      *to++ = static_cast<char16_t>(first);
+      i++;
     } else {
       size_t end = i;
       while (end < raw.size() && static_cast<unsigned char>(raw[end]) >= 0x80) end++;
       decodeUtf8({reinterpret_cast<const uint8_t*>(raw.data()) + i, end - i}, other);
-      out += other;
+      to = std::ranges::copy(other, to).out;
       i = end;
     }
   }
+  out.resize(static_cast<size_t>(to - out.data()));
 }
 
 std::string jsonStringToUtf8(std::string_view raw) {

@@ -1,5 +1,6 @@
-// Files without any text to cut into chunks, as a hit shows them.
+// Files without chunks, as a hit shows them.
 #pragma once
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -7,20 +8,27 @@
 
 namespace tessera {
 
-/// What was read of versions that can never have chunks, so that later requests of all threads need not read
-/// it again. A version does not change.
+/// What was read of versions that have no chunks, so that later requests of all threads need not read it again. A
+/// version does not change, but its text may be cut later.
 class KnownFiles {
  public:
   static KnownFiles& instance();
 
   /// @param file in JSON
-  void add(std::string_view versionId, std::string_view file);
+  /// @param milliseconds for how long it may be used; infinite for a version that can never have chunks
+  void add(std::string_view versionId, std::string_view file, double milliseconds);
   /// The file in JSON; empty if it is not known.
   std::string find(std::string_view versionId);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct File {
+    std::string json;
+    Clock::time_point until;
+  };
+
   std::mutex mutex_;
-  std::unordered_map<std::string, std::string> files_;
+  std::unordered_map<std::string, File> files_;
 };
 
 }  // namespace tessera

@@ -29,8 +29,8 @@ struct GivenVersion {
   /// The file in JSON.
   std::string_view file;
   std::vector<ChunkRef> chunks;
-  /// Whether it never has chunks, because it has no text.
-  bool isBare = false;
+  /// For how many milliseconds it is known to have no chunks; 0 if it has some.
+  double bareMs = 0;
 };
 
 class ChunkSource {

@@ -4,7 +4,7 @@ import type { Queryable } from "../../db/client.ts";
 import { writtenJson } from "../../db/written-json.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../../indexing/versions/version-index.ts";
-import { readFrontmatterValues } from "../../markdown/index.ts";
+import { isMarkdownPath, markdownChunks, readFrontmatterValues } from "../../markdown/index.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { evaluateInTurns } from "../../shared/filter/turns.ts";
@@ -18,8 +18,9 @@ interface VersionRow {
   readonly path: string;
   /** The begin of the text, with its frontmatter. */
   readonly head: string | null;
-  /** Whether it has neither chunks nor text to cut into some. */
-  readonly is_bare: boolean;
+  /** Whether that is all of it. */
+  readonly is_whole: boolean;
+  readonly chunk_count: number;
 }
 
 type StoredChunk = Omit<ChunkRow, "dimension" | "embedding"> & {
@@ -27,9 +28,23 @@ type StoredChunk = Omit<ChunkRow, "dimension" | "embedding"> & {
   readonly embedding: Uint8Array | null;
 };
 
+/** Changes are visible within a second: chunks of a text that had none are shown within this time. */
+const UNCUT_MS = 400;
+
 /** All requests of the main thread wait while a filter is evaluated, so it is for this time at once. */
 const SLICE_MS = 1;
 const turns = pLimit(1);
+
+/** For how long a version is known to have no chunks. One that has text to cut may get some at any time. */
+function bareMsOf(
+  path: string,
+  { head, is_whole, chunk_count }: Pick<VersionRow, "head" | "is_whole" | "chunk_count">,
+): number {
+  if (chunk_count > 0) return 0;
+  if (!is_whole || !isMarkdownPath(path)) return UNCUT_MS;
+  // Frontmatter is text, but makes no chunk.
+  return markdownChunks(head ?? "").next().done ? Number.POSITIVE_INFINITY : UNCUT_MS;
+}
 
 /** The chunks that belong to a scope, which may be one that a filter derives. */
 async function chunksIn(
@@ -68,7 +83,7 @@ export async function readGivenVersions(
   const ids = versionIds as string[];
   const versions = await sql<VersionRow[]>`
     SELECT v.id AS version_id, f.id, f.path, left(v.content, ${FRONTMATTER_MAX_CHARS}::integer) AS head,
-      v.chunk_count = 0 AND NOT has_text(v.content) AS is_bare
+      coalesce(length(v.content), 0) <= ${FRONTMATTER_MAX_CHARS}::integer AS is_whole, v.chunk_count
     FROM file_versions v JOIN files f ON f.id = v.file_id
     WHERE v.id = ANY(${ids}::uuid[]) AND v.project_id = ${scope.projectId}`;
   const rows = await sql<StoredChunk[]>`
@@ -79,10 +94,10 @@ export async function readGivenVersions(
   const heads = new Map(versions.map((row) => [row.version_id, row.head]));
   const matching = await chunksIn(scope, heads, rows);
   const chunks = Map.groupBy(matching, (row) => row.file_version_id);
-  return versions.map(({ version_id, id, path, is_bare }) => ({
+  return versions.map(({ version_id, id, path, ...version }) => ({
     id: version_id,
     file: JSON.stringify({ id, path, version_id }),
-    isBare: is_bare,
+    bareMs: bareMsOf(path, version),
     chunks: (chunks.get(version_id) ?? []).flatMap((row) => [
       renderChunk(row as ChunkRow),
       row.embedding === null ? null : vectorOf(row as ChunkRow),

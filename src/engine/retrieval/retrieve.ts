@@ -46,6 +46,6 @@ function missing(
       id,
       file: JSON.stringify({ id: null, path: null, version_id: id }),
       chunks: [],
-      isBare: false,
+      bareMs: 0,
     }));
 }

@@ -1,9 +1,11 @@
 #include "text/page/plain_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "text/page/markdown_lines.hpp"
 #include "text/page/markdown_units.hpp"
 
 namespace tessera {
@@ -11,86 +13,20 @@ namespace tessera {
 namespace {
 
 constexpr Units PUNCTUATION = u"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
-/// Characters of an underline of a heading, a rule, or the line below the head of a table.
-constexpr Units RULE = u"-=*_|:";
-constexpr size_t RULE_LENGTH_MIN = 3;
 /// A shortcode or an anchor ends within so many units, or is none: a text of nothing but braces that open is
 /// read in linear time.
 constexpr size_t BRACES_MAX_UNITS = 1'024;
 
-/// True for a line that begins with a fence, which may be in a quote.
-bool isFence(Units text, size_t line) {
-  size_t at = line;
-  while (isBlank(unitAt(text, at)) || unitAt(text, at) == u'>') at++;
-  const char16_t first = unitAt(text, at);
-  return (first == u'`' || first == u'~') && countOf(text, at, first) >= 3;
-}
-
-bool isRule(Units line) {
-  size_t marks = 0;
-  for (const char16_t unit : line) {
-    if (RULE.find(unit) == Units::npos && !isSpace(unit)) return false;
-    marks += unit != u'|' && unit != u':' && !isSpace(unit) ? 1 : 0;
+/// Whether an ASCII character always stands for itself: not what `InlineReader` reads as markup, and no space.
+constexpr auto ASCII_ORDINARY = [] {
+  std::array<bool, 0x80> ordinary{};
+  for (char16_t unit = 0x21; unit < 0x7f; unit++) {
+    ordinary[unit] = Units(u"[]!\\`<{&*~_|").find(unit) == Units::npos;
   }
-  return marks >= RULE_LENGTH_MIN;
-}
+  return ordinary;
+}();
 
-/// A definition of a link, `[label]: /address`, but not that of a footnote.
-bool isDefinition(Units line) {
-  if (unitAt(line, 0) != u'[' || unitAt(line, 1) == u'^') return false;
-  const size_t close = line.find_first_of(u"[]", 1);
-  return close != Units::npos && close > 1 && line[close] == u']' && unitAt(line, close + 1) == u':';
-}
-
-/// A line with which MDX imports or exports.
-bool isModule(Units line) {
-  const bool isImport = line.starts_with(u"import ") && line.find_first_of(u"'\"") != Units::npos;
-  return (isImport && (line.find(u" from ") != Units::npos || line[7] == u'"' || line[7] == u'\'')) ||
-         line.starts_with(u"export const ") || line.starts_with(u"export default ") ||
-         line.starts_with(u"export {") || line.starts_with(u"export function ");
-}
-
-/// Where a marker of a heading, list or quote ends that starts at the position; the position without one.
-size_t endOfMarker(Units text, size_t at) {
-  const char16_t first = unitAt(text, at);
-  size_t end = at;
-  if (first == u'#') {
-    end += countOf(text, at, u'#');
-    if (end > at + 6) return at;
-  } else if (first == u'>') {
-    return at + 1;
-  } else if (first == u'-' || first == u'+' || first == u'*') {
-    end++;
-  } else {
-    while (end < at + 3 && isDigit(unitAt(text, end))) end++;
-    if (end == at || (unitAt(text, end) != u'.' && unitAt(text, end) != u')')) return at;
-    end++;
-  }
-  return isBlank(unitAt(text, end)) ? end : at;
-}
-
-/// Where the text of a line starts: after markers, callouts and admonitions. Its end if it has none.
-size_t lineTextAt(Units text, size_t line) {
-  const Units whole = text.substr(line, endOfLine(text, line) - line);
-  if (isRule(whole) || isDefinition(trimmed(whole)) || isModule(whole)) return line + whole.size();
-  size_t at = line;
-  while (true) {
-    while (isBlank(unitAt(text, at))) at++;
-    const size_t end = endOfMarker(text, at);
-    if (end == at) break;
-    at = end;
-  }
-  size_t end = at;
-  if (startsAt(text, at, u"[!") && isLetter(unitAt(text, at + 2))) {
-    end = text.find_first_of(u"]\n", at);
-    return end != Units::npos && text[end] == u']' ? end + 1 : at;
-  }
-  if (startsAt(text, at, u":::")) {
-    end = at + countOf(text, at, u':');
-    while (isWord(unitAt(text, end))) end++;
-  }
-  return end;
-}
+bool isOrdinary(char16_t unit) { return unit < 0x80 ? ASCII_ORDINARY[unit] : !isSpace(unit); }
 
 /// Reduces Markdown outside of fenced code.
 class InlineReader {
@@ -102,7 +38,9 @@ class InlineReader {
     space();
     const size_t end = endOfLine(text_, start);
     size_t at = lineTextAt(text_, start);
-    while (at < text_.size() && text_[at] != u'\n') at = next(at);
+    while (at < text_.size() && text_[at] != u'\n') {
+      at = isOrdinary(text_[at]) ? run(at) : next(at);
+    }
     return std::max(at, end) + 1;
   }
 
@@ -123,6 +61,20 @@ class InlineReader {
     if (isSpaced_ && !out_.empty()) out_ += u' ';
     isSpaced_ = false;
     out_ += unit;
+  }
+
+  /// Adds the ordinary characters from the position on, with single spaces between them. Returns where they end.
+  size_t run(size_t at) {
+    size_t end = at + 1;
+    while (true) {
+      while (isOrdinary(unitAt(text_, end))) end++;
+      if (unitAt(text_, end) != u' ' || !isOrdinary(unitAt(text_, end + 1))) break;
+      end += 2;
+    }
+    if (isSpaced_ && !out_.empty()) out_ += u' ';
+    isSpaced_ = false;
+    out_ += text_.substr(at, end - at);
+    return end;
   }
 
   /// Reads what begins at the position. Returns where it ends.

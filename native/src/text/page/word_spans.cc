@@ -1,52 +1,26 @@
 #include "text/page/word_spans.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "common/limits.hpp"
+#include "text/page/markdown_units.hpp"
 #include "text/page/symbol_names.hpp"
 #include "text/segment/dictionary.hpp"
 
 namespace tessera {
-
-/// Typographic quotes, dashes and spaces: most of what English texts have besides ASCII. U+203C and
-/// U+2049 are pictographs; U+2028 to U+202E are rare.
-static bool isTypographic(char16_t unit) {
-  if (unit < 0x2010 || unit > 0x205e) return unit == 0xa0;
-  return unit != 0x203c && unit != 0x2049 && (unit < 0x2028 || unit > 0x202e);
-}
-
-/// Whether each ASCII character is a separator.
-static constexpr auto ASCII_SEPARATORS = [] {
-  std::array<bool, 0x80> separators{};
-  for (char16_t unit = 0; unit < separators.size(); unit++) {
-    const bool isLetter = (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
-    separators[unit] = !isLetter && (unit < u'0' || unit > u'9');
-  }
-  return separators;
-}();
-
-static bool isSeparator(char16_t unit) {
-  return unit < 0x80 ? ASCII_SEPARATORS[unit] : isTypographic(unit);
-}
 
 uint8_t SegmentWords::wordOf(std::u16string_view token) const {
   const auto term = findTerm(segment_, token);
   return term ? marks_.wordOf()[*term] : 0;
 }
 
-void SegmentWords::each(const std::function<void(std::u16string_view)>& visit) const {
-  marks_.each([&](uint32_t term) { visit(segment_.term(term)); });
-}
-
-uint8_t ViewWords::wordOf(std::u16string_view token) const {
-  const auto [entry, isNew] = known_.try_emplace(std::u16string(token), uint8_t{0});
-  if (isNew) entry->second = find(token);
-  return entry->second;
+void SegmentWords::each(double least,
+                        const std::function<void(std::u16string_view)>& visit) const {
+  marks_.each(least, [&](uint32_t term) { visit(segment_.term(term)); });
 }
 
 /// What matches does not depend on the segment, so the first that matches the token decides.
-uint8_t ViewWords::find(std::u16string_view token) const {
+uint8_t ViewWords::wordOf(std::u16string_view token) const {
   for (size_t s = 0; s < segments_.size(); s++) {
     const auto term = findTerm(segments_[s], token);
     if (!term) continue;
@@ -65,9 +39,10 @@ uint8_t ViewWords::find(std::u16string_view token) const {
   return 0;
 }
 
-void ViewWords::each(const std::function<void(std::u16string_view)>& visit) const {
+void ViewWords::each(double least, const std::function<void(std::u16string_view)>& visit) const {
   for (size_t s = 0; s < segments_.size(); s++) {
     for (const QueryWord& word : query_.words) {
+      if (word.weight < least) continue;
       eachMatchOf(word.planned->terms[s],
                   [&](uint32_t term, double) { visit(segments_[s].term(term)); });
     }
@@ -77,59 +52,50 @@ void ViewWords::each(const std::function<void(std::u16string_view)>& visit) cons
 ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double least,
                        const Tokenizer& tokenizer)
     : words_(words), query_(query), least_(least), tokenizer_(tokenizer) {
-  words.each([&](std::u16string_view token) { starts_.set(startOf(token)); });
+  words.each(least, [&](std::u16string_view token) {
+    starts_.set(startOf(token));
+    hasNames_ = hasNames_ || !std::ranges::all_of(token, isWord);
+  });
 }
 
 /// The lowest bits of the first units, which tell letters apart.
-size_t ShownWords::startOf(std::u16string_view word) {
+inline size_t ShownWords::startOf(std::u16string_view word) {
+  const size_t known = std::min(word.size(), START_CHARS);
   size_t start = 0;
-  for (size_t i = 0; i < START_CHARS; i++) {
-    const size_t unit = i < word.size() ? word[i] : 0;
-    start = start << START_BITS | (unit & ((size_t{1} << START_BITS) - 1));
+  for (size_t i = 0; i < known; i++) {
+    start = start << START_BITS | (word[i] & ((size_t{1} << START_BITS) - 1));
   }
-  return start;
-}
-
-static bool isHebrew(char16_t unit) { return unit >= 0x5d0 && unit <= 0x5ea; }
-
-/// True for a quote within a Hebrew acronym.
-static bool isGershayim(std::u16string_view text, size_t at) {
-  return text[at] == u'"' && at > 0 && at + 1 < text.size() && isHebrew(text[at - 1]) &&
-         isHebrew(text[at + 1]);
+  return start << START_BITS * (START_CHARS - known);
 }
 
 void ShownWords::find(std::u16string_view text, size_t from, size_t to,
-                      std::vector<WordSpan>& spans) const {
+                      std::vector<WordSpan>& spans) {
   spans.clear();
   const std::u16string_view part = text.substr(0, std::min(to, text.size())).substr(from);
-  SymbolNames names(part, tokenizer_);
-  for (size_t i = 0; i < part.size();) {
-    const size_t start = i;
-    bool isAscii = true;
-    for (; i < part.size() && (!isSeparator(part[i]) || (i > start && isGershayim(part, i))); i++) {
-      isAscii = isAscii && part[i] < 0x80;
-    }
-    if (i == start) {
-      i++;
-      continue;
-    }
-    const std::u16string_view piece = part.substr(start, i - start);
-    names.open(start);
-    if (isAscii) {
+  units_.read(part);
+  const auto findPiece = [&](size_t start, size_t end) {
+    const std::u16string_view piece = part.substr(start, end - start);
+    if (units_.isAscii(start, end)) {
       findAscii(piece, from + start, spans);
     } else {
       findOther(piece, from + start, spans);
     }
-    names.close(start, i, [&](NameSpan name) {
+  };
+  if (!hasNames_) return units_.each(findPiece);
+  SymbolNames names(part, tokenizer_);
+  units_.each([&](size_t start, size_t end) {
+    names.open(start);
+    findPiece(start, end);
+    names.close(start, end, [&](NameSpan name) {
       findAscii(part.substr(name.start, name.end - name.start), from + name.start, spans);
     });
-  }
+  });
   // A name comes after its words, and may start before them.
   std::ranges::stable_sort(spans, {}, &WordSpan::start);
 }
 
 void ShownWords::findAscii(std::u16string_view piece, size_t offset,
-                           std::vector<WordSpan>& spans) const {
+                           std::vector<WordSpan>& spans) {
   // Both cases of a letter have the same lowest bits.
   if (!starts_.test(startOf(piece))) return;
   char16_t lower[MAX_WORD_CHARS];
@@ -142,7 +108,7 @@ void ShownWords::findAscii(std::u16string_view piece, size_t offset,
 }
 
 void ShownWords::findOther(std::u16string_view piece, size_t offset,
-                           std::vector<WordSpan>& spans) const {
+                           std::vector<WordSpan>& spans) {
   const auto kindOf = [&](size_t i) { return static_cast<UnitKind>(tokenizer_.kinds[piece[i]]); };
   for (size_t i = 0; i < piece.size(); i++) {
     if (kindOf(i) != UNKNOWN_UNIT && kindOf(i) != COMPLEX_UNIT) continue;
@@ -161,7 +127,7 @@ void ShownWords::findOther(std::u16string_view piece, size_t offset,
 }
 
 void ShownWords::findRun(std::u16string_view run, UnitKind kind, size_t offset,
-                         std::vector<WordSpan>& spans) const {
+                         std::vector<WordSpan>& spans) {
   std::u16string token;
   const auto fold = [&](size_t from, size_t to) {
     token.clear();
@@ -179,10 +145,18 @@ void ShownWords::findRun(std::u16string_view run, UnitKind kind, size_t offset,
   }
 }
 
-void ShownWords::push(std::u16string_view token, size_t start, size_t end,
-                      std::vector<WordSpan>& spans) const {
-  if (!starts_.test(startOf(token))) return;
+uint8_t ShownWords::wordOf(std::u16string_view token) {
+  const auto known = known_.find(token);
+  if (known != known_.end()) return known->second;
   const uint8_t word = words_.wordOf(token);
+  known_.emplace(token, word);
+  return word;
+}
+
+void ShownWords::push(std::u16string_view token, size_t start, size_t end,
+                      std::vector<WordSpan>& spans) {
+  if (!starts_.test(startOf(token))) return;
+  const uint8_t word = wordOf(token);
   if (word != 0 && query_.words[word - 1u].weight >= least_) spans.push_back({start, end, word - 1u});
 }
 

@@ -9,10 +9,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "text/page/word_units.hpp"
 #include "text/segment/term_marks.hpp"
 #include "text/segment/tokenizer.hpp"
 
 namespace tessera {
+
+/// Lets a map be asked for a part of a text without copying it.
+struct TokenHash {
+  using is_transparent = void;
+  size_t operator()(std::u16string_view token) const {
+    return std::hash<std::u16string_view>()(token);
+  }
+};
 
 /// Where a text holds a word of a query.
 struct WordSpan {
@@ -29,8 +38,8 @@ class TokenWords {
   virtual ~TokenWords() = default;
   /// The position of the word in the query, plus 1; 0 for none.
   virtual uint8_t wordOf(std::u16string_view token) const = 0;
-  /// Calls `visit(token)` for every token that matches, sometimes repeatedly.
-  virtual void each(const std::function<void(std::u16string_view)>& visit) const = 0;
+  /// Calls `visit(token)` for every token that matches a word of at least this weight, sometimes repeatedly.
+  virtual void each(double least, const std::function<void(std::u16string_view)>& visit) const = 0;
 };
 
 /// By the marks of one segment.
@@ -40,7 +49,7 @@ class SegmentWords final : public TokenWords {
       : segment_(segment), marks_(marks) {}
 
   uint8_t wordOf(std::u16string_view token) const override;
-  void each(const std::function<void(std::u16string_view)>& visit) const override;
+  void each(double least, const std::function<void(std::u16string_view)>& visit) const override;
 
  private:
   const TextSegment& segment_;
@@ -54,15 +63,11 @@ class ViewWords final : public TokenWords {
       : segments_(segments), query_(query) {}
 
   uint8_t wordOf(std::u16string_view token) const override;
-  void each(const std::function<void(std::u16string_view)>& visit) const override;
+  void each(double least, const std::function<void(std::u16string_view)>& visit) const override;
 
  private:
-  uint8_t find(std::u16string_view token) const;
-
   const std::span<const TextSegment> segments_;
   const TextQuery& query_;
-  /// Tokens that were looked for.
-  mutable std::unordered_map<std::u16string, uint8_t> known_;
 };
 
 /// The words of a query as they occur in texts.
@@ -74,15 +79,15 @@ class ShownWords {
 
   /// Replaces `spans` by the words in a part of a text, in order. In unspaced scripts every pair of
   /// neighbouring characters is a word.
-  void find(std::u16string_view text, size_t from, size_t to, std::vector<WordSpan>& spans) const;
+  void find(std::u16string_view text, size_t from, size_t to, std::vector<WordSpan>& spans);
 
  private:
-  void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans) const;
-  void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans) const;
-  void findRun(std::u16string_view run, UnitKind kind, size_t offset,
-               std::vector<WordSpan>& spans) const;
+  void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
+  void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
+  void findRun(std::u16string_view run, UnitKind kind, size_t offset, std::vector<WordSpan>& spans);
   /// Adds the span of a token if it matches.
-  void push(std::u16string_view token, size_t start, size_t end, std::vector<WordSpan>& spans) const;
+  void push(std::u16string_view token, size_t start, size_t end, std::vector<WordSpan>& spans);
+  uint8_t wordOf(std::u16string_view token);
 
   const TokenWords& words_;
   const TextQuery& query_;
@@ -93,6 +98,12 @@ class ShownWords {
   static size_t startOf(std::u16string_view word);
   /// How the matching terms start, which tells most other words apart from them.
   std::bitset<size_t{1} << (START_BITS * START_CHARS)> starts_;
+  /// Whether a matching term is a name with symbols in or around it.
+  bool hasNames_ = false;
+  /// The text that is read.
+  WordUnits units_;
+  /// Tokens that were looked for.
+  std::unordered_map<std::u16string, uint8_t, TokenHash, std::equal_to<>> known_;
 };
 
 }  // namespace tessera

@@ -25,7 +25,7 @@ TermMarks::TermMarks(const TextSegment& segment, size_t number, const TextQuery&
 }
 
 TermMarks::~TermMarks() {
-  each([&](uint32_t term) {
+  each(0, [&](uint32_t term) {
     scratch_.wordOf[term] = 0;
     scratch_.coverageOf[term] = 0;
   });

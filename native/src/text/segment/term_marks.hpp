@@ -40,10 +40,11 @@ class TermMarks {
   /// The amount that an occurrence of the term adds to the coverage of the query, out of `maxScore`.
   double coverageOf(uint32_t term) const { return scratch_.coverageOf[term]; }
 
-  /// Calls `visit(term)` for every term that has a mark, sometimes repeatedly.
+  /// Calls `visit(term)` for every term that matches a word of at least this weight, sometimes repeatedly.
   template <typename Visit>
-  void each(const Visit& visit) const {
+  void each(double least, const Visit& visit) const {
     for (const QueryWord& word : query_.words) {
+      if (word.weight < least) continue;
       eachMatchOf(word.planned->terms[number_], [&](uint32_t term, double) { visit(term); });
     }
   }

@@ -1,0 +1,13 @@
+// Lines of Markdown.
+#pragma once
+#include "text/page/markdown_units.hpp"
+
+namespace tessera {
+
+/// True for a line that begins with a fence, which may be in a quote.
+bool isFence(Units text, size_t line);
+
+/// Where the text of a line starts: after markers, callouts and admonitions. Its end if it has none.
+size_t lineTextAt(Units text, size_t line);
+
+}  // namespace tessera
