@@ -9,6 +9,7 @@ import {
 import type { components } from "./types.ts";
 import { encodeVector } from "./vector.ts";
 
+export { textOf } from "./hit.ts";
 export { type Problem, TesseraError } from "./problem.ts";
 export type { CallOptions, TesseraOptions } from "./transport.ts";
 

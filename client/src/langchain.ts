@@ -2,6 +2,7 @@ import { Document, type DocumentInterface } from "@langchain/core/documents";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import { type MaxMarginalRelevanceSearchOptions, VectorStore } from "@langchain/core/vectorstores";
+import { textOf } from "./hit.ts";
 import type { FileScope, Retrieval, Schemas, Tessera } from "./index.ts";
 import { encodeVector } from "./vector.ts";
 
@@ -18,12 +19,11 @@ export interface HitMetadata {
 
 /** A hit as a document. That of a file without chunks has the passage that was found. */
 function documentOf(hit: Schemas["RetrieveHit"]): Document<HitMetadata> {
-  const { chunk, file, highlight, score, title = null, heading = null } = hit;
+  const { chunk, file, score, title = null, heading = null } = hit;
   const metadata = chunk?.metadata as Record<string, unknown> | null | undefined;
   const place = { file_path: chunk?.file_path ?? file?.path ?? "", title, heading, score };
   return new Document({
-    // A file without text of its own is found by its title.
-    pageContent: chunk?.content || highlight?.text || title || "",
+    pageContent: textOf(hit),
     metadata: { ...metadata, ...place, chunk_id: chunk?.id ?? null },
     ...(chunk == null ? {} : { id: chunk.file_path }),
   });
