@@ -6,28 +6,51 @@ interface PdfContents {
   readonly title?: string;
   /** Beside `trailer`'s own entries. */
   readonly trailer?: string;
-  /** The instructions of a further page, compressed. */
-  readonly instructions?: Uint8Array;
+  /** The instructions of further pages, compressed. */
+  readonly instructions?: readonly string[];
+  /** Instead of one of Latin letters. */
+  readonly font?: string;
+  /** The instructions of forms, which those of a page or of the form before show by `/X Do`. */
+  readonly forms?: readonly string[];
 }
 
+const FONTS = "/Font << /F1 3 0 R >>";
+
 /** A PDF as small programs write it, with one font and text in ASCII. */
-export function pdfFile({ pages, title, trailer = "", instructions }: PdfContents): Uint8Array {
+export function pdfFile({
+  pages,
+  title,
+  trailer = "",
+  instructions = [],
+  forms = [],
+  font = "/Subtype /Type1 /BaseFont /Helvetica",
+}: PdfContents): Uint8Array {
   const contents = pages.map((lines) => {
     const shown = lines.map((line) => `(${line.replace(/[()\\]/g, "\\$&")}) Tj T*`);
     return stream(Buffer.from(`BT /F1 12 Tf 72 720 Td 14 TL\n${shown.join("\n")}\nET`));
   });
-  if (instructions !== undefined) {
-    contents.push(stream(deflateSync(instructions), "/Filter /FlateDecode "));
-  }
+  contents.push(...instructions.map((each) => stream(deflateSync(each), "/Filter /FlateDecode ")));
   const kids = contents.map((_, i) => `${4 + 2 * i} 0 R`).join(" ");
+  const firstForm = 4 + 2 * contents.length;
+  // The last form shows itself.
+  const uses = (form: number) =>
+    forms.length === 0
+      ? FONTS
+      : `${FONTS} /XObject << /X ${firstForm + Math.min(form, forms.length - 1)} 0 R >>`;
   const objects: (string | Buffer)[] = [
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Kids [${kids}] /Count ${contents.length} >>`,
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    `<< /Type /Font ${font} >>`,
     ...contents.flatMap((content, i) => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + 2 * i} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + 2 * i} 0 R /Resources << ${uses(0)} >> >>`,
       content,
     ]),
+    ...forms.map((form, i) =>
+      stream(
+        Buffer.from(form),
+        `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << ${uses(i + 1)} >> `,
+      ),
+    ),
     `<< ${title === undefined ? "" : `/Title (${title})`} >>`,
   ];
   return assembled(objects, trailer);
@@ -65,11 +88,8 @@ function assembled(objects: readonly (string | Buffer)[], trailer: string): Uint
 const WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 const PACKAGE = "http://schemas.openxmlformats.org/package/2006";
 
-/** A Word document with this body in WordprocessingML, and further parts by name. */
-export function docxFile(
-  body: string,
-  { title, parts = {} }: { title?: string; parts?: Readonly<Record<string, Uint8Array>> } = {},
-): Uint8Array {
+/** A Word document with this body in WordprocessingML. */
+export function docxFile(body: string, { title }: { title?: string } = {}): Uint8Array {
   const texts = {
     "[Content_Types].xml": `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
     "_rels/.rels": `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
@@ -80,8 +100,7 @@ export function docxFile(
           "docProps/core.xml": `<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${title}</dc:title></cp:coreProperties>`,
         }),
   };
-  const own = Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)] as const);
-  return zipFile([...own, ...Object.entries(parts)]);
+  return zipFile(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]));
 }
 
 /** A paragraph of a Word document. */

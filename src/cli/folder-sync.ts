@@ -95,7 +95,7 @@ export class FolderSync {
         else kept.push({ ...upload, replaces });
       } catch (error) {
         if (!(error instanceof RecordError)) throw error;
-        unreadable.push({ path, reason: error.message });
+        unreadable.push({ path: file, reason: error.message });
       }
     }
     const changed = await this.#changed(kept, (path) => remote.get(path)?.size);

@@ -336,8 +336,6 @@ export const WEBHOOK_ID_MAX_CHARS = 128;
 
 // Markdown import and embedding.
 export const MARKDOWN_FILE_MAX_BYTES = 16_777_216;
-/** HTML pages and AsciiDoc documents that are converted to Markdown. */
-export const CONVERTED_MAX_CHARS = 4_194_304;
 /** The wait before its import is repeated because embedding failed. It doubles with each failure. */
 export const WATCH_RETRY_BASE_MS = 1_000;
 export const WATCH_RETRY_MAX_MS = 60_000;

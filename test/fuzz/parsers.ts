@@ -2,18 +2,14 @@ import { CursorSigner } from "../../src/http/cursor.ts";
 import { storedText } from "../../src/import/markdown/formats.ts";
 import { ImportError, RecordError } from "../../src/import/records/errors.ts";
 import { parseColumnMap } from "../../src/import/tables/column-map.ts";
-import {
-  chunkMarkdown,
-  parseMarkdown,
-  readFrontmatter,
-  readFrontmatterValues,
-} from "../../src/markdown/index.ts";
 import { Problem } from "../../src/problem/problem.ts";
 import { checkFilter, isObject } from "../../src/shared/filter/check.ts";
 import { compileFilter } from "../../src/shared/filter/compile.ts";
 import { parseJson } from "../../src/shared/json/parse.ts";
 import { randomNumbers } from "../../support/random.ts";
+import { FOREIGN } from "./foreign-parsers.ts";
 import { FENCED, HTML, MARKDOWN, TOML, YAML } from "./parser-inputs.ts";
+import { must, type Parser, readMarkdown, refusing, textOf } from "./reading.ts";
 
 /** Inputs grow to this size, in bytes. */
 const INPUT_MAX_BYTES = 20_000;
@@ -21,46 +17,6 @@ const INPUT_MAX_BYTES = 20_000;
 const KEPT_MAX = 200;
 /** A hang, on the slowest machine that runs this. */
 const INPUT_MAX_MS = 20_000;
-
-interface Parser {
-  /** Where mutations begin. */
-  readonly seeds: readonly (string | Uint8Array)[];
-  /** What inputs are made of beside their own parts. */
-  readonly words: readonly string[];
-  /** Reads an input. Throws for a fault of the parser, and not for one of the input. */
-  read(input: Uint8Array): void | Promise<void>;
-}
-
-function must(holds: boolean, what: string): void {
-  if (!holds) throw new Error(what);
-}
-
-/** Passes over the errors that tell a caller what is wrong with an input. */
-async function refusing(kinds: readonly (new (...of: never[]) => Error)[], work: () => unknown) {
-  try {
-    await work();
-  } catch (error) {
-    if (!kinds.some((kind) => error instanceof kind)) throw error;
-  }
-}
-
-const textOf = (input: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
-
-function readMarkdown(text: string): void {
-  const { entries, bodyOffset, unread } = readFrontmatter(text);
-  must(bodyOffset >= 0 && bodyOffset <= text.length, "the body begins outside of the text");
-  must(unread === null || unread.end <= text.length, "what is unread is outside of the text");
-  const values = readFrontmatterValues(text);
-  must(Object.keys(values).length <= entries.length, "values have keys that no entry has");
-  parseMarkdown("a.md", text);
-  let last = -1;
-  for (const chunk of chunkMarkdown(text)) {
-    must(chunk.start_offset >= last, "chunks are not in order");
-    must(chunk.end_offset <= text.length, "a chunk ends behind the text");
-    must(/\S/u.test(chunk.content), "a chunk is empty");
-    last = chunk.start_offset;
-  }
-}
 
 function readFilter(text: string): void {
   let filter: unknown;
@@ -168,6 +124,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     read: (input) =>
       refusing([RecordError], async () => readMarkdown(await storedText("a.html", input))),
   },
+  ...FOREIGN,
 };
 
 const bytesOf = (input: string | Uint8Array) =>

@@ -43,6 +43,7 @@ export interface MarkdownDocument {
 
 /** A Markdown file that is rejected. */
 interface RejectedDocument {
+  /** Its name in the folder. */
   readonly path: string;
   readonly reason: string;
 }
@@ -85,7 +86,7 @@ async function readDocument(
     const [title, warning] = [fileTitle(path, text), documentWarning(path, text)];
     return { path, text, title, versionKey, warning };
   } catch (error) {
-    if (error instanceof RecordError) return { path, reason: error.message };
+    if (error instanceof RecordError) return { path: file, reason: error.message };
     throw error;
   }
 }

@@ -1,9 +1,10 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { extname, join } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { MARKDOWN_FILE_MAX_BYTES } from "../../shared/limits.ts";
+import { ForeignReader } from "../foreign/foreign-reader.ts";
 import { documentPath } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
-import { type FormatOptions, isWanted, storedSuffix, storedText } from "./formats.ts";
+import { type FormatOptions, isConverted, isWanted, storedSuffix, storedText } from "./formats.ts";
 
 /** A file of a folder. */
 export interface FolderFile {
@@ -26,6 +27,10 @@ interface MarkdownFolder {
 
 /** Links and extensions that are named; of more, only the number is told. */
 const NAMED_MAX = 5;
+
+const CONVERSION_MAX_MS = 60_000;
+const CONVERSION_MAX_BYTES = 1_073_741_824;
+const converter = new ForeignReader({ ms: CONVERSION_MAX_MS, bytes: CONVERSION_MAX_BYTES });
 
 const NAME = "has a name that is not valid UTF-8";
 const SAME_NAME = "has the name of another file, with letters that are written in another way";
@@ -133,6 +138,12 @@ function entriesOf(folder: string): Dirent[] {
 
 /** The text of a file as it is stored. Throws a RecordError if it cannot be read or is too large. */
 export async function readText(folder: string, path: string): Promise<string> {
+  if (!isConverted(path)) return await readHere(folder, path);
+  return await converter.read({ kind: "document", folder: resolve(folder), path });
+}
+
+/** The text of a file like `readText`, in this process whatever its format. */
+export async function readHere(folder: string, path: string): Promise<string> {
   return await storedText(path, readBytes(folder, path));
 }
 

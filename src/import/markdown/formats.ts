@@ -1,5 +1,6 @@
 import { basename, extname } from "node:path";
 import { documentText } from "../records/document.ts";
+import { RecordError } from "../records/errors.ts";
 
 /** Formats beside Markdown that are imported on request. All but text are converted to Markdown. */
 export interface FormatOptions {
@@ -16,7 +17,7 @@ interface Format {
   readonly names: RegExp;
   /** What is added to the name under which a file is stored, so that its text is read as what it is. */
   readonly suffix: string;
-  /** The text of a file, as Markdown unless it is plain. Throws a RecordError. */
+  /** The text of a file, as Markdown unless it is plain. Throws any error if it cannot be read. */
   readonly read: (bytes: Uint8Array, path: string) => string | Promise<string>;
 }
 
@@ -54,6 +55,11 @@ export function isWanted(path: string, options: FormatOptions): boolean {
   return format !== undefined && (format.option === null || options[format.option] === true);
 }
 
+/** True for a file whose text is not its content. */
+export function isConverted(path: string): boolean {
+  return formatOf(path)?.suffix === ".md";
+}
+
 /** What is added to the path of a file where it is stored. */
 export function storedSuffix(path: string): string {
   return formatOf(path)?.suffix ?? "";
@@ -61,5 +67,11 @@ export function storedSuffix(path: string): string {
 
 /** The text of a file as it is stored. Throws a RecordError. */
 export async function storedText(path: string, bytes: Uint8Array): Promise<string> {
-  return await (formatOf(path)?.read ?? documentText)(bytes, path);
+  try {
+    return await (formatOf(path)?.read ?? documentText)(bytes, path);
+  } catch (error) {
+    if (error instanceof RecordError) throw error;
+    const format = extname(path).slice(1).toUpperCase();
+    throw new RecordError(`cannot be read as ${format}: ${(error as Error).message}`);
+  }
 }

@@ -1,10 +1,5 @@
 import TurndownService from "turndown";
-import { CONVERTED_MAX_CHARS } from "../../shared/limits.ts";
-import { RecordError } from "../records/errors.ts";
-import { depthOf } from "./html-depth.ts";
 import { furnitureText, isFurniture, isMain, Outline } from "./html-furniture.ts";
-
-const HTML_MAX_DEPTH = 128;
 
 type TurndownElement = Parameters<TurndownService.FilterFunction>[0];
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
@@ -59,13 +54,8 @@ function fenced(text: string): string {
   return `\n\n${fence}\n${text.replace(/\n$/, "")}\n${fence}\n\n`;
 }
 
-/** The Markdown of an HTML page. Throws a RecordError. */
+/** The Markdown of an HTML page. */
 export function htmlToMarkdown(html: string): string {
-  if (html.length > CONVERTED_MAX_CHARS) {
-    throw new RecordError(`has more than ${CONVERTED_MAX_CHARS} characters of HTML`);
-  }
-  // A parser of HTML looks at the open elements at each tag, so its time grows with the depth.
-  if (depthOf(html, HTML_MAX_DEPTH) > HTML_MAX_DEPTH) throw new RecordError("is nested too deeply");
   outline = new Outline();
   return outline.textOf(converter.turndown(html));
 }

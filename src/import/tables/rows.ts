@@ -1,7 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import { resolve } from "node:path";
 import { numberOf } from "../../shared/json/parse.ts";
-import { IMPORT_LINE_MAX_BYTES, TABLE_ROWS_PER_READ } from "../../shared/limits.ts";
-import { ImportError } from "../records/errors.ts";
+import { IMPORT_LINE_MAX_BYTES } from "../../shared/limits.ts";
+import { ForeignReader } from "../foreign/foreign-reader.ts";
+import { ImportError, RecordError } from "../records/errors.ts";
 import { readLines } from "../records/lines.ts";
 import { fileSource } from "../records/source.ts";
 
@@ -11,6 +13,11 @@ export interface TableRow {
   readonly where: string;
   readonly values: Readonly<Record<string, unknown>> | { readonly reason: string };
 }
+
+/** Rows are read by columns of many rows, which may have vectors. */
+const PARQUET_MAX_BYTES = 4_294_967_296;
+const PARQUET_MAX_MS = 300_000;
+const parquet = new ForeignReader({ ms: PARQUET_MAX_MS, bytes: PARQUET_MAX_BYTES });
 
 const PARQUET = /\.parquet$/i;
 
@@ -49,28 +56,20 @@ async function* parquetRows(
   name: string,
   onRead: (bytes: number) => void,
 ): AsyncGenerator<TableRow[]> {
-  // Loaded when they are needed, because most imports read no Parquet.
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
-    "hyparquet"
-  );
-  const { compressors } = await import("hyparquet-compressors");
+  const size = (await fileSource(name)).size ?? 0;
+  if (size === 0) return;
   try {
-    const file = await asyncBufferFromFile(name);
-    if (file.byteLength === 0) return;
-    const metadata = await parquetMetadataAsync(file);
-    const rows = Number(metadata.num_rows);
-    for (let start = 0; start < rows; start += TABLE_ROWS_PER_READ) {
-      const rowEnd = Math.min(rows, start + TABLE_ROWS_PER_READ);
-      // Columns of bytes are text if they are valid UTF-8, which chunkOf decides.
-      const options = { file, metadata, compressors, rowStart: start, rowEnd, utf8: false };
-      const read = await parquetReadObjects(options);
-      // A forged count would never be reached.
-      if (read.length < rowEnd - start) throw new Error("its footer counts more rows than it has");
-      onRead((file.byteLength * (rowEnd - start)) / rows);
-      yield read.map((values, i) => ({ where: `${name}:${start + i + 1}`, values }));
+    for (let start = 0; ; ) {
+      const { rows, of } = await parquet.read({ kind: "rows", file: resolve(name), start });
+      if (rows.length === 0) return;
+      onRead((size * rows.length) / of);
+      yield rows.map((values, i) => ({ where: `${name}:${start + i + 1}`, values }));
+      start += rows.length;
+      if (start >= of) return;
     }
   } catch (error) {
-    throw new ImportError(`${name} cannot be read as Parquet: ${(error as Error).message}`);
+    if (!(error instanceof RecordError)) throw error;
+    throw new ImportError(`${name} ${error.message}`);
   }
 }
 

@@ -1,0 +1,32 @@
+/** What a process that reads files in formats of others is asked for. */
+export type Task = DocumentTask | RowsTask;
+
+interface DocumentTask {
+  readonly kind: "document";
+  /** Absolute. */
+  readonly folder: string;
+  /** Relative to the folder. */
+  readonly path: string;
+}
+
+interface RowsTask {
+  readonly kind: "rows";
+  /** Absolute. */
+  readonly file: string;
+  /** The first row, from 0. */
+  readonly start: number;
+}
+
+/** Some rows of a table, and how many it has. */
+export interface TableRows {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly of: number;
+}
+
+/** A document becomes text. */
+export type Result<T extends Task> = T extends RowsTask ? TableRows : string;
+
+export type Answer =
+  | { readonly ready: true }
+  | { readonly result: string | TableRows }
+  | { readonly reason: string };

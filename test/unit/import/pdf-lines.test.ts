@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { paragraphsOf } from "../../../src/import/markdown/pdf-lines.ts";
+
+interface Place {
+  readonly x?: number;
+  readonly y?: number;
+  readonly height?: number;
+  readonly font?: string;
+  readonly hasEOL?: boolean;
+}
+
+/** A piece of text whose letters are as wide as half of their height. */
+function piece(str: string, { x = 0, y = 0, height = 10, font = "body", hasEOL = false }: Place) {
+  const place = {
+    transform: [height, 0, 0, height, x, y],
+    width: (str.length * height) / 2,
+    height,
+  };
+  return { str, fontName: font, hasEOL, ...place };
+}
+
+test.each([
+  ["pieces that touch are one word", [piece("read", {}), piece("able", { x: 20 })], ["readable"]],
+  ["pieces with a gap are two", [piece("one", {}), piece("two", { x: 18 })], ["one two"]],
+  ["an entry and its page are two", [piece("9", { x: 200 }), piece("Index", {})], ["9 Index"]],
+  ["a raised piece is on its line", [piece("m", {}), piece("2", { x: 5, y: 4 })], ["m2"]],
+  [
+    "lines of one paragraph are joined",
+    [piece("a divi-", { y: 12 }), piece("ded word", {}), piece("and more", { y: -12 })],
+    ["a divided word and more"],
+  ],
+  ["lines that are far apart are not", [piece("one", { y: 30 }), piece("two", {})], ["one", "two"]],
+  [
+    "larger letters are a heading",
+    [piece("Heading", { y: 14, height: 12 }), piece("text", {})],
+    ["Heading", "text"],
+  ],
+  [
+    "letters of another font are a heading",
+    [piece("Heading", { y: 12, font: "bold" }), piece("text", {})],
+    ["Heading", "text"],
+  ],
+  [
+    "a line with a word in another font is text",
+    [piece("a", { y: 12 }), piece("b", {}), piece("c", { x: 8, font: "bold" })],
+    ["a b c"],
+  ],
+  [
+    "items of a list are apart",
+    [piece("include:", { y: 12 }), piece("• one", { y: 0 }), piece("• two", { y: -12 })],
+    ["include:", "• one", "• two"],
+  ],
+  [
+    "lines of Chinese and Japanese have no space between them",
+    [piece("多", { y: 12 }), piece("くの", {}), piece("Debian", { y: -12 })],
+    ["多くの Debian"],
+  ],
+  ["leaders are short", [piece("1 Start . . . . . . . . . . 7", {})], ["1 Start … 7"]],
+])("%s", (_, pieces, paragraphs) => {
+  expect(paragraphsOf(pieces)).toEqual(paragraphs);
+});
