@@ -49,7 +49,7 @@ Examples:
   ./tessera embeddings rebuild --project handbook --failed`,
     )
     .action(async (options: Options) => {
-      await withDatabase(io, (sql) => run(io, sql, options), { writes: true });
+      await withDatabase(io, (sql) => rebuildProject(io, sql, options), { writes: true });
     });
   return new Command("embeddings").description("Manage embeddings.").addCommand(rebuild);
 }
@@ -68,7 +68,12 @@ async function embedderOf(
   return await configuredEmbedder(io, name);
 }
 
-async function run(io: Io, sql: Sql, { project: reference, embedder: given, failed }: Options) {
+/** Embeds a project again, as the command does. */
+export async function rebuildProject(
+  io: Io,
+  sql: Sql,
+  { project: reference, embedder: given, failed }: Options,
+) {
   const project = await findProject(sql, reference);
   if (failed) {
     const chunks = await retryFailures(sql, project.id);

@@ -97,6 +97,11 @@ export interface ModelConfig extends CommonConfig {
 
 export type EmbedderConfig = EndpointConfig | ModelConfig;
 
+/** Whether projects may name an embedder so. */
+export function isEmbedderName(name: string): boolean {
+  return NAME.test(name);
+}
+
 function faultOf(name: string, value: unknown): string | undefined {
   if (name === HASHING) return `EMBEDDERS must not name "${HASHING}", which is built in`;
   if (!NAME.test(name)) return "EMBEDDERS must have names of a-z, 0-9, dot, dash and underscore";

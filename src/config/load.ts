@@ -47,6 +47,7 @@ const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
 /** Files, bytes or chunks. */
 const QUOTA_DEFAULT_MAX = 1_000_000_000_000_000;
 const PORT_MAX = 65_535;
+const MODEL_HUB = "https://huggingface.co";
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {
@@ -159,6 +160,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     },
     embedApiKey: reader.text("EMBED_API_KEY"),
     embedders: readEmbedders(reader),
+    modelHub: (reader.url("HF_ENDPOINT", http) ?? MODEL_HUB).replace(/\/+$/, ""),
     apiKey: reader.text("TESSERA_API_KEY"),
     serviceUrl: reader.url("TESSERA_URL", http)?.replace(/\/+$/, ""),
     searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),

@@ -66,6 +66,8 @@ export interface Config {
   readonly embedApiKey: string | undefined;
   /** The embedders that projects may name, beside the built-in one. */
   readonly embedders: readonly EmbedderConfig[];
+  /** Where models are fetched from, without a trailing slash. Only a command fetches any. */
+  readonly modelHub: string;
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
   /** Where commands find the service, without a trailing slash. */

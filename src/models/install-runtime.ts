@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { syncTree } from "../shared/durable-files.ts";
 import { ModelError } from "./model-error.ts";
 import { findRuntime, runtimeDestination } from "./runtime.ts";
 
@@ -26,6 +27,7 @@ export async function installRuntime(dataDir: string): Promise<string> {
     }
     await runInstall(temporary);
     removeOtherSystems(temporary);
+    syncTree(temporary);
     // Another command may have been faster.
     if (!existsSync(folder)) renameSync(temporary, folder);
     return folder;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { commandName, ENVIRONMENT } from "../config/caller.ts";
 import type { EmbedderConfig, EndpointConfig } from "../config/embedders.ts";
+import { fetchedEmbedders } from "./installed.ts";
 import { type LocalModel, resolveModel } from "./local-model.ts";
 import { ModelError } from "./model-error.ts";
 import { folderOf, repositoryOf } from "./model-folder.ts";
@@ -42,7 +43,9 @@ export class LocalModels {
   ) {}
 
   /** Finds the models. What cannot be used is left out, and said. */
-  static async open(configs: readonly EmbedderConfig[], options: Options): Promise<LocalModels> {
+  static async open(given: readonly EmbedderConfig[], options: Options): Promise<LocalModels> {
+    const taken = new Set(given.map(({ name }) => name));
+    const configs = [...given, ...fetchedEmbedders(options.dataDir, taken)];
     if (!configs.some((config) => "onnx" in config)) {
       return new LocalModels(configs as readonly EndpointConfig[], undefined, "", options);
     }

@@ -11,7 +11,7 @@ const ONNX_FOLDERS = ["onnx", "."];
 /** The files of a model, best first: whole numbers of eight bits are fastest on CPUs. */
 const ONNX_FILES = ["model_quantized.onnx", "model_int8.onnx", "model.onnx"];
 /** Weights beside a model that is larger than one file may be. */
-const WEIGHTS_BESIDE = /^[._]data/;
+const WEIGHTS_BESIDE = /^[._]data[\w.-]*$/;
 
 const TOKENIZER = "tokenizer.json";
 export const TOKENIZER_CONFIG = "tokenizer_config.json";
@@ -64,6 +64,15 @@ function preferredFiles(paths: readonly string[]): string[] {
     }
   }
   return [];
+}
+
+/** The files to fetch of a repository with these paths, the model last; undefined if it has no usable model. */
+export function neededFiles(paths: readonly string[]): string[] | undefined {
+  const onnx = preferredFiles(paths);
+  if (onnx.length === 0 || !paths.includes(TOKENIZER)) return undefined;
+  const configs = [TOKENIZER_CONFIG, MODEL_CONFIG].filter((name) => paths.includes(name));
+  // The model is found by its file, so that comes when everything else is there.
+  return [TOKENIZER, ...configs, ...onnx.toReversed()];
 }
 
 /** Finds the files of a model. Throws a ModelError that names what is missing. */

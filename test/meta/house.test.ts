@@ -76,8 +76,13 @@ describe("the state of the repository", () => {
     const calling = filesOf("src/**/*.ts", "workers/**/*.ts").filter(
       (file) => !pages.test(file) && /(?<![.\w])fetch\(/.test(codeOf(file)),
     );
-    // A socket is that of a process of the service; the endpoint of its model bounds the answer.
-    const senders = ["src/import/embedders/socket.ts", "src/observability/tracing.ts"];
+    const senders = [
+      // A socket is that of a process of the service; the endpoint of its model bounds the answer.
+      "src/import/embedders/socket.ts",
+      // A command follows the redirects of the hub that its user names, and takes as much as was stated before.
+      "src/models/hub/download.ts",
+      "src/observability/tracing.ts",
+    ];
     expect(calling.sort()).toEqual(senders);
     const guarded = filesOf("src/**/*.ts").filter((file) =>
       /\b(tracedFetch|boundedFetch)\b/.test(codeOf(file)),

@@ -60,6 +60,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     accepts: [HASH],
     refuses: [HASH.slice(1), HASH.toUpperCase(), `${HASH}\n`, ""],
   },
+  "a commit": {
+    pattern: "^[0-9a-f]{40}$",
+    accepts: [HASH.slice(0, 40)],
+    refuses: [HASH.slice(0, 39), HASH, "main", ""],
+  },
   "the prefix of a key": {
     pattern: "^tsr_[0-9A-Za-z]{8,64}$",
     accepts: ["tsr_4fGhT0pC"],

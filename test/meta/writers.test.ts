@@ -29,6 +29,8 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/indexing/copies/project-copy.ts": "a copy that is fetched has checksums, as any snapshot",
   "src/indexing/snapshots/snapshot-store.ts":
     "a copy that is fetched has checksums, as any snapshot",
+  "src/models/hub/download.ts": "syncs a file and compares its checksum before it gets its name",
+  "src/models/install-runtime.ts": "syncs the runtime before its folder gets its name",
   "src/shared/durable-files.ts": "writes durably",
   "src/shared/service-claim.ts": "the name in a lock is for people",
 };

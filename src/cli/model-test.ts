@@ -1,0 +1,89 @@
+import { Command, InvalidArgumentError } from "commander";
+import { HASHING } from "../config/embedders.ts";
+import {
+  EmbedderAway,
+  embedderName,
+  ownDimension,
+  TextsRefused,
+} from "../import/embedders/project-embedders.ts";
+import { CommandError } from "./command-error.ts";
+import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
+import type { Io } from "./io.ts";
+import { notice, print } from "./output.ts";
+
+/** A model that has to be loaded gets this time. */
+const LOAD_TIMEOUT_MS = 120_000;
+/** Texts whose speed is measured, and how often. */
+const TEST_TEXTS = 32;
+const TEST_ROUNDS = 3;
+
+function text(value: string): string {
+  if (value.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return value;
+}
+
+export function modelTestCommand(io: Io): Command {
+  return new Command("test")
+    .description("Embed a text by a model, and print its dimension, speed and a similarity.")
+    .argument("<text>", "a question", text)
+    .argument("[other]", "the text of a file to compare it with; default: the same", text)
+    .option("--embedder <name>", "an embedder of the configuration; default: the only one")
+    .addHelpText(
+      "after",
+      `
+Also for endpoints that EMBEDDERS names.
+
+Examples:
+  ./tessera models test "how do I get my money back" "Refunds are paid within 14 days"`,
+    )
+    .action(
+      async (query: string, other: string | undefined, { embedder }: { embedder?: string }) => {
+        await testModel(io, query, other ?? query, embedder ?? (await onlyEmbedder(io)));
+      },
+    );
+}
+
+async function onlyEmbedder(io: Io): Promise<string> {
+  const names = [...(await configuredEmbedders(io)).keys()].filter((name) => name !== HASHING);
+  const [only, ...others] = names;
+  if (only === undefined) {
+    const advice = "`./tessera models pull` fetches a model, and EMBEDDERS names one";
+    throw new CommandError(`there is no embedder to test: ${advice}`);
+  }
+  if (others.length === 0) return only;
+  throw new CommandError(`name one with --embedder: ${names.join(", ")}`);
+}
+
+/** What an embedder says when it fails is for the person who asks. */
+function failed(error: unknown): never {
+  const isKnown = error instanceof EmbedderAway || error instanceof TextsRefused;
+  throw isKnown ? new CommandError(error.message) : error;
+}
+
+async function testModel(io: Io, query: string, other: string, name: string): Promise<void> {
+  const embedder = await configuredEmbedder(io, name);
+  const { fingerprint } = embedder;
+  const start = performance.now();
+  const vector = await embedder.embedQuery(query, LOAD_TIMEOUT_MS).catch(failed);
+  notice(io, `the first text took ${Math.round(performance.now() - start)} ms`);
+  const passages = Array.from({ length: TEST_TEXTS }, () => ({ headings: [], content: other }));
+  const begun = performance.now();
+  let similarity = 0;
+  for (let round = 0; round < TEST_ROUNDS; round++) {
+    const [outcome] = await embedder.embedPassages(passages, LOAD_TIMEOUT_MS).catch(failed);
+    if (outcome === undefined || "reason" in outcome) {
+      throw new CommandError(outcome?.reason ?? "the embedder returned nothing");
+    }
+    similarity = cosine(vector, outcome.vector);
+  }
+  const perSecond = (TEST_ROUNDS * TEST_TEXTS * 1_000) / (performance.now() - begun);
+  print(io, `embedder    ${embedderName(fingerprint)} (${fingerprint})`);
+  print(io, `dimension   ${ownDimension(fingerprint)}`);
+  print(io, `speed       ${perSecond.toFixed(1)} texts per second`);
+  print(io, `similarity  ${similarity.toFixed(4)}`);
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  const product = a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
+  return product / (Math.hypot(...a) * Math.hypot(...b));
+}
