@@ -9,6 +9,7 @@ import { conversationOperations } from "./api/conversations/routes.ts";
 import { errorOperations } from "./api/errors/routes.ts";
 import { fieldsOperation } from "./api/fields/routes.ts";
 import { fileOperations } from "./api/files/routes.ts";
+import type { WriteThread } from "./api/files/write-thread.ts";
 import { importOperations } from "./api/imports/routes.ts";
 import { inputRequestOperations } from "./api/input-requests/routes.ts";
 import { knowledgeOperations } from "./api/lookup/routes.ts";
@@ -82,6 +83,7 @@ export interface Services {
   /** Large answers that are being sent. */
   readonly unsent: UnsentAnswers;
   readonly imports: ImportThreads;
+  readonly writes: WriteThread;
   /** Keeps the connection of a running request open while nothing is sent or received. */
   keepOpen(request: Request): void;
 }

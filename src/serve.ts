@@ -1,3 +1,4 @@
+import { WriteThread } from "./api/files/write-thread.ts";
 import { writeQuotaDefaults } from "./api/projects/quota.ts";
 import { ChangeGate } from "./api/scopes/change-gate.ts";
 import { ScopeResolver } from "./api/scopes/resolver.ts";
@@ -156,6 +157,8 @@ async function openServices(
 
   const { embedders, queries, imports } = await openEmbedding(config, database, log, resources);
   clearOnAccessChange(queries);
+  const writes = new WriteThread({ databaseUrl: database.url });
+  resources.push("writes", () => writes.close());
 
   const { engine, scheduler } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());
@@ -181,7 +184,7 @@ async function openServices(
     unsent: new UnsentAnswers((tenant) => gates.starts.enter(tenant)),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
-    ...{ audit, imports, keepOpen: (request: Request) => listener.keepOpen(request) },
+    ...{ audit, imports, writes, keepOpen: (request: Request) => listener.keepOpen(request) },
   };
   return { services, demo };
 }

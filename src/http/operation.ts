@@ -80,6 +80,11 @@ interface Common<P extends TObject, Q extends TObject> {
    * of the tenant who filled it are refused before they are read.
    */
   readonly sheds?: boolean;
+  /**
+   * True when work on a large body goes on after it was taken up: until the answer and for some time after it, others
+   * of the tenant wait.
+   */
+  readonly worksLong?: boolean;
   /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
   readonly safe?: boolean;
   /**

@@ -105,6 +105,8 @@ interface Incoming {
   scope?: RequestScope | undefined;
   /** The tenant whose place on the database it holds. */
   holder?: string;
+  /** Resolved with the answer, where the work on a large body takes long. */
+  worked?: PromiseWithResolvers<void>;
   refused?: boolean;
 }
 
@@ -172,7 +174,9 @@ async function perform(call: Incoming): Promise<Response> {
     await enter(call, tenant);
   };
   const readBody = async (tenant = principal?.userId ?? "") => {
-    const bytes = await context.bodies.read(request, context.maxBodyBytes, tenant);
+    if (operation.worksLong) call.worked = Promise.withResolvers();
+    const { maxBodyBytes: max } = context;
+    const bytes = await context.bodies.read(request, max, tenant, call.worked?.promise);
     await take(tenant);
     return bytes;
   };
@@ -233,6 +237,7 @@ async function answer(call: Incoming): Promise<Response> {
     }
     return problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
   } finally {
+    call.worked?.resolve();
     if (call.holder !== undefined) context.gates.database.leave(call.holder);
   }
 }

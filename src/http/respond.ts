@@ -26,7 +26,7 @@ export function json(value: unknown, status = 200, headers: Record<string, strin
 }
 
 /** The problem that any thrown value means to the caller. The cause is kept for the log. */
-function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   return databaseProblem(error) ?? new Problem("internal-error", { cause: error });
 }

@@ -94,7 +94,7 @@ export const ProblemBody = Type.Object(
 );
 export type ProblemBody = Static<typeof ProblemBody>;
 
-interface ProblemOptions {
+export interface ProblemOptions {
   /** The public explanation of this occurrence; the catalogue's detail by default. */
   detail?: string;
   errors?: FieldError[];

@@ -58,6 +58,10 @@ const ENGINE_INTERFACE = [
   "src/engine/engine.ts",
   "src/engine/requests/request.ts",
   "src/engine/requests/scope.ts",
+  // What runs work on another thread.
+  "src/threads/protocol.ts",
+  "src/threads/run-thread.ts",
+  "src/threads/supervised-thread.ts",
 ];
 
 /** Programs; every other file must be reachable from here. */

@@ -4,6 +4,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
+import { LARGE_BODY_BYTES } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
 import { listFiles } from "./list.ts";
@@ -150,7 +151,8 @@ function putOperation(services: WriteServices): Operation {
     summary: "Write a file of an environment",
     description:
       "Stores the content, without a byte order mark, as a new version of the file, cut into chunks, and " +
-      "puts it into the working set. Unchanged content changes nothing. Searches see the change within a second. An " +
+      `puts it into the working set. Of files of ${LARGE_BODY_BYTES} bytes or more a user's are stored one after the ` +
+      "other, with pauses; one that has waited for too long is answered 503 `overloaded`. Unchanged content changes nothing. Searches see the change within a second. An " +
       `environment with an active release goes on to serve that. ${EDITORS}`,
     extension: true,
     credential: "bearer",
@@ -163,6 +165,7 @@ function putOperation(services: WriteServices): Operation {
       [PLAIN_TYPE]: { schema: body, example: "Run the installer.\n" },
     },
     bodyRequired: false,
+    worksLong: true,
     mayCreate: true,
     response: WrittenFile,
     responseExample: SUMMARY,

@@ -1,37 +1,25 @@
-import { actorOf, transactionAs } from "../../audit/actor.ts";
+import { actorOf } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
-import {
-  findWritableProject,
-  holdWritableProject,
-  type Membership,
-} from "../../auth/project-access.ts";
-import type { Sql, Transaction } from "../../db/client.ts";
-import { isConflict } from "../../db/errors.ts";
+import { findWritableProject } from "../../auth/project-access.ts";
+import type { Sql } from "../../db/client.ts";
 import { requireClient } from "../../http/client-presence.ts";
-import { isCurrent, mayChange } from "../../http/conditional.ts";
 import { mediaType, requirePlainBody } from "../../http/load/body.ts";
 import { documentPath, documentText } from "../../import/records/document.ts";
 import { RecordError } from "../../import/records/errors.ts";
-import { targetOf } from "../../import/records/target.ts";
-import { textVersion } from "../../import/text-file.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
-import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
-import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
-import { summaryOf } from "./list.ts";
-import { versionTags } from "./read.ts";
-import type { WrittenFile } from "./schema.ts";
-import { isImported, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
-
-/** Writing a file is repeated this often when another client has stored the same one at the same time. */
-const FILE_WRITE_ATTEMPTS = 3;
+import { IMPORT_PATH_MAX_BYTES, LARGE_BODY_BYTES } from "../../shared/limits.ts";
+import { findWorkingSet } from "../scopes/working-set.ts";
+import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
+import type { WriteThread } from "./write-thread.ts";
 
 export const MARKDOWN_TYPE = "text/markdown";
 export const PLAIN_TYPE = "text/plain";
 
 export interface WriteServices {
   readonly sql: Sql;
+  readonly writes: WriteThread;
 }
 
 interface WriteCall {
@@ -81,92 +69,39 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-interface Change {
-  readonly tx: Transaction;
-  readonly project: Membership;
-  readonly set: WorkingSet;
-  /** What the path names now. */
-  readonly current: { readonly fileId: string; readonly versionId: string } | undefined;
+function changeOf({ principal, requestId, params, query, request }: WriteCall): FileChange {
+  return {
+    ...{ principal, actor: actorOf(principal, requestId), environment: query.environment },
+    ...{ project: params.project_reference, path: params.file_reference },
+    ifMatch: request.headers.get("if-match"),
+    ifNoneMatch: request.headers.get("if-none-match"),
+  };
 }
 
 /**
- * Runs a change of one file in a transaction, which holds the file. It begins again when another client has
- * stored the same file for the first time. Throws what a caller without the right gets, and that of a missing
- * environment.
- */
-async function changing<T>(
-  sql: Sql,
-  { principal, requestId, params, query }: WriteCall,
-  work: (change: Change) => Promise<T>,
-): Promise<T> {
-  const actor = actorOf(principal, requestId);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await transactionAs(sql, actor, async (tx) => {
-        const project = await holdWritableProject(tx, principal, params.project_reference);
-        const set = await findWorkingSet(tx, project.id, query.environment);
-        const current = await lockFile(tx, set, params.file_reference);
-        return await work({ tx, project, set, current });
-      });
-    } catch (error) {
-      if (!isConflict(error) || attempt === FILE_WRITE_ATTEMPTS) throw error;
-    }
-  }
-}
-
-function requireMatch(request: Request, current: Change["current"]): void {
-  // A text that was cut into chunks meanwhile is still the same file.
-  const tags = current === undefined ? [undefined] : versionTags(current.versionId);
-  const [match, noneMatch] = ["if-match", "if-none-match"].map((name) => request.headers.get(name));
-  if (!tags.some((tag) => mayChange(match ?? null, tag))) throw new Problem("precondition-failed");
-  if (!tags.some((tag) => tag !== undefined && isCurrent(noneMatch ?? null, tag))) return;
-  throw new Problem("precondition-failed", {
-    detail: "The file exists, which If-None-Match excludes.",
-  });
-}
-
-/**
- * Writes a file of a working set. Throws `project-not-found`, `permission-denied`, `environment-not-found`,
+ * Writes a file of a working set; a large one on another thread, because reading and storing it takes as long as
+ * hundreds of searches. Throws `project-not-found`, `permission-denied`, `environment-not-found`,
  * `precondition-failed`, and problems of the body.
  */
-export async function putFile(
-  { sql }: WriteServices,
-  call: PutCall,
-): Promise<{ file: WrittenFile; created: boolean }> {
+export async function putFile({ sql, writes }: WriteServices, call: PutCall): Promise<Written> {
   const { request } = call;
   const path = documentPath(call.params.file_reference);
   requirePath(path);
   const bytes = await call.readBody();
   await requireClient(request);
-  // Before the transaction, in which others wait for the file: only callers with the right make the text be cut.
+  // Only callers with the right make the text be cut.
   const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);
   await findWorkingSet(sql, id, call.query.environment);
   const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
   const content = textOf(bytes);
-  const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
-  const text = await textVersion(id, { path, content, isMarkdown });
-  return await changing(sql, call, async ({ tx, project, set, current }) => {
-    requireMatch(request, current);
-    // The project of the same name may be another one by now.
-    const record = { ...text, project: project.id };
-    const version =
-      current !== undefined && (await isImported(tx, current.versionId, content, hash))
-        ? current.versionId
-        : await replaceFile(tx, targetOf(project), set, record, current?.versionId);
-    const summary = summaryOf(await readVersion(tx, version));
-    const { warning } = text;
-    const file = warning ? { ...summary, warnings: [{ message: warning }] } : summary;
-    return { file, created: current === undefined };
-  });
+  const text = { change: changeOf(call), projectId: id, path, content, isMarkdown };
+  return bytes.byteLength < LARGE_BODY_BYTES
+    ? await storeText(sql, text)
+    : await writes.store(text);
 }
 
 /** Takes a file out of a working set. Throws as `putFile` does, and `file-not-found`. */
 export async function deleteFile({ sql }: WriteServices, call: WriteCall): Promise<void> {
-  const path = call.params.file_reference;
-  requirePath(path);
-  await changing(sql, call, async ({ tx, set, current }) => {
-    if (current === undefined) throw new Problem("file-not-found");
-    requireMatch(call.request, current);
-    await takeOut(tx, set, { fileId: current.fileId, path });
-  });
+  requirePath(call.params.file_reference);
+  await removeFile(sql, changeOf(call));
 }

@@ -15,9 +15,11 @@ import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 
 /**
  * After a large body, its tenant waits for this multiple of the time that the body took, which leaves four fifths
- * of the time to others.
+ * of the time to others, and to indexes for what it has written.
  */
 const LARGE_BODY_PAUSE_FACTOR = 4;
+/** But no longer than this: a client that sends one after the other on a busy machine is to be answered. */
+const LARGE_BODY_PAUSE_MAX_MS = 3_000;
 
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
 export function mediaType(request: Request): string {
@@ -139,8 +141,14 @@ export class BodyIntake {
    * `payload-too-large`: before reading when the length is declared, else as soon as too much has
    * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
    * takes the body up at once.
+   * @param work resolves when the work on a large body is done; by default when it was taken up
    */
-  async read(request: Request, maxBytes: number, tenant: string): Promise<Uint8Array<ArrayBuffer>> {
+  async read(
+    request: Request,
+    maxBytes: number,
+    tenant: string,
+    work?: Promise<void>,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const declared = request.headers.get("content-length");
     if (declared === null && request.body === null) return new Uint8Array(0);
     const length = declared === null ? 0 : Number(declared);
@@ -161,7 +169,9 @@ export class BodyIntake {
     try {
       const bytes = await Promise.race([refused, this.#receive(request, maxBytes, reading)]);
       late = "overloaded";
-      if (bytes.byteLength >= LARGE_BODY_BYTES) await Promise.race([refused, this.#turn(tenant)]);
+      if (bytes.byteLength >= LARGE_BODY_BYTES) {
+        await Promise.race([refused, this.#turn(tenant, work)]);
+      }
       return bytes;
     } catch (error) {
       throw error instanceof Problem ? error : unreadable(error);
@@ -172,12 +182,13 @@ export class BodyIntake {
   }
 
   /** Resolves when a large body of the tenant may be taken up, in the turn of the event loop that follows. */
-  async #turn(tenant: string): Promise<void> {
+  async #turn(tenant: string, work?: Promise<void>): Promise<void> {
     await this.#large.enter(tenant);
     const begun = performance.now();
-    setImmediate(() => {
+    const taken = work ?? new Promise<void>((resolve) => setImmediate(resolve));
+    void taken.then(() => {
       const pauseMs = LARGE_BODY_PAUSE_FACTOR * (performance.now() - begun);
-      setTimeout(() => this.#large.leave(tenant), pauseMs);
+      setTimeout(() => this.#large.leave(tenant), Math.min(pauseMs, LARGE_BODY_PAUSE_MAX_MS));
     });
   }
 

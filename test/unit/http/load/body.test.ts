@@ -173,4 +173,20 @@ describe("large bodies", () => {
     ]);
     expect(order.at(-1)).toBe("second");
   });
+
+  test("of one tenant wait until the work on the one before is done", async () => {
+    const intake = new BodyIntake();
+    const order: string[] = [];
+    const { promise: work, resolve } = Promise.withResolvers<void>();
+    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy", work);
+    const next = intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy").then(() => {
+      order.push("next");
+    });
+    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "other");
+    await Bun.sleep(2 * BLOCKED_MS);
+    order.push("done");
+    resolve();
+    await next;
+    expect(order).toEqual(["done", "next"]);
+  });
 });

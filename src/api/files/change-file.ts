@@ -1,0 +1,122 @@
+import type { Actor } from "../../audit/actor.ts";
+import { transactionAs } from "../../audit/actor.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { holdWritableProject, type Membership } from "../../auth/project-access.ts";
+import type { Sql, Transaction } from "../../db/client.ts";
+import { isConflict } from "../../db/errors.ts";
+import { isCurrent, mayChange } from "../../http/conditional.ts";
+import { targetOf } from "../../import/records/target.ts";
+import { textVersion } from "../../import/text-file.ts";
+import { Problem } from "../../problem/problem.ts";
+import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
+import { summaryOf } from "./list.ts";
+import { versionTags } from "./read.ts";
+import type { WrittenFile } from "./schema.ts";
+import { isImported, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
+
+/** Writing a file is repeated this often when another client has stored the same one at the same time. */
+const FILE_WRITE_ATTEMPTS = 3;
+
+/** A change of one file of a working set. Another thread can make it. */
+export interface FileChange {
+  readonly principal: Principal;
+  readonly actor: Actor;
+  /** The id or the slug of the project. */
+  readonly project: string;
+  readonly path: string;
+  /** The default one of the project if there is none. */
+  readonly environment: string | undefined;
+  /** The conditions of the request; null without one. */
+  readonly ifMatch: string | null;
+  readonly ifNoneMatch: string | null;
+}
+
+/** A text that a file is to have. */
+export interface NewText {
+  readonly change: FileChange;
+  /** The id of the project when the right to write to it was checked. */
+  readonly projectId: string;
+  /** The path under which the file is stored. */
+  readonly path: string;
+  readonly content: string;
+  readonly isMarkdown: boolean;
+}
+
+export interface Written {
+  readonly file: WrittenFile;
+  readonly created: boolean;
+}
+
+interface Changing {
+  readonly tx: Transaction;
+  readonly project: Membership;
+  readonly set: WorkingSet;
+  /** What the path names now. */
+  readonly current: { readonly fileId: string; readonly versionId: string } | undefined;
+}
+
+/**
+ * Runs a change of one file in a transaction, which holds the file. It begins again when another client has
+ * stored the same file for the first time. Throws what a caller without the right gets, and that of a missing
+ * environment.
+ */
+async function changing<T>(
+  sql: Sql,
+  { principal, actor, project: reference, path, environment }: FileChange,
+  work: (change: Changing) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transactionAs(sql, actor, async (tx) => {
+        const project = await holdWritableProject(tx, principal, reference);
+        const set = await findWorkingSet(tx, project.id, environment);
+        const current = await lockFile(tx, set, path);
+        return await work({ tx, project, set, current });
+      });
+    } catch (error) {
+      if (!isConflict(error) || attempt === FILE_WRITE_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function requireMatch({ ifMatch, ifNoneMatch }: FileChange, current: Changing["current"]): void {
+  // A text that was cut into chunks meanwhile is still the same file.
+  const tags = current === undefined ? [undefined] : versionTags(current.versionId);
+  if (!tags.some((tag) => mayChange(ifMatch, tag))) throw new Problem("precondition-failed");
+  if (!tags.some((tag) => tag !== undefined && isCurrent(ifNoneMatch, tag))) return;
+  throw new Problem("precondition-failed", {
+    detail: "The file exists, which If-None-Match excludes.",
+  });
+}
+
+/**
+ * Stores a text as a version of its file, and puts it into the working set. Cutting it into chunks takes time, so that is
+ * done before the transaction, in which others wait for the file.
+ */
+export async function storeText(sql: Sql, text: NewText): Promise<Written> {
+  const { change, content } = text;
+  const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  const cut = await textVersion(text.projectId, text);
+  return await changing(sql, change, async ({ tx, project, set, current }) => {
+    requireMatch(change, current);
+    // The project of the same name may be another one by now.
+    const record = { ...cut, project: project.id };
+    const version =
+      current !== undefined && (await isImported(tx, current.versionId, content, hash))
+        ? current.versionId
+        : await replaceFile(tx, targetOf(project), set, record, current?.versionId);
+    const summary = summaryOf(await readVersion(tx, version));
+    const { warning } = cut;
+    const file = warning ? { ...summary, warnings: [{ message: warning }] } : summary;
+    return { file, created: current === undefined };
+  });
+}
+
+/** Takes a file out of the working set. Throws `file-not-found`. */
+export async function removeFile(sql: Sql, change: FileChange): Promise<void> {
+  await changing(sql, change, async ({ tx, set, current }) => {
+    if (current === undefined) throw new Problem("file-not-found");
+    requireMatch(change, current);
+    await takeOut(tx, set, { fileId: current.fileId, path: change.path });
+  });
+}

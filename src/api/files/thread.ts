@@ -1,0 +1,30 @@
+import { openDatabase } from "../../db/client.ts";
+import { toProblem } from "../../http/respond.ts";
+import { setThreadNiceness } from "../../shared/thread-priority.ts";
+import { runThread, threadOptions } from "../../threads/run-thread.ts";
+import { storeText } from "./change-file.ts";
+import type { WriteProtocol } from "./write-thread.ts";
+
+/** All requests go before the reading of large files. */
+const WRITE_NICENESS = 10;
+/** Files that are stored at once. */
+const WRITE_DB_CONNECTIONS = 4;
+
+/** The entry point of the thread that stores large files. */
+const sql = openDatabase(threadOptions<WriteProtocol>().databaseUrl, {
+  connections: WRITE_DB_CONNECTIONS,
+  applicationName: "tessera-writes",
+});
+
+setThreadNiceness(WRITE_NICENESS);
+runThread<WriteProtocol>({
+  async run(text) {
+    try {
+      return { written: await storeText(sql, text) };
+    } catch (error) {
+      const { slug, message, options } = toProblem(error);
+      const cause = options.cause === undefined ? {} : { cause: String(options.cause) };
+      return { problem: slug, options: { ...options, ...cause, detail: message } };
+    }
+  },
+});
