@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Command } from "commander";
 import { listAllProjects } from "../api/projects/manage.ts";
@@ -117,7 +117,9 @@ async function checkAddon(): Promise<Finding> {
 
 function checkDisk({ dataDir }: Config): Finding {
   try {
-    const { bavail, bsize } = statfsSync(existingParent(dataDir));
+    const folder = existingParent(dataDir);
+    accessSync(folder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(folder);
     const free = bavail * bsize;
     const found = `${(free / BYTES_PER_GIB).toFixed(1)} GiB free in ${dataDir}`;
     if (free >= DISK_FREE_SAFE_BYTES) return ok("disk", found);

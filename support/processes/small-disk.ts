@@ -7,7 +7,9 @@ export interface SmallDisk {
   readonly path: string;
   /** Leaves no space: the file system shrinks to what it holds. */
   fill(): void;
-  /** Gives the space back. */
+  /** Refuses every change, as a file system that has met an error does. */
+  forbid(): void;
+  /** Gives the space back, and allows changes. */
   free(): void;
 }
 
@@ -49,12 +51,21 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
   const { enter, root } = IS_ROOT ? { enter: [], root: "/" } : await openMountSpace();
   const tryMount = (option: string, bytes: number) =>
     Bun.spawnSync([...enter, ...mountCommand(option, bytes, folder)]);
+  const run = (...command: readonly string[]) => {
+    const { success, stderr } = Bun.spawnSync([...enter, ...command]);
+    if (!success) throw new Error(`${command[0]} fails: ${stderr}`);
+  };
+  let isForbidden = false;
   const mount = (option: string, bytes: number) => {
     const { success, stderr } = tryMount(option, bytes);
     if (!success) throw new Error(`a small disk cannot be mounted: ${stderr}`);
   };
   mount("size", size);
-  onCleanup(() => void Bun.spawnSync([...enter, "umount", "-l", folder]));
+  onCleanup(() => {
+    for (let i = 0; i < (isForbidden ? 2 : 1); i++) {
+      Bun.spawnSync([...enter, "umount", "-l", folder]);
+    }
+  });
   const path = join(root, folder);
   return {
     path,
@@ -62,7 +73,17 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
       // What is written between the two calls makes the new size too small, which is refused.
       while (!tryMount("remount,size", usedBytes(path)).success) Bun.sleepSync(1);
     },
-    free: () => mount("remount,size", size),
+    forbid() {
+      // What is open stays open, as the files of a service that runs, so the same folder is mounted over itself.
+      run("mount", "--bind", folder, folder);
+      run("mount", "-o", "remount,bind,ro", folder);
+      isForbidden = true;
+    },
+    free() {
+      if (isForbidden) run("umount", folder);
+      isForbidden = false;
+      mount("remount,size", size);
+    },
   };
 }
 

@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
 import { ImportError } from "../records/errors.ts";
 
-function explainFull(error: unknown): never {
-  if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-  throw new ImportError("The disk that holds uploads is full");
+/** Throws an ImportError for whatever the file system refuses. */
+function explained(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) throw error;
+  const isFull = code === "ENOSPC" || code === "EDQUOT";
+  throw new ImportError(
+    isFull ? "The disk that holds uploads is full" : `Uploads cannot be stored (${code})`,
+  );
 }
 
 /** A file without a name: it vanishes with its last handle, however the process ends. */
@@ -35,15 +40,15 @@ async function* contentsOf(file: FileHandle): AsyncGenerator<Uint8Array> {
 
 /**
  * Resolves with the whole input once all of it has arrived, however slowly. Until it is read, it is in
- * a file in this folder. Throws what the input throws, and an ImportError when the disk is full.
+ * a file in this folder. Throws what the input throws, and an ImportError when it cannot be stored.
  */
 export async function spooled(
   input: AsyncIterable<Uint8Array>,
   folder: string,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const file = await openNameless(folder).catch(explainFull);
+  const file = await openNameless(folder).catch(explained);
   try {
-    for await (const piece of input) await file.writeFile(piece).catch(explainFull);
+    for await (const piece of input) await file.writeFile(piece).catch(explained);
     return contentsOf(file);
   } catch (error) {
     await file.close();

@@ -109,7 +109,7 @@ export class Copies {
    */
   async fetchNewer(projectId: string, seq: number): Promise<boolean> {
     if (performance.now() < this.#awayUntil) return false;
-    const { databaseId, changes, snapshots } = this.context;
+    const { databaseId, changes } = this.context;
     const described = await this.#downloads.run(
       { type: "describe", databaseId, projectId },
       MANIFEST_TIMEOUT_MS + TASK_MARGIN_MS,
@@ -118,15 +118,29 @@ export class Copies {
     const { copy } = described;
     if (copy === undefined || copy.seq <= seq) return false;
     if ((await changes.checkAnchor(copy.anchor)) === "mismatch") return false;
-    const directory = snapshots.transferDirectory();
-    const fetched = await this.#downloads.run(
-      { type: "fetch", databaseId, projectId, directory },
-      fetchLimitMs(copy.bytes) + PIECE_TIMEOUT_MS + TASK_MARGIN_MS,
-    );
-    if (this.#failed(projectId, fetched) || fetched.found !== true) return false;
-    timed("replace a snapshot", () => snapshots.replace(projectId, directory));
-    this.#totals.count("download", "done", fetched);
-    return true;
+    return await this.#takeCopy(projectId, copy.bytes);
+  }
+
+  /** False where the copy cannot be fetched, or the folder of the snapshots cannot be changed. */
+  async #takeCopy(projectId: string, bytes: number): Promise<boolean> {
+    const { databaseId, snapshots } = this.context;
+    try {
+      const directory = snapshots.transferDirectory();
+      const fetched = await this.#downloads.run(
+        { type: "fetch", databaseId, projectId, directory },
+        fetchLimitMs(bytes) + PIECE_TIMEOUT_MS + TASK_MARGIN_MS,
+      );
+      if (this.#failed(projectId, fetched) || fetched.found !== true) return false;
+      timed("replace a snapshot", () => snapshots.replace(projectId, directory));
+      this.#totals.count("download", "done", fetched);
+      return true;
+    } catch (error) {
+      const failure = {
+        kind: "unavailable",
+        reason: `this node fails with ${codeOf(error)}`,
+      } as const;
+      return !this.#failed(projectId, { failure, bytes: 0, seconds: 0 });
+    }
   }
 
   /** A copy was fetched whose contents cannot be used. */

@@ -16,6 +16,8 @@ import type { Anchor } from "../changes/change-log.ts";
 
 const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
+/** What a folder that cannot be changed answers. */
+const UNCHANGEABLE: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM", "ENOSPC", "EIO"]);
 /** Holds what is on its way to other nodes or from them. */
 const TRANSFERS = "transfers";
 
@@ -114,9 +116,14 @@ export class SnapshotStore {
     renameSync(directory, join(this.root, projectId));
   }
 
+  /** In a folder that cannot be changed it stays, and the next reader finds again that it is of no use. */
   discard(projectId: string): void {
-    // The manifest is deleted first: what a crash leaves behind is then no snapshot.
-    rmSync(join(this.root, projectId, MANIFEST), { force: true });
-    rmSync(join(this.root, projectId), { recursive: true, force: true });
+    try {
+      // The manifest is deleted first: what a crash leaves behind is then no snapshot.
+      rmSync(join(this.root, projectId, MANIFEST), { force: true });
+      rmSync(join(this.root, projectId), { recursive: true, force: true });
+    } catch (error) {
+      if (!UNCHANGEABLE.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    }
   }
 }
