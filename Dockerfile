@@ -1,10 +1,7 @@
 # syntax=docker/dockerfile:1
 
-# Build: the native addon needs a C++ compiler, the running service does not.
+# Build: the native addon needs a C++ compiler unless a release brings it along, the running service does not.
 FROM oven/bun:1.4.5-debian AS build
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends g++ \
-    && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 # Dependencies change rarely, so they are installed in a separate layer. The addon is built later.
 COPY package.json bun.lock bunfig.toml ./
@@ -12,7 +9,13 @@ COPY patches ./patches
 COPY scripts ./scripts
 RUN TESSERA_SETUP=1 bun install --frozen-lockfile --production
 COPY native ./native
-RUN bun native/build.ts && rm -r native/build/objects
+# Without a compiler the build takes the addon of native/prebuilt, if it is there and of these sources.
+RUN bun native/build.ts \
+    || (apt-get update \
+    && apt-get install -y --no-install-recommends g++ \
+    && rm -rf /var/lib/apt/lists/* \
+    && bun native/build.ts)
+RUN rm -rf native/build/objects native/prebuilt
 COPY src ./src
 COPY workers ./workers
 COPY client/src ./client/src

@@ -27,20 +27,24 @@ function targetOf(name: string): Target {
   return target;
 }
 
-async function main(): Promise<void> {
-  const names = Bun.argv.slice(2);
+/** Builds the addons for these targets into native/prebuilt. Returns their paths. */
+export async function buildAddons(names: readonly string[]): Promise<string[]> {
   // All of them are checked before the first is built.
   const targets = names.length === 0 ? [HERE] : names.map(targetOf);
+  const paths: string[] = [];
   for (const target of targets) {
     const path = prebuiltPath(target);
     sealPrebuilt(target, await compileForRelease(target, path));
-    process.stdout.write(`${path}\n`);
+    paths.push(path);
   }
+  return paths;
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
+if (import.meta.main) {
+  try {
+    for (const path of await buildAddons(Bun.argv.slice(2))) process.stdout.write(`${path}\n`);
+  } catch (error) {
+    process.stderr.write(`tessera: ${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+  }
 }

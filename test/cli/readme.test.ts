@@ -190,7 +190,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   "docs/capacity.md": 1,
   "docs/import-format.md": 3,
   "docs/migration.md": 2,
-  "docs/release.md": 1,
+  "docs/release.md": 2,
 };
 
 test("every command in the README and the documents is run, or says why not in a comment before it", () => {
