@@ -10,6 +10,7 @@ import { configOf, type Io } from "./io.ts";
 import { notice, withoutControls } from "./output.ts";
 
 const opened = new WeakMap<Io, Promise<ProjectEmbedders>>();
+const unusable = new WeakMap<Io, string[]>();
 
 /** The embedders of the configuration by name. The models that a command uses end with it. */
 export async function configuredEmbedders(io: Io): Promise<ProjectEmbedders> {
@@ -22,10 +23,19 @@ async function openEmbedders(io: Io): Promise<ProjectEmbedders> {
   const { embedders, dataDir } = configOf(io);
   const models = await LocalModels.open(embedders, {
     dataDir,
-    warn: (message) => notice(io, withoutControls(message)),
+    warn(message) {
+      unusable.set(io, [...(unusable.get(io) ?? []), message]);
+      notice(io, message);
+    },
   });
   atEnd(() => models.close());
   return projectEmbedders(models.embedders, models.start);
+}
+
+/** What is said of embedders that cannot be used. */
+export async function unusableEmbedders(io: Io): Promise<readonly string[]> {
+  await configuredEmbedders(io);
+  return unusable.get(io) ?? [];
 }
 
 /** The embedder of this name: the built-in one, or one that EMBEDDERS configures. */

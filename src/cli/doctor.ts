@@ -23,6 +23,8 @@ import {
 import { answers, findService } from "../shared/running-service.ts";
 import { VERSION } from "../shared/version.ts";
 import { ReportedError } from "./command-error.ts";
+import { checkEmbedders, checkProjectEmbedders } from "./doctor-embedders.ts";
+import { type Finding, failed, ok, warning } from "./finding.ts";
 import { configOf, type Io } from "./io.ts";
 import { type Column, jsonOption, printList } from "./output.ts";
 
@@ -30,14 +32,6 @@ import { type Column, jsonOption, printList } from "./output.ts";
 const DISK_FREE_SAFE_BYTES = 2_147_483_648;
 /** The oldest supported major version of PostgreSQL. */
 const POSTGRES_VERSION_MIN = 14;
-
-/** What was checked, and what to do if it is not well. */
-interface Finding {
-  readonly check: string;
-  readonly state: "ok" | "warning" | "failed";
-  readonly found: string;
-  readonly remedy?: string;
-}
 
 const COLUMNS: readonly Column<Finding>[] = [
   ["check", ({ check }) => check],
@@ -50,7 +44,9 @@ const BYTES_PER_GIB = 1_073_741_824;
 
 export function doctorCommand(io: Io): Command {
   return new Command("doctor")
-    .description("Check the configuration, the database, Redis, the disk and the indexes.")
+    .description(
+      "Check the configuration, the database, Redis, the disk, the embedders and the indexes.",
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -90,19 +86,12 @@ async function examine(io: Io): Promise<Finding[]> {
     await checkAddon(),
     checkDisk(config),
     await checkService(config),
-    ...(await checkDatabase(config)),
+    ...(await checkDatabase(io, config)),
     ...(await checkVectorDatabase(config)),
     await checkRedis(config),
+    ...(await checkEmbedders(io)),
   ];
 }
-
-const ok = (check: string, found: string): Finding => ({ check, state: "ok", found });
-const warning = (check: string, found: string, remedy: string): Finding => ({
-  ...{ check, state: "warning", found, remedy },
-});
-const failed = (check: string, found: string, remedy: string): Finding => ({
-  ...{ check, state: "failed", found, remedy },
-});
 
 async function checkAddon(): Promise<Finding> {
   try {
@@ -147,7 +136,7 @@ async function isRunning({ dataDir }: Config): Promise<boolean> {
   return service !== undefined && (await answers(service));
 }
 
-async function checkDatabase(config: Config): Promise<Finding[]> {
+async function checkDatabase(io: Io, config: Config): Promise<Finding[]> {
   if (config.databaseUrl === undefined && !hasCluster(config.dataDir)) {
     return [
       warning("database", `none in ${config.dataDir}`, "start the service, which creates it"),
@@ -161,7 +150,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   }
   const findings: Finding[] = [];
   try {
-    for await (const finding of examineDatabase(database.sql, config)) findings.push(finding);
+    for await (const finding of examineDatabase(database.sql, io, config)) findings.push(finding);
   } catch (error) {
     findings.push(refused("database", error));
   }
@@ -184,7 +173,7 @@ async function checkServer(sql: Sql): Promise<Finding> {
   return failed("database", found, `use PostgreSQL ${POSTGRES_VERSION_MIN} or later`);
 }
 
-async function* examineDatabase(sql: Sql, config: Config): AsyncGenerator<Finding> {
+async function* examineDatabase(sql: Sql, io: Io, config: Config): AsyncGenerator<Finding> {
   yield await checkServer(sql);
   await requireSession(sql);
   yield ok("database sessions", "UTF8, with the settings that the service asks for");
@@ -194,6 +183,7 @@ async function* examineDatabase(sql: Sql, config: Config): AsyncGenerator<Findin
   if (pending) return;
   yield* await checkIndexes(sql, await isRunning(config));
   yield* await checkParkedTasks(sql);
+  yield* await checkProjectEmbedders(io, sql);
 }
 
 /** What is to be said of the schema, and whether it is another than that of this version. */

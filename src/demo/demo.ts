@@ -5,6 +5,9 @@ import type { Sql } from "../db/client.ts";
 import type { Log } from "../observability/log.ts";
 import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
 
+/** A small model for many languages. */
+const MODEL = "multilingual-e5-small";
+
 /** Creates the demo project if the configuration asks for it. Returns undefined if no demo is needed. */
 export async function prepareDemo(config: Config, sql: Sql, log: Log): Promise<Demo | undefined> {
   if (!(await isNeeded(config, sql))) return undefined;
@@ -39,6 +42,7 @@ Search it for "${QUERY}":
   curl -s ${baseUrl}/projects/${PROJECT}/environments/production/search -H "X-API-Key: ${key}" -H "Content-Type: application/json" --data-binary ${shellQuoted(`@${path}`)}
 
 To search for something else: ${commandName()} search "your words" --project ${PROJECT}
+To search it by meaning, with a model on this machine: ${commandName()} models pull ${MODEL} --project ${PROJECT}
 Set DEMO=off to start without a demo project.
 
 `;

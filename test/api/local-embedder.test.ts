@@ -4,6 +4,7 @@ import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { POISON, writeModel } from "../../support/models/model-folder.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
@@ -12,6 +13,7 @@ needs("onnxruntime");
 
 const model = writeModel(temporaryFolder("model"), { maxTokens: 128 });
 const brief = writeModel(temporaryFolder("model"), { seed: 5, hidden: 64 });
+const exchanged = writeModel(temporaryFolder("model"), { seed: 7 });
 const env = {
   DATA_DIR: dataFolder(),
   EMBEDDERS: JSON.stringify({
@@ -23,6 +25,7 @@ const env = {
     },
     brief: { onnx: brief.folder, idle_seconds: 1, batch: 2 },
     wrong: { onnx: model.folder, dimension: 95 },
+    exchanged: { onnx: exchanged.folder },
     absent: { onnx: "multilingual-e5-small" },
   }),
 };
@@ -56,6 +59,12 @@ async function found(project: TestProject, query: string, as = owner): Promise<s
 
 const state = async (project: TestProject, as = owner) =>
   (await api.get(`/projects/${project.slug}/index-state`, as)).body;
+
+/** By which models the chunks of a project are embedded; null for those that wait. */
+const fingerprints = async (project: TestProject): Promise<(string | null)[]> => {
+  const rows = await api.sql`SELECT DISTINCT embedder FROM chunks WHERE project_id = ${project.id}`;
+  return rows.map((row) => row["embedder"]);
+};
 
 /** The processes that run the model of a folder. */
 function processesOf(folder: string): number[] {
@@ -166,12 +175,53 @@ describe("a model in a process of the service", () => {
     expect(body.detail).toContain("vectors of 96 dimensions, and 95 are configured");
   });
 
+  test("whose files are exchanged is noticed, and its vectors are never compared with those of the old one", async () => {
+    const project = await projectOf("exchanged");
+    for (const path of ["a.md", "b.md"]) await put(project, path, `A physician of ${path}.`);
+    await until(async () => (await found(project, "doctor")).length === 2);
+    const release = { name: "v1", environment: "production" };
+    expect((await api.post(`/projects/${project.slug}/releases`, release, owner)).status).toBe(201);
+    const question = { query: "doctor", mode: "semantic", limit: 1, threshold: 0 };
+    const first = await api.post(`/projects/${project.slug}/retrieve`, question, owner);
+    const { next: cursor } = first.body.page_info;
+    expect(cursor).toBeString();
+
+    writeModel(exchanged.folder, { seed: 8 });
+    for (const pid of processesOf(exchanged.folder)) process.kill(pid, "SIGKILL");
+    await until(async () => {
+      const { status, body } = await ask(project, "another question");
+      return status === 503 && body.detail.includes("have changed: restart the service");
+    });
+    await put(project, "c.md", "A letter.");
+    expect((await state(project)).embeddings_waiting).toBe(1);
+    const commandEnv = { env: { ...env, DATABASE_URL: api.databaseUrl } };
+    const doctor = await callCommand(["doctor"], commandEnv);
+    expect(doctor.stdout).toMatch(/embedder exchanged +ok +embeds a text in \d+ ms, 96 dimensions/);
+    expect(doctor.stdout).toMatch(/embeddings +warning .* whose model is exchanged:\S+ now/);
+    expect(doctor.stdout).toMatch(/embedder wrong +failed .*and 95 are configured/);
+
+    const before = await fingerprints(project);
+    const rebuilt = ["embeddings", "rebuild", "--project", project.slug];
+    expect((await callCommand(rebuilt, commandEnv)).status).toBe(0);
+    const after = await fingerprints(project);
+    expect([before.length, after.length]).toEqual([2, 1]);
+    expect(before).not.toContain(after[0]);
+    await until(async () => (await ask(project, "doctor")).status === 409);
+    const page = { ...question, cursor };
+    const old = await api.post(`/projects/${project.slug}/retrieve`, page, owner);
+    expect(old.body.slug).toBe("invalid-cursor");
+
+    await api.stop();
+    api = await startApi({ env, beside: api });
+    expect((await found(project, "doctor")).sort()).toEqual(["a.md", "b.md", "c.md"]);
+  });
+
   test("that is not on the machine is no embedder, and everything else works", async () => {
     const json = { name: "P", slug: "absent", embedder: "absent" };
     const { status, body } = await api.post("/projects", json, owner);
     expect(status).toBe(400);
     expect(body.errors).toEqual([
-      { field: "embedder", message: "must be one of hashing, local, brief, wrong" },
+      { field: "embedder", message: "must be one of hashing, local, brief, wrong, exchanged" },
     ]);
   });
 });

@@ -46,6 +46,8 @@ export const RetrieveState = Type.Object({
   answered: RetrievalMode,
   /** The vector that is searched for: that of the question, or made of it. */
   vector: nullable(Type.String()),
+  /** The fingerprint of the project's embedder, with whose vectors that vector is comparable. */
+  embedder: nullable(Type.String()),
   /** What the answer leaves out. */
   excluded: Type.Object({
     chunkIds: Type.Array(Type.String()),

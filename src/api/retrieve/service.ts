@@ -62,7 +62,7 @@ function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
 }
 
 /** How a question is answered, the vector that is searched for, and what is left out. */
-type Answering = Pick<RetrieveState, "answered" | "vector" | "excluded">;
+type Answering = Pick<RetrieveState, "answered" | "vector" | "embedder" | "excluded">;
 
 /**
  * The vector in the dimension in which embeddings are stored. It may be as long as the project's embedder makes
@@ -95,12 +95,13 @@ async function answeringOf(
   const { mode } = question;
   const sources = await readSources(sql, scope, question);
   const excluded = excludedBy(sources);
-  const byKeyword = { answered: "keyword", vector: null, excluded } as const;
+  const byKeyword = { answered: "keyword", vector: null, embedder: null, excluded } as const;
   if (mode === "keyword") return byKeyword;
   try {
     const vector = combined(await queryVectorOf(queries, question, call), sources);
     if (vector === null) return byKeyword;
-    return { answered: mode, vector: base64Of(vector), excluded };
+    const embedder = await queries.fingerprint(scope.projectId, call.isFresh);
+    return { answered: mode, vector: base64Of(vector), embedder, excluded };
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
     if (mode === "hybrid") return byKeyword;
@@ -148,12 +149,24 @@ async function begin(services: RetrieveServices, call: RetrieveCall) {
     if (scope instanceof ScopeNotFound) throw scope;
     const asked = known.question.target;
     await requireSameTarget(services, call, { given: body.target, asked, scope });
+    await requireSameEmbedder(services, known, call.isFresh);
     return { state: known, scope };
   }
   const question = firstQuestion(projectId, body);
   if (scope instanceof ScopeNotFound) throw scope;
   const answering = await answeringOf(services, scope, question, call);
   return { state: { question, ...answering, progress: "" }, scope };
+}
+
+/** The vector of earlier pages cannot be compared with embeddings of another model. */
+async function requireSameEmbedder(
+  { queries }: RetrieveServices,
+  { question, vector, embedder }: RetrieveState,
+  isFresh: boolean,
+): Promise<void> {
+  if (vector === null) return;
+  const now = await queries.fingerprint(question.projectId, isFresh);
+  if (now !== embedder) throw new Problem("invalid-cursor");
 }
 
 async function answer(engine: Engine, request: RetrieveRequest) {

@@ -6,6 +6,7 @@ import { ImportThreads } from "../../import/thread/import-threads.ts";
 import { LocalModels } from "../../models/local-models.ts";
 import type { Log } from "../../observability/log.ts";
 import type { Resources } from "../../shared/lifecycle.ts";
+import { projectsOfOthers } from "../others.ts";
 import { QueryEmbedder } from "../query-embedder.ts";
 import { EmbeddingQueue } from "./embedding-queue.ts";
 
@@ -22,6 +23,9 @@ export async function openEmbedding(
   });
   resources.push("models", () => models.close());
   const embedders = projectEmbedders(models.embedders, models.start);
+  for (const { message, remedy } of await projectsOfOthers(sql, embedders)) {
+    log.warn(`${message}; ${remedy}`);
+  }
   const queries = new QueryEmbedder(sql, embedders);
   const spoolFolder = join(dataDir, "uploads");
   const fingerprints = fingerprintsOf(embedders);

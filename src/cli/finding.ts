@@ -1,0 +1,15 @@
+/** What was checked, and what to do if it is not well. */
+export interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly found: string;
+  readonly remedy?: string;
+}
+
+export const ok = (check: string, found: string): Finding => ({ check, state: "ok", found });
+export const warning = (check: string, found: string, remedy: string): Finding => ({
+  ...{ check, state: "warning", found, remedy },
+});
+export const failed = (check: string, found: string, remedy: string): Finding => ({
+  ...{ check, state: "failed", found, remedy },
+});
