@@ -334,8 +334,9 @@ export const IMPORT_PATH_MAX_BYTES = 1_024;
 export const IMPORT_INTEGER_MAX = 2_147_483_647;
 export const WEBHOOK_ID_MAX_CHARS = 128;
 
-// Markdown import and embedding.
-export const MARKDOWN_FILE_MAX_BYTES = 16_777_216;
+// Documents and embedding.
+/** The text of a document in UTF-8, whichever way it comes in; that of a converted file counts as it is stored. */
+export const DOCUMENT_MAX_BYTES = 16_777_216;
 /** The wait before its import is repeated because embedding failed. It doubles with each failure. */
 export const WATCH_RETRY_BASE_MS = 1_000;
 export const WATCH_RETRY_MAX_MS = 60_000;
@@ -383,7 +384,7 @@ const RELATIONS: readonly Relation[] = [
   [DRAIN_REQUESTS_MS < DRAIN_DEADLINE_MS, "requests drain before the process is ended"],
   [IMPORT_BATCH_BYTES <= IMPORT_LINE_MAX_BYTES, "a batch holds at least one line"],
   [
-    2 * MARKDOWN_FILE_MAX_BYTES <= IMPORT_RECORD_MAX_CHARS,
+    2 * DOCUMENT_MAX_BYTES <= IMPORT_RECORD_MAX_CHARS,
     "a Markdown file and its chunks fit into a record",
   ],
   [BODY_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES, "our body limit applies before Bun's"],

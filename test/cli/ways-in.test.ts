@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DOCUMENT_MAX_BYTES } from "../../src/shared/limits.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf, ndjson } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -50,6 +51,8 @@ const DOCUMENTS: Readonly<
 };
 /** A document that no way in takes, and where it is no text. */
 const BROKEN = { path: "broken.md", bytes: Buffer.from("# Latin caf\xe9\n", "latin1"), at: 11 };
+/** A document that has one byte of text too much for every way in. */
+const LARGE = { path: "large.md", bytes: Buffer.alloc(DOCUMENT_MAX_BYTES + 1, "a line\n") };
 
 interface Outcome {
   readonly project: TestProject;
@@ -74,7 +77,7 @@ function folderOfAll(): string {
     writeFileSync(join(folder, path), bytes);
   };
   for (const [path, { bytes }] of Object.entries(DOCUMENTS)) write(path, bytes);
-  write(BROKEN.path, BROKEN.bytes);
+  for (const { path, bytes } of [BROKEN, LARGE]) write(path, bytes);
   return folder;
 }
 
@@ -86,9 +89,11 @@ function brokenLine(project?: string): Buffer {
 }
 
 const recordsOf = (project?: string) =>
-  Object.entries(DOCUMENTS).map(([path, { bytes: content }]) => ({
-    ...{ record: "file", project, path, environments: ["production"], content },
-  }));
+  [...Object.entries(DOCUMENTS), [LARGE.path, { bytes: String(LARGE.bytes) }] as const].map(
+    ([path, { bytes: content }]) => ({
+      ...{ record: "file", project, path, environments: ["production"], content },
+    }),
+  );
 
 const WAYS: Readonly<Record<string, (project: TestProject) => Promise<string>>> = {
   async "PUT of a file"({ slug }) {
@@ -101,7 +106,7 @@ const WAYS: Readonly<Record<string, (project: TestProject) => Promise<string>>> 
       if (status >= 400) told.push(`${path}: ${answer.detail}`);
     };
     for (const [path, { bytes }] of Object.entries(DOCUMENTS)) await put(path, bytes);
-    await put(BROKEN.path, Uint8Array.from(BROKEN.bytes));
+    for (const { path, bytes } of [BROKEN, LARGE]) await put(path, Uint8Array.from(bytes));
     return told.join("\n");
   },
   async "import over HTTP"(project) {
@@ -196,6 +201,15 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
     const refused = lines.filter((line) => line.includes(BROKEN.path));
     expect(refused).toHaveLength(1);
     expect(refused[0]).toMatch(/is not valid UTF-8 at byte \d+/);
+  });
+
+  test("names a text that is too large, how large one may be, and what to do", async () => {
+    const lines = (await outcomeOf(way)).told
+      .split("\n")
+      .filter((line) => line.includes(LARGE.path));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(new RegExp(`${DOCUMENT_MAX_BYTES} bytes`));
+    expect(lines[0]).toMatch(/split .* into several files/i);
   });
 });
 

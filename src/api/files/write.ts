@@ -8,8 +8,9 @@ import { documentPath, documentText } from "../../import/records/document.ts";
 import { RecordError } from "../../import/records/errors.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
 import { isStorable } from "../../shared/formats.ts";
-import { IMPORT_PATH_MAX_BYTES, LARGE_BODY_BYTES } from "../../shared/limits.ts";
+import { DOCUMENT_MAX_BYTES, IMPORT_PATH_MAX_BYTES, LARGE_BODY_BYTES } from "../../shared/limits.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
 import type { WriteThread } from "./write-thread.ts";
@@ -60,12 +61,27 @@ function requireText(request: Request): string {
   return type;
 }
 
-function textOf(bytes: Uint8Array): string {
+/** Any request may have fewer bytes than a document. Throws `payload-too-large`, among others. */
+async function readBody({ params, readBody }: PutCall): Promise<Uint8Array> {
+  try {
+    return await readBody();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.slug !== "payload-too-large") throw error;
+    const remedy = `Split the text into several files, or import it: a document has at most ${DOCUMENT_MAX_BYTES} bytes.`;
+    const detail = `${abbreviate(params.file_reference)}: ${error.message} ${remedy}`;
+    throw new Problem(error.slug, { ...error.options, detail });
+  }
+}
+
+function textOf(path: string, bytes: Uint8Array): string {
   try {
     return documentText(bytes);
   } catch (error) {
     if (!(error instanceof RecordError)) throw error;
-    throw invalid([{ field: "body", message: error.message }], `The body ${error.message}.`);
+    throw invalid(
+      [{ field: "body", message: error.message }],
+      `${abbreviate(path)} ${error.message}.`,
+    );
   }
 }
 
@@ -87,13 +103,13 @@ export async function putFile({ sql, writes }: WriteServices, call: PutCall): Pr
   const { request } = call;
   const path = documentPath(call.params.file_reference);
   requirePath(path);
-  const bytes = await call.readBody();
+  const bytes = await readBody(call);
   await requireClient(request);
   // Only callers with the right make the text be cut.
   const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);
   await findWorkingSet(sql, id, call.query.environment);
   const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
-  const content = textOf(bytes);
+  const content = textOf(path, bytes);
   const text = { change: changeOf(call), projectId: id, path, content, isMarkdown };
   return bytes.byteLength < LARGE_BODY_BYTES
     ? await storeText(sql, text)

@@ -1,8 +1,7 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
-import { MARKDOWN_FILE_MAX_BYTES } from "../../shared/limits.ts";
 import { ForeignReader } from "../foreign/foreign-reader.ts";
-import { documentPath } from "../records/document.ts";
+import { documentPath, requireDocumentSize } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
 import { type FormatOptions, isConverted, isWanted, storedSuffix, storedText } from "./formats.ts";
 
@@ -139,7 +138,9 @@ function entriesOf(folder: string): Dirent[] {
 /** The text of a file as it is stored. Throws a RecordError if it cannot be read or is too large. */
 export async function readText(folder: string, path: string): Promise<string> {
   if (!isConverted(path)) return await readHere(folder, path);
-  return await converter.read({ kind: "document", folder: resolve(folder), path });
+  const text = await converter.read({ kind: "document", folder: resolve(folder), path });
+  requireDocumentSize(Buffer.byteLength(text));
+  return text;
 }
 
 /** The text of a file like `readText`, in this process whatever its format. */
@@ -150,9 +151,8 @@ export async function readHere(folder: string, path: string): Promise<string> {
 function readBytes(folder: string, path: string): Uint8Array {
   try {
     const file = join(folder, path);
-    if (statSync(file).size > MARKDOWN_FILE_MAX_BYTES) {
-      throw new RecordError(`is larger than ${MARKDOWN_FILE_MAX_BYTES} bytes`);
-    }
+    // What a converted file has beside text does not count.
+    if (!isConverted(path)) requireDocumentSize(statSync(file).size);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof RecordError) throw error;

@@ -1,4 +1,5 @@
 import { isMarkdownPath, readFrontmatter } from "../../markdown/index.ts";
+import { DOCUMENT_MAX_BYTES } from "../../shared/limits.ts";
 import { RecordError } from "./errors.ts";
 
 /** Leaves out a byte order mark, which does not belong to the text. */
@@ -6,10 +7,11 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 const BYTE_ORDER_MARK = "\ufeff";
 
 /**
- * The text of a document, whichever way its bytes came in. Throws a RecordError, which names the position, if it
- * is not text in UTF-8.
+ * The text of a document, whichever way its bytes came in. Throws a RecordError if it is too large or is not text in
+ * UTF-8, with the position.
  */
 export function documentText(bytes: Uint8Array): string {
+  requireDocumentSize(bytes.length);
   const nul = bytes.indexOf(0);
   if (nul >= 0)
     throw new RecordError(`is not text: it contains NUL bytes, the first at byte ${nul}`);
@@ -18,6 +20,14 @@ export function documentText(bytes: Uint8Array): string {
   } catch {
     throw new RecordError(`is not valid UTF-8 at byte ${invalidByte(bytes)}`);
   }
+}
+
+/** Throws a RecordError if a document has more bytes of UTF-8 than one may have, whichever way it comes in. */
+export function requireDocumentSize(bytes: number): void {
+  if (bytes <= DOCUMENT_MAX_BYTES) return;
+  throw new RecordError(
+    `has more than ${DOCUMENT_MAX_BYTES} bytes of text: split it into several files`,
+  );
 }
 
 /** The text of a document that came in as a text, such as a member of a record. */

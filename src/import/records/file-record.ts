@@ -1,10 +1,11 @@
+import { abbreviate } from "../../shared/abbreviate.ts";
 import {
   IMPORT_CHUNK_MAX_CHARS,
   IMPORT_INTEGER_MAX,
   IMPORT_PATH_MAX_BYTES,
   IMPORT_RECORD_MAX_CHARS,
 } from "../../shared/limits.ts";
-import { documentPath, documentWarning, withoutMark } from "./document.ts";
+import { documentPath, documentWarning, requireDocumentSize, withoutMark } from "./document.ts";
 import { parseEmbedding } from "./embedding.ts";
 import { RecordError } from "./errors.ts";
 import type { ChunkRecord, RecordOf } from "./schemas.ts";
@@ -102,9 +103,14 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
   };
 }
 
-/** The offsets of chunks that a record has are those of its content as it is. */
-function contentOf({ content, chunks = [] }: RecordOf<"file">): string | null {
+/** The offsets of chunks that a record has are those of its content as it is. Throws a RecordError. */
+function contentOf({ path, content, chunks = [] }: RecordOf<"file">): string | null {
   if (content === undefined) return null;
+  try {
+    requireDocumentSize(Buffer.byteLength(content));
+  } catch (error) {
+    throw new RecordError(`${abbreviate(path)} ${(error as RecordError).message}`);
+  }
   return chunks.length > 0 ? content : withoutMark(content);
 }
 
