@@ -4,6 +4,7 @@ import { ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { createOption } from "./database.ts";
 import { embedderOptions, requireValidEmbedder } from "./embedder-options.ts";
+import { FORMAT_OPTIONS, formatOptions } from "./format-options.ts";
 import { noWaitOption } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { columnMap, email } from "./options.ts";
@@ -15,7 +16,7 @@ import {
   STANDARD_INPUT,
 } from "./run-import.ts";
 
-const NEEDS_MARKDOWN = ["prune", "watch", "html", "asciidoc", "text", "pdf", "docx"] as const;
+const NEEDS_MARKDOWN = ["prune", "watch", ...FORMAT_OPTIONS] as const;
 const NEEDS_PRUNE = [
   ["pruneMax", "--prune-max"],
   ["yes", "--yes"],
@@ -33,16 +34,16 @@ const NEEDS_PROJECT = [
 
 export function importCommand(io: Io): Command {
   const command = new Command("import")
-    .description("Import records from NDJSON files, or a folder of Markdown files.")
+    .description("Import records from NDJSON files, tables, or a folder of documents.")
     .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
     .option("--strict", "import nothing if a single line or file is rejected")
-    .option("--markdown <dir>", "import the .md and .mdx files of this folder instead")
+    .option("--markdown <dir>", "import the .md, .mdx and .markdown files of this folder instead")
     .option(
       "--map <columns>",
       "import rows of Parquet or JSON lines, such as id=_id,text=text,embedding=emb",
       columnMap,
     )
-    .option("--project <slug>", "project of Markdown files or rows; created if it does not exist")
+    .option("--project <slug>", "project of the folder or the rows; created if it does not exist")
     .option(
       "--environment <name>",
       `environment to add them to (default: "${DEFAULT_ENVIRONMENT}")`,
@@ -53,13 +54,11 @@ export function importCommand(io: Io): Command {
       email,
     )
     .option("--embedder <name>", "embedder of a project that is created, as EMBEDDERS names it")
-    .option("--html", "with --markdown: also .html and .htm files, converted to Markdown")
-    .option("--asciidoc", "with --markdown: also .adoc and .asciidoc files, converted to Markdown")
-    .option("--pdf", "with --markdown: also the text of .pdf files, page by page")
-    .option("--docx", "with --markdown: also the text of .docx files")
-    .option("--text", "with --markdown: also .txt files and, as .txt, those without an extension")
     .option("--watch", "with --markdown: import again whenever something in the folder changes")
-    .option("--prune", "remove Markdown files that are not in the folder from the environment")
+    .option(
+      "--prune",
+      "with --markdown: remove Markdown files (with --text also .txt) that the folder does not have",
+    )
     .addOption(pruneMaxOption())
     .addOption(yesOption())
     .addOption(noWaitOption())
@@ -93,7 +92,7 @@ Examples:
     --prune --prune-max 20% \\
     --embed-url http://127.0.0.1:11434/v1/embeddings --embed-model nomic-embed-text`,
     );
-  for (const option of embedderOptions()) command.addOption(option);
+  for (const option of [...formatOptions(), ...embedderOptions()]) command.addOption(option);
   return command.action(async (files: string[], options: ImportOptions) => {
     requireConsistency(command, files, options);
     const summary = await runImport(io, files, options);

@@ -10,6 +10,7 @@ import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
 import { importTable } from "../import/import-table.ts";
 import { findMarkdown, skippedIn } from "../import/markdown/folder.ts";
+import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
 import { watchFolder } from "../import/markdown/watch.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
@@ -31,7 +32,7 @@ import { Reporter } from "./reporter.ts";
 import { untilEmbedded } from "./until-embedded.ts";
 import { refuseTypo, requireOwner } from "./users.ts";
 
-export interface ImportOptions extends EmbedderOptions, PruneOptions {
+export interface ImportOptions extends EmbedderOptions, PruneOptions, FormatOptions {
   readonly strict?: boolean;
   /** False not to wait until searches see the change. */
   readonly wait?: boolean;
@@ -41,11 +42,6 @@ export interface ImportOptions extends EmbedderOptions, PruneOptions {
   readonly environment?: string;
   readonly owner?: string;
   readonly watch?: boolean;
-  readonly html?: boolean;
-  readonly asciidoc?: boolean;
-  readonly text?: boolean;
-  readonly pdf?: boolean;
-  readonly docx?: boolean;
   readonly map?: ColumnMap;
   /** The embedder of a project that is created. */
   readonly embedder?: string | undefined;
@@ -115,8 +111,10 @@ async function importFolder(
   options: ProjectOptions,
 ): Promise<ImportSummary> {
   const find = () => findMarkdown(folder, options);
-  if (find().files.length === 0 && options.watch !== true) {
-    throw new CommandError(`there is no Markdown file in ${folder}`);
+  const { files, ...rest } = find();
+  if (files.length === 0 && options.watch !== true) {
+    const notes = [`there is no ${wantedKinds(options)} file in ${folder}`, ...skippedIn(rest)];
+    throw new CommandError(withoutControls(notes.join("; ")));
   }
   // Before the first import, so that no change is missed.
   const changes = options.watch ? await watchFolder(folder) : undefined;

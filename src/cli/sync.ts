@@ -2,11 +2,13 @@ import { SingleBar } from "cli-progress";
 import { Command } from "commander";
 import pRetry from "p-retry";
 import { Tessera, TesseraError } from "../../client/src/index.ts";
+import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
 import { watchFolder } from "../import/markdown/watch.ts";
 import { REMOVALS_SHOWN_MAX, WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../shared/limits.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
+import { formatOptions } from "./format-options.ts";
 import { noWaitOption } from "./index-wait.ts";
 import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
@@ -14,16 +16,11 @@ import { url } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
 import { serviceAddress } from "./service-address.ts";
 
-interface SyncOptions {
+interface SyncOptions extends FormatOptions {
   readonly project: string;
   readonly environment: string;
   readonly url?: string;
   readonly key?: string;
-  readonly html?: boolean;
-  readonly asciidoc?: boolean;
-  readonly text?: boolean;
-  readonly pdf?: boolean;
-  readonly docx?: boolean;
   readonly dryRun?: boolean;
   readonly watch?: boolean;
   readonly yes?: boolean;
@@ -31,20 +28,13 @@ interface SyncOptions {
 }
 
 export function syncCommand(io: Io): Command {
-  return new Command("sync")
-    .description(
-      "Keep a folder of Markdown files and an environment of a project in step over HTTP.",
-    )
-    .argument("<dir>", "the folder, whose .md and .mdx files the environment is to have")
+  const command = new Command("sync")
+    .description("Keep a folder of documents and an environment of a project in step over HTTP.")
+    .argument("<dir>", "the folder, whose .md, .mdx and .markdown files the environment is to have")
     .requiredOption("--project <slug>", "the project")
     .option("--environment <name>", "the environment", "production")
     .option("--url <url>", "address of the service; default: as for search", url)
     .option("--key <key>", "API key of an owner or editor; default: TESSERA_API_KEY")
-    .option("--html", "also .html and .htm files, converted to Markdown")
-    .option("--asciidoc", "also .adoc and .asciidoc files, converted to Markdown")
-    .option("--pdf", "also the text of .pdf files, page by page")
-    .option("--docx", "also the text of .docx files")
-    .option("--text", "also .txt files and, as .txt, those without an extension")
     .option("--dry-run", "only print the plan")
     .option("--watch", "go on whenever something in the folder changes, until interrupted")
     .addOption(yesOption())
@@ -54,8 +44,8 @@ export function syncCommand(io: Io): Command {
       `
 The plan comes first: which files are new, changed or removed. Then they are written and removed one by one,
 and what somebody else has changed meanwhile is left alone and reported. An interrupted run is continued by
-the next one. Files that are not Markdown stay. A folder without Markdown files removes nothing unless --yes
-is given.
+the next one. Files of the environment that are not Markdown stay, but for those in .txt with --text. A folder without
+any file to store removes nothing unless --yes is given.
 
 The files have no embeddings: lookups find them. Only HTTP is used, so the command works from anywhere.
 
@@ -70,6 +60,8 @@ Examples:
       const keeps = () => "what was written stays written, and the same command does the rest";
       await interruptible(keeps, () => syncFolder(io, sync, folder, options)).finally(noMore);
     });
+  for (const option of formatOptions()) command.addOption(option);
+  return command;
 }
 
 async function syncFolder(
@@ -95,10 +87,7 @@ function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {
     throw new CommandError("there is no API key: give one with --key or in TESSERA_API_KEY");
   }
   const baseUrl = options.url?.replace(/\/+$/, "") ?? serviceAddress(config);
-  const { project, environment, html, asciidoc, text, pdf, docx } = options;
-  return new FolderSync(new Tessera({ baseUrl, credential }), {
-    ...{ folder, project, environment, html, asciidoc, text, pdf, docx },
-  });
+  return new FolderSync(new Tessera({ baseUrl, credential }), { ...options, folder });
 }
 
 const countsOf = ({ added, changed, removed, unchanged }: SyncPlan) =>
@@ -114,7 +103,9 @@ async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise
   if (options.dryRun || steps === 0) return plan.rejected.length;
   const isEmpty = steps === plan.removed.length && plan.unchanged === 0;
   if (isEmpty && options.yes !== true) {
-    throw new CommandError("there is no Markdown file in the folder; --yes removes all others");
+    throw new CommandError(
+      `there is no ${wantedKinds(options)} file in the folder; --yes removes those of the environment`,
+    );
   }
   const bar = startBar(io, steps);
   let failed = 0;

@@ -44,7 +44,7 @@ describe("importing Markdown", () => {
     write("node_modules/y.md", "foreign");
     const result = await importFolder();
     expect(result.status).toBe(0);
-    expect(reportsOf(result)).toEqual(["tessera: other files are left out: 1 .txt"]);
+    expect(reportsOf(result)).toEqual(["tessera: other files are left out: 1 .txt (--text)"]);
     expect(await paths()).toEqual(["deep/er/more.MDX", "guide.md"]);
     const chunks = await cli.sql`
       SELECT c.content, c.metadata, c.dimension, v.content AS file, start_offset, end_offset
@@ -161,7 +161,7 @@ describe("importing Markdown", () => {
     const result = await importFolder();
     expect(result.status).toBe(1);
     expect(reportsOf(result).sort()).toEqual([
-      "huge.md: is larger than 16777216 bytes",
+      "huge.md: has more than 16777216 bytes of text: split it into several files",
       "junk.md: is not valid UTF-8 at byte 0",
       "nul.md: is not text: it contains NUL bytes, the first at byte 1",
       "tessera: symbolic links are not followed: link.md",
@@ -270,7 +270,11 @@ describe("importing Markdown", () => {
       cli.run(["import", "--markdown", dir, "--project", slug]);
     expect(await run("/nowhere", "x")).toMatchObject({ status: 1, stdout: "" });
     const empty = await run(folder, "x");
-    expect(empty.stderr).toBe(`tessera: there is no Markdown file in ${folder}\n`);
+    expect(empty.stderr).toBe(`tessera: there is no .md, .mdx, or .markdown file in ${folder}\n`);
+    write("scan.pdf", "");
+    const hint = `there is no .md, .mdx, or .markdown file in ${folder}; other files are left out: 1 .pdf (--pdf)`;
+    expect((await run(folder, "x")).stderr).toBe(`tessera: ${hint}\n`);
+    rmSync(join(folder, "scan.pdf"));
     write("a.md", "a");
     const slug = await run(folder, "No Slug");
     expect(slug.status).toBe(1);

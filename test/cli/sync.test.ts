@@ -107,7 +107,9 @@ describe("tessera sync", () => {
     const { project, sync } = await start([{ path: "a.md", content: "a" }]);
     const refused = await sync();
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toContain("--yes removes all others");
+    expect(refused.stderr).toContain(
+      "there is no .md, .mdx, or .markdown file in the folder; --yes removes those of the environment",
+    );
     expect(await contents(project)).toEqual({ "a.md": "a" });
     expect((await sync("--yes")).status).toBe(0);
     expect(await contents(project)).toEqual({});

@@ -3,7 +3,14 @@ import { extname, join, resolve } from "node:path";
 import { ForeignReader } from "../foreign/foreign-reader.ts";
 import { documentPath, requireDocumentSize } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
-import { type FormatOptions, isConverted, isWanted, storedSuffix, storedText } from "./formats.ts";
+import {
+  type FormatOptions,
+  isConverted,
+  isWanted,
+  optionFor,
+  storedSuffix,
+  storedText,
+} from "./formats.ts";
 
 /** A file of a folder. */
 export interface FolderFile {
@@ -20,7 +27,7 @@ interface MarkdownFolder {
   readonly rejected: ReadonlyArray<{ readonly path: string; readonly reason: string }>;
   /** Symbolic links, which are not followed: they may lead out of the folder or form a cycle. */
   readonly links: readonly string[];
-  /** How many other files there are, by their extension. */
+  /** How many other files there are, by their extension and the option that asks for it. */
   readonly others: ReadonlyMap<string, number>;
 }
 
@@ -57,8 +64,10 @@ export function findMarkdown(folder: string, formats: FormatOptions = {}): Markd
         else if (entry.isFile()) paths.push(path);
         else rejected.push({ path, reason: "is not a regular file" });
       } else if (entry.isFile()) {
-        const extension = extname(entry.name).toLowerCase() || "no extension";
-        others.set(extension, (others.get(extension) ?? 0) + 1);
+        const option = optionFor(entry.name);
+        const remedy = option === undefined ? "" : ` (--${option})`;
+        const kind = `${extname(entry.name).toLowerCase() || "without extension"}${remedy}`;
+        others.set(kind, (others.get(kind) ?? 0) + 1);
       }
     }
   };

@@ -14,7 +14,8 @@ export interface FormatOptions {
 interface Format {
   /** The option that asks for it; null for Markdown. */
   readonly option: keyof FormatOptions | null;
-  readonly names: RegExp;
+  /** In small letters; the empty one is that of files such as LICENSE, whose names say no type. */
+  readonly extensions: readonly string[];
   /** What is added to the name under which a file is stored, so that its text is read as what it is. */
   readonly suffix: string;
   /** The text of a file, as Markdown unless it is plain. Throws any error if it cannot be read. */
@@ -23,36 +24,54 @@ interface Format {
 
 /** Converters are loaded when they are needed. */
 const FORMATS: readonly Format[] = [
-  { option: null, names: /\.(?:md|mdx|markdown)$/i, suffix: "", read: documentText },
+  { option: null, extensions: [".md", ".mdx", ".markdown"], suffix: "", read: documentText },
   {
-    ...{ option: "html", names: /\.html?$/i, suffix: ".md" },
+    ...{ option: "html", extensions: [".html", ".htm"], suffix: ".md" },
     read: async (bytes) => (await import("./html.ts")).htmlToMarkdown(documentText(bytes)),
   },
   {
-    ...{ option: "asciidoc", names: /\.(?:adoc|asciidoc)$/i, suffix: ".md" },
+    ...{ option: "asciidoc", extensions: [".adoc", ".asciidoc"], suffix: ".md" },
     read: async (bytes) => (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes)),
   },
   {
-    ...{ option: "pdf", names: /\.pdf$/i, suffix: ".md" },
+    ...{ option: "pdf", extensions: [".pdf"], suffix: ".md" },
     read: async (bytes, path) => (await import("./pdf.ts")).pdfToMarkdown(bytes, nameOf(path)),
   },
   {
-    ...{ option: "docx", names: /\.docx$/i, suffix: ".md" },
+    ...{ option: "docx", extensions: [".docx"], suffix: ".md" },
     read: async (bytes) => (await import("./docx.ts")).docxToMarkdown(bytes),
   },
-  { option: "text", names: /\.txt$/i, suffix: "", read: documentText },
-  // Files such as LICENSE, whose names say no type.
-  { option: "text", names: /^(?:.*\/)?[^./]+$/, suffix: ".txt", read: documentText },
+  { option: "text", extensions: [".txt"], suffix: "", read: documentText },
+  { option: "text", extensions: [""], suffix: ".txt", read: documentText },
 ];
 
 const nameOf = (path: string) => basename(path, extname(path));
 
-const formatOf = (path: string) => FORMATS.find(({ names }) => names.test(path));
+function formatOf(path: string): Format | undefined {
+  const extension = extname(path).toLowerCase();
+  return FORMATS.find(({ extensions }) => extensions.includes(extension));
+}
+
+const isAsked = ({ option }: Format, options: FormatOptions) =>
+  option === null || options[option] === true;
 
 /** True for a file that is imported. */
 export function isWanted(path: string, options: FormatOptions): boolean {
   const format = formatOf(path);
-  return format !== undefined && (format.option === null || options[format.option] === true);
+  return format !== undefined && isAsked(format, options);
+}
+
+/** The kinds of files that are imported, for messages: `.md, .mdx, .markdown or .pdf`. */
+export function wantedKinds(options: FormatOptions): string {
+  const kinds = FORMATS.filter((format) => isAsked(format, options)).flatMap(
+    ({ extensions }) => extensions,
+  );
+  return new Intl.ListFormat("en", { type: "disjunction" }).format(kinds.filter(Boolean));
+}
+
+/** The option that asks for a file; undefined if none does. */
+export function optionFor(path: string): keyof FormatOptions | undefined {
+  return formatOf(path)?.option ?? undefined;
 }
 
 /** True for a file whose text is not its content. */

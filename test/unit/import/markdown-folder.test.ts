@@ -33,7 +33,7 @@ describe("finding Markdown files", () => {
     symlinkSync("a.md", join(folder, "link.md"));
     expect(skippedIn(findMarkdown(folder))).toEqual([
       "symbolic links are not followed: link.md",
-      "other files are left out: 2 .png, 1 .css, 1 no extension",
+      "other files are left out: 2 .png, 1 .css, 1 without extension (--text)",
     ]);
     for (let i = 0; i < 9; i++) write(`file.x${i}`);
     expect(skippedIn(findMarkdown(folder))[1]).toEndWith(", and 7 more");
