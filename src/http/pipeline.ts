@@ -175,7 +175,7 @@ async function perform(call: Incoming): Promise<Response> {
   };
   const readBody = async (tenant = principal?.userId ?? "") => {
     if (operation.worksLong) call.worked = Promise.withResolvers();
-    const { maxBodyBytes: max } = context;
+    const max = operation.maxBodyBytes ?? context.maxBodyBytes;
     const bytes = await context.bodies.read(request, max, tenant, call.worked?.promise);
     await take(tenant);
     return bytes;
