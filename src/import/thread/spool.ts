@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { type FileHandle, open, unlink } from "node:fs/promises";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
 import { ImportError } from "../records/errors.ts";
@@ -14,12 +14,14 @@ function explained(error: unknown): never {
   );
 }
 
-/** A file without a name: it vanishes with its last handle, however the process ends. */
+/**
+ * A file without a name: it vanishes with its last handle, however the process ends. One that has a name is about
+ * to lose it, or its process was killed before it could.
+ */
 async function openNameless(folder: string): Promise<FileHandle> {
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, crypto.randomUUID());
-  const file = await open(path, "wx+", 0o600);
-  await unlink(path);
+  const file = await open(join(folder, crypto.randomUUID()), "wx+", 0o600);
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { force: true });
   return file;
 }
 
