@@ -844,7 +844,7 @@ export interface components {
             inviter: string;
         };
         InvitationList: {
-            /** @description The caller's invitations, the newest first, at most 100. */
+            /** @description The caller's invitations, the newest first, at most 100, which those who invite share. */
             data: components["schemas"]["Invitation"][];
         };
         /** @description Somebody who is invited to a project. */

@@ -27,12 +27,13 @@ import {
   candidatesFor,
   planFor,
   VECTOR_RETRIEVED_MAX,
+  VECTOR_RETRIEVED_OFTEN,
   type VectorPlan,
 } from "./search-statement.ts";
 
 /** Searches that may be under way; tenants share these places. */
 const VECTOR_SEARCHES_MAX = 256;
-/** Searches with effort=exact that run at once on a node. */
+/** Searches with effort=exact, and those for late pages of retrievals, that run at once on a node. */
 const VECTOR_EXACT_AT_ONCE = 2;
 
 /** A worker of Citus lost its connection, or a table was dropped with its project. */
@@ -142,7 +143,7 @@ export class PgvectorSearch {
   ): Promise<Reply<"retrieve">> {
     if (vector === null || mode === "keyword") return await run(null);
     // The progress names every hit of earlier pages in some characters.
-    const least = listsMatches ? VECTOR_RETRIEVED_MAX : RETRIEVED_MIN;
+    const least = listsMatches ? VECTOR_RETRIEVED_OFTEN : RETRIEVED_MIN;
     const wanted = Math.max(least, limit + 1 + progress.length / RETURNED_CHARS);
     for (let most = Math.ceil(wanted); ; most *= RETRIEVED_GROWTH) {
       const options = {
@@ -158,7 +159,9 @@ export class PgvectorSearch {
 
   async #hits(scope: Scope, options: VectorOptions, vector: Float32Array): Promise<Given["hits"]> {
     const find = () => this.#findOrRepeat({ scope, exact: false }, options, vector);
-    const { hits, matches } = await this.#admitted(scope, find);
+    const isDeep = options.limit > VECTOR_RETRIEVED_OFTEN;
+    const work = isDeep ? () => this.#exact(find) : find;
+    const { hits, matches } = await this.#admitted(scope, work);
     return {
       chunks: hits.flatMap(({ rendered, vector: own }) => [rendered, own]),
       cosines: Float64Array.from(hits, ({ score }) => score),

@@ -33,13 +33,17 @@ export const VECTOR_GRAPH_EF = 120;
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";
 
-/** Chunks that all pages of a retrieval find by vector at most. */
-export const VECTOR_RETRIEVED_MAX = 1_000;
+/** Chunks that the first pages of a retrieval find by vector at most, and those whose files facets count. */
+export const VECTOR_RETRIEVED_OFTEN = 1_000;
+/** The same for all pages: with their vectors they are some 50 MB, of 4,096 dimensions 200 MB. */
+export const VECTOR_RETRIEVED_MAX = 10_000;
 
 /** The limits of searches for which the candidates of a table are measured. */
 export const CALIBRATED_LIMITS = [10, SEARCH_LIMIT_MAX] as const;
 /** Statements exist for these limits only, because connections keep their plans. */
-const STATEMENT_LIMITS = [10, 30, SEARCH_LIMIT_MAX, VECTOR_RETRIEVED_MAX] as const;
+const STATEMENT_LIMITS = [
+  ...[10, 30, SEARCH_LIMIT_MAX, VECTOR_RETRIEVED_OFTEN, VECTOR_RETRIEVED_MAX],
+] as const;
 
 /** The next limit for which there is a statement. */
 export function statementLimit(limit: number): number {
@@ -56,7 +60,9 @@ export function candidatesFor(limit: number, measured: readonly number[] | null)
   const [forFew, forMany] = measured ?? [];
   if (forFew === undefined || forMany === undefined) return most;
   const share = Math.max(0, (limit - few) / (many - few));
-  return Math.min(most, Math.ceil(forFew + share * Math.max(0, forMany - forFew)));
+  const expected = Math.ceil(forFew + share * Math.max(0, forMany - forFew));
+  // Fewer than the wanted ones would be taken for all that there are.
+  return Math.min(most, Math.max(expected, limit));
 }
 
 /**

@@ -197,6 +197,22 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
 });
 
 describe("GET /invitations", () => {
+  test("invitations of somebody with many projects do not push out those of others", async () => {
+    const [user, flooder] = [await api.user(), await api.user()];
+    const own = await api.project(owner);
+    await put(own, user.userId, "member");
+    await api.sql`
+      WITH made AS (
+        INSERT INTO projects (id, slug, name)
+        SELECT gen_random_uuid(), 'flood-' || n, 'flood' FROM generate_series(1, 120) n RETURNING id)
+      INSERT INTO invitations (project_id, invitee, role, invited_by)
+      SELECT id, ${user.userId}, 'member', ${flooder.userId} FROM made`;
+    const { data } = (await api.get("/invitations", user)).body;
+    expect(data).toHaveLength(100);
+    expect(data.map(({ project: { slug } }: Json) => slug)).toContain(own.slug);
+    await api.sql`DELETE FROM projects WHERE slug LIKE 'flood-%'`;
+  });
+
   const guarded = { api, path: "/invitations" };
   refusesBadCredentials(guarded);
   needsPermission({ ...guarded, project });

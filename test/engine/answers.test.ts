@@ -170,3 +170,41 @@ test("searches of a table in which live ones find too little compare twice as ma
   await sql`UPDATE tessera_vectors.tables SET candidates = ${bounds}`;
   expect(await again()).toEqual(bounds);
 });
+
+/** All hits of a retrieval by vector, and whether the last page says that there may be more. */
+async function retrieved(query: Float32Array, environment: string) {
+  const ids: string[] = [];
+  const target = { environment };
+  const first = { vector: Array.from(query), dimension: DIMENSION, limit: 100, target };
+  for (let asked: object = { ...first, mode: "semantic", threshold: 0 }; ; ) {
+    const { status, body, headers } = await api.post(
+      `/projects/${project.slug}/retrieve`,
+      asked,
+      world.member,
+    );
+    expect(status).toBe(200);
+    for (const { chunk } of body.data) ids.push(chunk.id);
+    const { next } = body.page_info;
+    if (next === null) return { ids, isCut: headers.get("x-next-page") === "unavailable" };
+    asked = { cursor: next };
+  }
+}
+
+test.each([
+  ["half", 120],
+  ["production", versions.length],
+] as const)(
+  "the pages of a retrieval in the environment %s list every chunk once, up to 10,000, and say if there may be more",
+  async (environment, files) => {
+    // Most vectors are on the side of their sum.
+    const sum = new Float32Array(DIMENSION).map((_, i) =>
+      vectors.reduce((total, vector) => total + (vector[i] as number), 0),
+    );
+    const chunks = chunksOf(versions.slice(0, files));
+    const passing = chunks.filter(({ vector }) => cosine(vector, sum) >= 0).length;
+    const { ids, isCut } = await retrieved(sum, environment);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(isCut).toBe(passing > 10_000);
+    expect(ids.length).toBeWithin(Math.min(passing, 10_000) - 100, Math.min(passing, 10_000) + 1);
+  },
+);

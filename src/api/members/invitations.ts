@@ -10,7 +10,7 @@ import { isStorable, isUuid } from "../../shared/formats.ts";
 const INVITATIONS_MAX = 500;
 /** For how long an invitation can be accepted. */
 const INVITATION_DAYS = 30;
-/** Invitations that their invited user sees, the newest. */
+/** Invitations that their invited user sees: inviters share them, so that nobody's push out all of another's. */
 export const INVITATIONS_LISTED_MAX = 100;
 
 /** The form in which invited users are stored. Throws `validation-failed` for what cannot name a user. */
@@ -96,11 +96,14 @@ export async function readInvitations(
 ): Promise<InvitationRow[]> {
   if (projectId !== null) return [];
   return await sql<InvitationRow[]>`
+    WITH turns AS (
+      SELECT i.*, row_number() OVER (PARTITION BY i.invited_by ORDER BY i.created_at DESC) AS turn
+      FROM invitations i WHERE i.invitee IN (${namesOf(sql, userId)}) AND ${isOpen(sql)}),
+    shown AS (SELECT * FROM turns ORDER BY turn, created_at DESC LIMIT ${INVITATIONS_LISTED_MAX})
     SELECT p.id, p.slug, p.name, i.invitee, i.role, coalesce(u.email, u.name) AS inviter,
       i.created_at AS since
-    FROM invitations i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.invited_by
-    WHERE i.invitee IN (${namesOf(sql, userId)}) AND ${isOpen(sql)}
-    ORDER BY i.created_at DESC, p.id LIMIT ${INVITATIONS_LISTED_MAX}`;
+    FROM shown i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.invited_by
+    ORDER BY i.created_at DESC, p.id`;
 }
 
 /** The invitations of a project that nobody has accepted, by whom they name. */

@@ -100,7 +100,7 @@ const Invitation = Type.Object(
 export const InvitationList = Type.Object(
   {
     data: Type.Array(Invitation, {
-      description: `The caller's invitations, the newest first, at most ${INVITATIONS_LISTED_MAX}.`,
+      description: `The caller's invitations, the newest first, at most ${INVITATIONS_LISTED_MAX}, which those who invite share.`,
     }),
   },
   { title: "InvitationList" },

@@ -224,9 +224,13 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const json = await withFacets(engine, request, state.question, found);
   call.note(() => describe(work), scope);
   const { userId } = call.principal;
-  const hasAllCursors =
-    !work.more || (await cursors.save(next, { ...state, progress: work.progress }, userId));
-  const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
+  const hasAllCursors = work.more
+    ? await cursors.save(next, { ...state, progress: work.progress }, userId)
+    : !work.lacksHits;
+  const page = {
+    json: work.more && !hasAllCursors ? withoutNext(json, next) : json,
+    hasAllCursors,
+  };
   const { projectId } = scope;
   const behindMs = work.total === 0 ? await engine.behindMs(projectId, "vectors") : 0;
   return { projectId, mode: state.answered, countsAll: work.countsAll, behindMs, ...page };

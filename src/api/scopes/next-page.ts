@@ -7,7 +7,8 @@ export const nextPageHeader: Readonly<Record<string, ResponseHeader>> = {
   [NEXT_PAGE]: {
     description:
       "`unavailable` if there is a next page, but its cursor cannot be kept at present: `page_info.next` is " +
-      "null then, and the same request sent again later has it. Absent otherwise.",
+      "null then, and the same request sent again later has it. Also on the last page that the engine pgvector " +
+      "lists of a retrieval, after 10,000 hits. Absent otherwise.",
     extension: true,
   },
 };
@@ -15,7 +16,7 @@ export const nextPageHeader: Readonly<Record<string, ResponseHeader>> = {
 /** A page as it is answered. */
 export interface AnsweredPage {
   readonly json: Uint8Array<ArrayBuffer>;
-  /** False if there is a next page whose cursor could not be kept. */
+  /** False if there is a next page whose cursor could not be kept, or that is beyond what the engine lists. */
   readonly hasAllCursors: boolean;
 }
 

@@ -20,7 +20,8 @@ function explained(error: unknown): never {
  */
 async function openNameless(folder: string): Promise<FileHandle> {
   mkdirSync(folder, { recursive: true });
-  const file = await open(join(folder, crypto.randomUUID()), "wx+", 0o600);
+  const path = join(folder, crypto.randomUUID());
+  const file = await open(path, "wx+", 0o600);
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { force: true });
   return file;
 }
