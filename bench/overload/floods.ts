@@ -16,6 +16,7 @@ import { quantile } from "../../support/statistics.ts";
 import {
   makeWorld,
   PROJECT_ID,
+  SLUG,
   searchPath,
   untilGraphed,
   type World,
@@ -86,6 +87,15 @@ const writes: Payloads = (server, _world, key) =>
     return Buffer.from(Buffer.from(request).toString().replace("POST", "PUT"));
   });
 
+/** Large files, each with another content than the one before. */
+const largeWrites: Payloads = (server, _world, key) =>
+  Array.from({ length: 8 }, (_, i) => {
+    const text = `# Large ${i}\n\n${`Sentence ${i} of a long text. `.repeat(30_000)}`;
+    const path = `${project}/files/large.md`;
+    const request = postRequest(server, path, key, text.slice(0, 900_000), "text/markdown");
+    return Buffer.from(Buffer.from(request).toString().replace("POST", "PUT"));
+  });
+
 const imports: Payloads = (server, _world, key) =>
   numbered((i) => {
     const file = (number: number) => ({
@@ -99,6 +109,12 @@ const imports: Payloads = (server, _world, key) =>
 /** What takes long to check in a body of nearly 1 MiB. */
 const LONG_OBJECT = Object.fromEntries(Array.from({ length: 48_000 }, (_, i) => [`field-${i}`, i]));
 const LONG_LIST = Array.from({ length: 1_000 }, (_, i) => `value-${i}`);
+
+const FACETS = [
+  "path",
+  "metadata.headings",
+  ...["a", "b", "c"].map((name) => `frontmatter.${name}`),
+];
 
 /** One body is enough, because nobody remembers what is refused. */
 const large =
@@ -134,6 +150,12 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
       limit: 100,
     },
   })),
+  "lookup, new lists of 1,000": posts(`${project}/knowledge/lookup`, (i) => ({
+    filter: { path: { $in: LONG_LIST.map((value) => `${value}-${i}-${Date.now()}`) } },
+  })),
+  "retrieve, facets": posts(`${project}/retrieve`, (i) => ({
+    ...{ query: `chunk ${i} lorem`, mode: "keyword", limit: 1, facets: FACETS },
+  })),
   fields: gets(() => `${project}/fields`),
   chunks: gets(() => `${project}/chunks?limit=100`),
   files: gets(() => `${project}/files?limit=100`),
@@ -146,6 +168,10 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
   "projects, long": gets(() => "/projects?limit=100"),
   "a long conversation": gets(() => `/conversations/${CONVERSATION_ID}/tree`),
   "writes of files": writes,
+  "writes of 900 kB": largeWrites,
+  "copies of a template": posts("/projects", (i) => ({
+    ...{ name: "Copy", slug: `copy-${Date.now()}-${i}`, templateSlug: SLUG },
+  })),
   imports,
   "searches of 1 MB": large(searchPath(1), () => LONG_OBJECT),
   "filters of 1 MB": large(`${project}/retrieve`, (world) => ({

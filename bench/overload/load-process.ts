@@ -20,7 +20,7 @@ export interface LoadOrder {
 }
 
 export interface StreamResult {
-  /** Milliseconds of the requests that were answered with 200. */
+  /** Milliseconds of the requests that succeeded. */
   readonly latencies: Float64Array;
   readonly answered: number;
   /** Answered with 503. */
@@ -51,7 +51,7 @@ class Tally {
 
   add(status: number, milliseconds: number): void {
     if (!this.counts) return;
-    if (status === 200) this.latencies.push(milliseconds);
+    if (status >= 200 && status < 300) this.latencies.push(milliseconds);
     else if (status === 503) this.refused++;
     else this.failed++;
   }

@@ -121,6 +121,17 @@ async function waitForChange(call: Incoming, token: string | undefined): Promise
   await context.changes.wait({ principal, reference, position, read, request });
 }
 
+const FILTER = Buffer.from('"filter"');
+
+/** True unless the engine parses all of a body of its operation: this thread reads the filter of a search. */
+function mayBeParsed(
+  { operation }: Incoming,
+  { buffer, byteOffset, byteLength }: Uint8Array,
+): boolean {
+  if (operation.kind === "json" || operation.sheds !== true) return true;
+  return Buffer.from(buffer, byteOffset, byteLength).includes(FILTER);
+}
+
 /** Takes a place on the database until the request is answered, unless the engine's own queue follows. */
 async function enter(call: Incoming, tenant: string): Promise<void> {
   if (call.operation.sheds === true) return;
@@ -176,7 +187,9 @@ async function perform(call: Incoming): Promise<Response> {
   const readBody = async (tenant = principal?.userId ?? "") => {
     if (operation.worksLong) call.worked = Promise.withResolvers();
     const max = operation.maxBodyBytes ?? context.maxBodyBytes;
-    const bytes = await context.bodies.read(request, max, tenant, call.worked?.promise);
+    const isParsedHere = (bytes: Uint8Array) => mayBeParsed(call, bytes);
+    const uptake = { work: call.worked?.promise, isParsedHere };
+    const bytes = await context.bodies.read(request, max, tenant, uptake);
     await take(tenant);
     return bytes;
   };

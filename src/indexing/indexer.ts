@@ -37,6 +37,13 @@ const FILTER_LATE = {
   headers: { "retry-after": "1" },
 } as const;
 
+const FACETS_LATE = {
+  detail:
+    "The values of the facets were not counted in time, because they are many or others of yours are being counted. " +
+    "Ask again, for fewer fields at once.",
+  headers: { "retry-after": "1" },
+} as const;
+
 /** Each costs next to nothing while it waits for its turn in the thread. */
 const FILTERS_AT_ONCE = { atOnce: 1_024, tenantLoads: 256 } as const;
 
@@ -213,9 +220,11 @@ export class Indexer {
     matches: Pick<WantedFacets, "versionIds" | "areAll">,
     names: readonly string[],
   ): Promise<string> {
-    const { projectId, id: scopeId } = scope;
+    const { projectId, tenant, id: scopeId } = scope;
+    const task = { type: "facets", projectId, tenant, scopeId, ...matches, names } as const;
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
-      const found = await this.#run({ type: "facets", projectId, scopeId, ...matches, names });
+      const found = await this.#run(task);
+      if (found === "late") throw new Problem("overloaded", FACETS_LATE);
       return typeof found === "string" ? found : undefined;
     });
   }

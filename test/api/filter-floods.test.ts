@@ -58,6 +58,13 @@ test("filters that take too long are refused with a reason, while those of anoth
     // On a busy machine one may wait too long for its turn.
     await until(async () => (await modest({ filter })).status === 200);
   }
+  // Their facets wait for their filters, and those of others do not.
+  const facets = { mode: "keyword", facets: ["path"] };
+  await until(async () => {
+    const { status, body } = await greedy(facets);
+    return status === 503 && body.slug === "overloaded" && body.detail.includes("facets");
+  });
+  await until(async () => (await modest(facets)).status === 200);
   isOver = true;
   for (const answer of (await Promise.all(flood)).flat()) {
     expect([answer.status, answer.body.slug]).toEqual([503, "overloaded"]);

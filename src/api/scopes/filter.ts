@@ -1,7 +1,7 @@
 import { derivedScope, type Scope } from "../../engine/requests/scope.ts";
 import { type FieldError, invalid } from "../../problem/problem.ts";
 import { checkFilter } from "../../shared/filter/check.ts";
-import { canonicalJson } from "../../shared/json/canonical.ts";
+import { canonicalValue } from "../../shared/json/canonical.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 
 /** A checked filter as canonical JSON text; null matches everything. */
@@ -12,7 +12,7 @@ export function readFilter(value: unknown): FilterText | FieldError[] {
   if (value === undefined || value === null) return null;
   const faults = checkFilter(value);
   if (faults.length > 0) return [...faults];
-  const text = canonicalJson(JSON.stringify(value));
+  const text = canonicalValue(value);
   return text === "{}" ? null : text;
 }
 

@@ -7,6 +7,7 @@ import {
   BODIES_MAX_BYTES,
   BODY_MIN_BYTES,
   BODY_READ_TIMEOUT_MS,
+  GATE_WAITING_MAX,
   LARGE_BODY_BYTES,
   PROBLEM_MAX_FIELD_ERRORS,
 } from "../../shared/limits.ts";
@@ -20,6 +21,12 @@ import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 const LARGE_BODY_PAUSE_FACTOR = 4;
 /** But no longer than this: a client that sends one after the other on a busy machine is to be answered. */
 const LARGE_BODY_PAUSE_MAX_MS = 3_000;
+/** A large body that has arrived waits no longer for its turn, unless the work on those before it takes long. */
+const LARGE_BODY_WAIT_MAX_MS = 2_000;
+/** Bodies from this length on are taken up in a bounded number of each turn of the event loop: a millisecond of parsing. */
+const LONG_BODY_BYTES = 8_192;
+/** How many these are; one tenant alone has half of them. */
+const TURN_LONG_BODIES_MAX = 2;
 
 /** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
 export function mediaType(request: Request): string {
@@ -104,9 +111,22 @@ const refusal = (slug: "overloaded" | "request-timeout") => new Problem(slug, { 
 const tooLarge = (maxBytes: number) =>
   new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
 
+const waited = () =>
+  new Problem("overloaded", {
+    detail: "Other large bodies of this user are taken up first. Send one after the other.",
+  });
+
 /** The meaning of a failed read: the caller has gone away, so this only describes the log line. */
 const unreadable = (cause: unknown) =>
   new Problem("validation-failed", { detail: "The body could not be read.", cause });
+
+/** What follows when a body has been read. */
+interface Uptake {
+  /** Resolves when the work on a large body is done; by default when it was taken up. */
+  readonly work?: Promise<void> | undefined;
+  /** Whether this thread parses the body; true by default. */
+  isParsedHere?(bytes: Uint8Array): boolean;
+}
 
 /**
  * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
@@ -116,12 +136,16 @@ const unreadable = (cause: unknown) =>
  *
  * Each tenant has one large body at a time taken up, with a pause behind it, and the others count until it is
  * their turn: parsing and checking a megabyte takes the main thread tens of milliseconds, in which nobody is
- * answered.
+ * answered. Of bodies that take it a millisecond, as filters of a thousand values do, each tenant has one taken up in a
+ * turn of the event loop.
  */
 export class BodyIntake {
   readonly #shares: TenantLedger<Reading>;
   readonly #large = new TenantGate({
     ...{ places: Number.POSITIVE_INFINITY, tenantPlaces: 1, maxWaiting: Number.POSITIVE_INFINITY },
+  });
+  readonly #long = new TenantGate({
+    ...{ places: TURN_LONG_BODIES_MAX, maxWaiting: GATE_WAITING_MAX, freeAfterMs: 0 },
   });
 
   constructor(
@@ -141,13 +165,12 @@ export class BodyIntake {
    * `payload-too-large`: before reading when the length is declared, else as soon as too much has
    * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
    * takes the body up at once.
-   * @param work resolves when the work on a large body is done; by default when it was taken up
    */
   async read(
     request: Request,
     maxBytes: number,
     tenant: string,
-    work?: Promise<void>,
+    uptake: Uptake = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const declared = request.headers.get("content-length");
     if (declared === null && request.body === null) return new Uint8Array(0);
@@ -165,13 +188,21 @@ export class BodyIntake {
     const reading: Reading = { tenant, refuse, bytes: 0, isOver: false };
     this.#reserve(reading, Math.max(length, BODY_MIN_BYTES));
     let late: "overloaded" | "request-timeout" = "request-timeout";
-    const timer = setTimeout(() => refuse(refusal(late)), this.timeoutMs);
+    let timer = setTimeout(() => refuse(refusal(late)), this.timeoutMs);
     try {
       const bytes = await Promise.race([refused, this.#receive(request, maxBytes, reading)]);
       late = "overloaded";
       if (bytes.byteLength >= LARGE_BODY_BYTES) {
-        await Promise.race([refused, this.#turn(tenant, work)]);
-      }
+        if (uptake.work === undefined) {
+          clearTimeout(timer);
+          timer = setTimeout(() => refuse(waited()), LARGE_BODY_WAIT_MAX_MS);
+        }
+        await Promise.race([refused, this.#turn(tenant, uptake.work)]);
+      } else if (bytes.byteLength >= LONG_BODY_BYTES && (uptake.isParsedHere?.(bytes) ?? true)) {
+        await this.#long.enter(tenant);
+      } else return bytes;
+      // Who has left while it waited needs nothing any more.
+      if (request.signal.aborted) throw unreadable("the client has gone");
       return bytes;
     } catch (error) {
       throw error instanceof Problem ? error : unreadable(error);

@@ -21,7 +21,7 @@ interface Matches {
 }
 
 /** How many of some files have each value of a field. */
-export interface Facet {
+interface Facet {
   /** The more frequent value is first; equally frequent ones are in order. */
   readonly values: readonly CountedValue[];
   /** Different values. */
@@ -47,7 +47,7 @@ function* hasRowOf(
 }
 
 /** Counts the values of a field, which is named as in filters. Yields after every short step. */
-export function* countFacet(
+function* countFacet(
   project: FieldProject,
   field: string,
   { versions, chunks, areAll }: Matches,
@@ -68,11 +68,29 @@ export function* countFacet(
 }
 
 /** The known ones of some versions. */
-export function knownVersions(project: FieldProject, versionIds: readonly string[]): NumberSet {
+function* knownVersions(project: FieldProject, versionIds: readonly string[]): Steps<NumberSet> {
   const set = emptyDocumentSet(project.count);
-  for (const id of versionIds) {
+  for (const [at, id] of versionIds.entries()) {
+    if (at % STEP_ROWS === 0) yield;
     const number = project.numberOf(id);
     if (number !== undefined) addDocument(set, number);
   }
   return set;
+}
+
+/** The matches whose values are counted, as the ids of file versions. */
+interface NamedMatches extends Omit<Matches, "versions"> {
+  readonly ids: readonly string[];
+}
+
+/** Counts the values of some fields. Yields after every short step. */
+export function* countFacets(
+  project: FieldProject,
+  names: readonly string[],
+  { ids, ...rest }: NamedMatches,
+): Steps<Record<string, Facet>> {
+  const matches = { ...rest, versions: yield* knownVersions(project, ids) };
+  const found: Record<string, Facet> = {};
+  for (const name of names) found[name] = yield* countFacet(project, name, matches);
+  return found;
 }

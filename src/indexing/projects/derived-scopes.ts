@@ -7,6 +7,7 @@ import { parseJson } from "../../shared/json/parse.ts";
 import { FILTERS_CACHED_MAX } from "../../shared/limits.ts";
 import { FilterResults } from "../fields/filter-results.ts";
 import type { Members, NumberSet } from "../versions/version-index.ts";
+import { inTenantTurn } from "./filter-turn.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** A scope that requests wait for. */
@@ -38,8 +39,6 @@ export type Derived = boolean | "late";
 
 /** The time that the evaluation of a filter takes for one request at most. What it has evaluated is kept. */
 const FILTER_WORK_MAX_MS = 500;
-/** How long a filter waits at most until others of the same user have been evaluated. */
-const FILTER_WAIT_MAX_MS = 500;
 
 function* completely(evaluation: Steps<void>): Steps<true> {
   yield* evaluation;
@@ -170,13 +169,12 @@ export class DerivedScopes {
    */
   async #evaluate({ results, tenant }: DerivedScope, versions: NumberSet): Promise<boolean> {
     const { filterGate, filterTurns } = this.context;
-    const asked = performance.now();
-    return await filterGate.run(tenant, async () => {
-      if (performance.now() - asked > FILTER_WAIT_MAX_MS) return false;
+    const evaluated = await inTenantTurn(filterGate, tenant, async () => {
       const evaluation = completely(results.evaluate(versions));
       const isNeeded = () => !this.#closed;
       const options = { isNeeded, budgetMs: FILTER_WORK_MAX_MS };
-      return (await evaluateInTurns(filterTurns, evaluation, options)) ?? false;
+      return await evaluateInTurns(filterTurns, evaluation, options);
     });
+    return evaluated ?? false;
   }
 }

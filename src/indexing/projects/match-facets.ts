@@ -1,11 +1,17 @@
 import { evaluateInTurns } from "../../shared/filter/turns.ts";
-import { countFacet, type Facet, knownVersions } from "../fields/facets.ts";
+import { countFacets } from "../fields/facets.ts";
 import type { Members } from "../versions/version-index.ts";
+import { inTenantTurn } from "./filter-turn.ts";
 import type { IndexingContext } from "./indexing-context.ts";
+
+/** The time that counting takes for one request at most. */
+const FACETS_WORK_MAX_MS = 1_000;
 
 /** The file versions and the fields of which values are counted. */
 export interface WantedFacets {
   readonly projectId: string;
+  /** The user who asks. */
+  readonly tenant: string;
   /** In which the versions were found. */
   readonly scopeId: string;
   /** Separated by commas. */
@@ -23,29 +29,32 @@ interface Derived {
 
 /**
  * How many files have each value of some fields, as JSON, because no thread can post numbers as they are written;
- * null if the project is not in memory.
+ * null if the project is not in memory, "late" if the values were not counted in time.
  */
 export async function matchFacets(
-  { fields, filterTurns }: Pick<IndexingContext, "fields" | "filterTurns">,
-  { projectId, scopeId, versionIds, names, areAll }: WantedFacets,
+  {
+    fields,
+    filterTurns,
+    filterGate,
+  }: Pick<IndexingContext, "fields" | "filterTurns" | "filterGate">,
+  { projectId, tenant, scopeId, versionIds, names, areAll }: WantedFacets,
   derived: Derived,
 ): Promise<string | null> {
-  const ids = versionIds === "" ? [] : versionIds.split(",");
-  for (;;) {
-    const project = fields.find(projectId);
-    if (project === undefined) return null;
-    const { numbering } = project;
-    const isNeeded = () => project.numbering === numbering;
-    const chunks = derived.membersOf(projectId, scopeId)?.chunks ?? null;
-    const matches = { versions: knownVersions(project, ids), chunks, areAll };
-    const found: Record<string, Facet> = {};
-    for (const name of names) {
-      const facet = await evaluateInTurns(filterTurns, countFacet(project, name, matches), {
-        isNeeded,
-      });
-      if (facet !== undefined) found[name] = facet;
+  const count = async () => {
+    const ids = versionIds === "" ? [] : versionIds.split(",");
+    for (;;) {
+      const project = fields.find(projectId);
+      if (project === undefined) return null;
+      const { numbering } = project;
+      const isNeeded = () => project.numbering === numbering;
+      const chunks = derived.membersOf(projectId, scopeId)?.chunks ?? null;
+      const counting = countFacets(project, names, { ids, chunks, areAll });
+      const options = { isNeeded, budgetMs: FACETS_WORK_MAX_MS };
+      const found = await evaluateInTurns(filterTurns, counting, options);
+      // Versions may have got other numbers meanwhile.
+      if (isNeeded()) return found === undefined ? undefined : JSON.stringify(found);
     }
-    // Versions may have got other numbers meanwhile.
-    if (isNeeded()) return JSON.stringify(found);
-  }
+  };
+  const counted = await inTenantTurn(filterGate, tenant, count);
+  return counted === undefined ? "late" : counted;
 }

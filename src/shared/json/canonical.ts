@@ -1,3 +1,5 @@
+import { isWrittenNumber, parseJson } from "./parse.ts";
+
 /** JSON numbers with longer exponents are compared as text. */
 const EXPONENT_MAX_CHARS = 15;
 
@@ -16,26 +18,30 @@ export function canonicalNumber(source: string): string {
   return `${sign}${digits.slice(start, end)}e${scale}`;
 }
 
-function canonicalObject(members: Record<string, string>): string {
+/**
+ * The canonical form of a JSON value as `parseJson` makes it: equal for two exactly when they have the same value,
+ * regardless of key order and the notation of numbers.
+ */
+export function canonicalValue(value: unknown): string {
+  if (typeof value === "number") return canonicalNumber(String(value));
+  if (isWrittenNumber(value)) return canonicalNumber(value.rawJSON);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) {
+    // A list of a thousand texts is written at once, a tenth of the time.
+    if (value.every((each) => typeof each === "string")) return JSON.stringify(value);
+    return `[${value.map(canonicalValue).join(",")}]`;
+  }
+  const members = value as Record<string, unknown>;
   const entries = Object.keys(members)
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${members[name]}`);
+    .map((name) => `${JSON.stringify(name)}:${canonicalValue(members[name])}`);
   return `{${entries.join(",")}}`;
 }
 
 /**
- * The canonical form of a JSON text: equal for two texts exactly when they have the same value,
- * regardless of key order, white space, escapes and the notation of numbers. Numbers are compared by
+ * The canonical form of a JSON text, regardless of white space and escapes, too. Numbers are compared by
  * their digits, so those that only differ beyond a double's precision stay different.
  */
 export function canonicalJson(text: string): string {
-  // The reviver runs from the leaves up, so the members of a value are canonical already.
-  const canonical: unknown = JSON.parse(text, (_, value: unknown, context?: { source: string }) => {
-    if (typeof value === "number") return canonicalNumber((context as { source: string }).source);
-    if (typeof value !== "object" || value === null) return JSON.stringify(value);
-    return Array.isArray(value)
-      ? `[${value.join(",")}]`
-      : canonicalObject(value as Record<string, string>);
-  });
-  return canonical as string;
+  return canonicalValue(parseJson(text));
 }

@@ -178,7 +178,7 @@ describe("large bodies", () => {
     const intake = new BodyIntake();
     const order: string[] = [];
     const { promise: work, resolve } = Promise.withResolvers<void>();
-    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy", work);
+    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy", { work });
     const next = intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy").then(() => {
       order.push("next");
     });
@@ -188,5 +188,71 @@ describe("large bodies", () => {
     resolve();
     await next;
     expect(order).toEqual(["done", "next"]);
+  });
+
+  test("of a client that has left before its turn are not taken up", async () => {
+    const intake = new BodyIntake();
+    const { promise: work, resolve } = Promise.withResolvers<void>();
+    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy", { work });
+    const client = new AbortController();
+    const init = { method: "POST", body: new Uint8Array(LARGE_BODY_BYTES) };
+    const left = new Request("http://host/", { ...init, signal: client.signal });
+    const read = intake.read(left, MAX_BODY, "heavy").catch((error: unknown) => error);
+    await Bun.sleep(BLOCKED_MS);
+    client.abort();
+    resolve();
+    expect(await read).toBeInstanceOf(Problem);
+  });
+
+  test("that have waited for two seconds are refused with a reason, unless the work takes long", async () => {
+    const intake = new BodyIntake();
+    const { promise: work, resolve } = Promise.withResolvers<void>();
+    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy", { work });
+    const patient = intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy", { work });
+    const refused = await intake
+      .read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy")
+      .catch((error: unknown) => error as Problem);
+    expect((refused as Problem).slug).toBe("overloaded");
+    expect((refused as Problem).message).toContain("large bodies");
+    resolve();
+    expect((await patient).byteLength).toBe(LARGE_BODY_BYTES);
+  });
+});
+
+describe("bodies that take a millisecond to parse", () => {
+  const LONG = 20_000;
+  const post = () => new Request("http://host/", { method: "POST", body: new Uint8Array(LONG) });
+
+  test("of one tenant are taken up one in a turn of the event loop, beside those of another", async () => {
+    const intake = new BodyIntake();
+    const turns: Array<[string, number]> = [];
+    let turn = 0;
+    const count = () => {
+      turn++;
+      if (turns.length < 10) setImmediate(count);
+    };
+    setImmediate(count);
+    const take = async (tenant: string) => {
+      await intake.read(post(), MAX_BODY, tenant);
+      turns.push([tenant, turn]);
+    };
+    const heavy = Array.from({ length: 9 }, () => take("heavy"));
+    await Promise.all([...heavy, take("other")]);
+    const own = turns.filter(([tenant]) => tenant === "heavy").map(([, each]) => each);
+    expect(new Set(own).size).toBe(own.length);
+    expect(turns.findIndex(([tenant]) => tenant === "other")).toBeLessThan(3);
+  });
+
+  test("that another thread parses are taken up at once", async () => {
+    const intake = new BodyIntake();
+    let turn = 0;
+    const isParsedHere = () => false;
+    const all = Array.from({ length: 9 }, async () => {
+      await intake.read(post(), MAX_BODY, "heavy", { isParsedHere });
+      return turn;
+    });
+    setImmediate(() => turn++);
+    const [first] = await Promise.all(all);
+    expect(await Promise.all(all)).toEqual(Array(9).fill(first));
   });
 });
