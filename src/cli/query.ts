@@ -2,7 +2,12 @@ import { Command, Option } from "commander";
 import { RETRIEVAL_MODES, type RetrievalMode } from "../engine/requests/request.ts";
 import { encodeEmbedding } from "../import/records/embedding.ts";
 import { boundedFetch } from "../shared/bounded-fetch.ts";
-import { LOOKUP_LIMIT_MAX, SEARCH_LIMIT_MAX, SEARCH_THRESHOLD_DEFAULT } from "../shared/limits.ts";
+import {
+  LOOKUP_LIMIT_MAX,
+  SEARCH_LIMIT_MAX,
+  SEARCH_THRESHOLD_DEFAULT,
+  WEAK_SCORE,
+} from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import {
   createEmbedder,
@@ -63,8 +68,10 @@ interface Item {
 const placeOf = ({ chunk, file }: Hit) =>
   chunk === null ? (file?.path ?? "") : `${chunk.file_path}#${chunk.index}`;
 
+const gradeOf = ({ score }: Hit) => `${score.toFixed(4)}${score < WEAK_SCORE ? " weak" : ""}`;
+
 const HITS: readonly Column<Hit>[] = [
-  ["score", ({ score }) => score.toFixed(4)],
+  ["score", gradeOf],
   ["chunk", placeOf],
   ["content", ({ highlight }) => excerpt(highlight?.text ?? "")],
 ];
@@ -82,7 +89,7 @@ const readItem = ({ path, title, score, snippet }: Item): Found => ({
 });
 
 const readHit = (hit: Hit): Found => ({
-  ...{ score: hit.score.toFixed(4), place: placeOf(hit), title: hit.title },
+  ...{ score: gradeOf(hit), place: placeOf(hit), title: hit.title },
   ...{ passage: hit.highlight?.text ?? "", matches: hit.highlight?.matches ?? [] },
 });
 

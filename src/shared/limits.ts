@@ -98,6 +98,8 @@ export const FACETS_MAX = 8;
 export const GROUP_SIZE_DEFAULT = 3;
 export const GROUP_SIZE_MAX = 10;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
+/** Below this score a hit of a retrieval has little of its query, and people are told so. */
+export const WEAK_SCORE = 0.3;
 /** Unknown fields of a search body that the answer names, and the longest of these names. */
 export const IGNORED_FIELDS_MAX = 10;
 export const IGNORED_FIELD_MAX_CHARS = 64;

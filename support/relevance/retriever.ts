@@ -41,14 +41,24 @@ export class Retriever {
 
   /** The paths of the best hits. */
   paths(mode: Mode, query: string, vector: Float32Array<ArrayBuffer>, limit: number): string[] {
+    return this.hits(mode, query, vector, limit).map(({ path }) => path);
+  }
+
+  /** The best hits. */
+  hits(
+    mode: Mode,
+    query: string,
+    vector: Float32Array<ArrayBuffer>,
+    limit: number,
+  ): Array<{ path: string; score: number }> {
     const { json } = retrieve(this.#view, {
       ...{ project: this.#name, mode, limit, threshold: mode === "semantic" ? -1 : 0 },
       ...{ query, vector: mode === "keyword" ? null : vector },
     });
     const { data } = JSON.parse(new TextDecoder().decode(json)) as {
-      data: Array<{ chunk: { file_path: string } }>;
+      data: Array<{ chunk: { file_path: string }; score: number }>;
     };
-    return data.map(({ chunk }) => chunk.file_path);
+    return data.map(({ chunk, score }) => ({ path: chunk.file_path, score }));
   }
 
   close(): void {

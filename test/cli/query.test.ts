@@ -65,6 +65,11 @@ describe("search and lookup from the terminal", () => {
     const [header, best] = found.stdout.split("\n");
     expect(header).toMatch(/^score +chunk +content/);
     expect(best).toContain("operations/snapshots.md#");
+    expect(best).not.toContain(" weak ");
+    const weak = await run("search", "xyzzyqq", "--project", "handbook");
+    for (const line of weak.stdout.trimEnd().split("\n").slice(1)) {
+      expect(line).toMatch(/^0\.\d{4} weak /);
+    }
     const looked = await run(
       "lookup",
       "rollback a relese",

@@ -4,12 +4,17 @@
 #include <cmath>
 
 #include "common/cosine.hpp"
+#include "common/prefetch.hpp"
 #include "kernels/kernels.hpp"
 
 namespace tessera {
 
 /// Chunks of a file, which its text has found, whose vectors are compared with the query.
 static constexpr size_t COMPARED_CHUNKS = 16;
+/// Vectors are far apart in memory, so they are requested before they are needed. The processor itself requests what
+/// follows.
+static constexpr size_t VECTORS_AHEAD = 3;
+static constexpr size_t VECTOR_START_BYTES = 1'024;
 
 /// The number of candidates needed for some hits. It grows in steps, so that most pages share them.
 static size_t depthFor(size_t wanted, size_t least) {
@@ -69,21 +74,33 @@ void Candidates::findByText(size_t wanted) {
     candidate.match = &match;
     candidate.item.keyword = match.score;
     candidate.item.counts = candidates_.size() <= FUSED_FILES;
-    if (isFused()) {
-      const std::string_view version = versionOf(match);
-      byVersion_.emplace(version, candidates_.size() - 1);
-      compareChunks(candidate, version);
-    }
   }
+  if (isFused()) compareChunks();
 }
 
-/// Finds the vector of a file that is most similar to the query.
-void Candidates::compareChunks(HitCandidate& candidate, std::string_view version) {
-  size_t compared = 0;
-  source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
-    offer(candidate.item, vector, inverseNorm, cosineWith(vector, inverseNorm));
-    return ++compared < COMPARED_CHUNKS;
-  });
+/// Finds for each file the vector that is most similar to the query.
+void Candidates::compareChunks() {
+  struct Compared {
+    FusedItem& item;
+    const float* vector;
+    double inverseNorm;
+  };
+  std::vector<Compared> compared;
+  for (HitCandidate& candidate : candidates_) {
+    const std::string_view version = versionOf(*candidate.match);
+    byVersion_.emplace(version, static_cast<size_t>(&candidate - candidates_.data()));
+    size_t count = 0;
+    source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
+      compared.push_back({candidate.item, vector, inverseNorm});
+      return ++count < COMPARED_CHUNKS;
+    });
+  }
+  for (size_t i = 0; i < compared.size(); i++) {
+    const size_t ahead = i + VECTORS_AHEAD;
+    if (ahead < compared.size()) prefetch(compared[ahead].vector, VECTOR_START_BYTES);
+    const auto& [item, vector, inverseNorm] = compared[i];
+    offer(item, vector, inverseNorm, cosineWith(vector, inverseNorm));
+  }
 }
 
 double Candidates::cosineWith(const float* vector, double inverseNorm) const {
@@ -128,7 +145,7 @@ void Candidates::rank() {
     items_.clear();
     for (const HitCandidate& candidate : candidates_) items_.push_back(candidate.item);
     const double best = matches_.empty() ? 0 : matches_.front().score;
-    fusion_.emplace(items_, best, query_.maxScore, dimension_);
+    fusion_.emplace(items_, best, query_, dimension_);
     for (size_t i = 0; i < items_.size(); i++) candidates_[i].item.score = items_[i].score;
   } else {
     for (HitCandidate& candidate : candidates_) candidate.item.score = scoreOf(candidate.item);
@@ -142,7 +159,7 @@ double Candidates::scoreOf(const FusedItem& item) const {
     case RetrievalMode::SEMANTIC:
       return item.cosine;
     case RetrievalMode::KEYWORD:
-      return keywordScore(item.keyword, query_.maxScore);
+      return keywordScore(item.keyword, query_);
     case RetrievalMode::HYBRID:
       break;
   }

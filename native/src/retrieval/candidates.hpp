@@ -53,7 +53,7 @@ class Candidates {
  private:
   void findByText(size_t wanted);
   void findByVector(size_t wanted);
-  void compareChunks(HitCandidate& candidate, std::string_view version);
+  void compareChunks();
   void addChunk(const ChunkRef& chunk, double cosine);
   void rank();
   bool isFused() const { return request_.mode == RetrievalMode::HYBRID; }

@@ -9,20 +9,32 @@ namespace tessera {
 
 namespace {
 
-/// The weight of the vectors when the items are ranked for the first time, and with feedback.
+/// The weight of the vectors when the items are ranked for the first time, and with feedback: from the least, where
+/// they do not agree with the texts, to the most.
 constexpr double FIRST_WEIGHT = 0.3;
-constexpr double FEEDBACK_WEIGHT = 0.7;
+constexpr double FEEDBACK_WEIGHT_MIN = 0.25;
+constexpr double FEEDBACK_WEIGHT_MAX = 0.75;
+/// The agreement, in deviations of the cosines, at which it is the least and the most, and of how many best texts.
+constexpr double AGREEMENT_NONE = 0.5;
+constexpr double AGREEMENT_FULL = 1.25;
+constexpr size_t AGREEMENT_TEXTS = 10;
 /// How often the best items give feedback, how many of them, and its weight beside the query.
 constexpr int FEEDBACK_ROUNDS = 2;
 constexpr size_t FEEDBACK_ITEMS = 4;
 constexpr double FEEDBACK_SHARE = 4;
-/// How fast the weight of feedback falls with the score of the item.
+/// How fast the weight of an item among the best falls with its score.
 constexpr double FEEDBACK_DECAY = 0.8;
 /// Shares of the query's maximum score between which a best text makes the vectors count less and less.
 constexpr double NAMED_FROM = 1;
 constexpr double NAMED_TO = 2.25;
+/// What a cosine of 1 is worth as a share of the query that a text covers: as much as a text that repeats it.
+constexpr double SAME_MEANING = NAMED_TO;
 
-double logistic(double value) { return 1 / (1 + std::exp(-value)); }
+/// The score of a text that has all words of the query, also those that none has.
+double wholeScoreOf(const TextQuery& query) { return query.maxScore + query.missingScore; }
+
+/// What has a part of the query of this size is a good hit: from 0, for nothing of it, towards 1.
+double gradeOf(double part) { return 1 - std::exp(-std::max(part, 0.0)); }
 
 }  // namespace
 
@@ -48,24 +60,61 @@ Fusion::Statistics Fusion::ofKeywords(std::span<const FusedItem> items) {
   return statisticsOf(FUSED_FILES, sum, squares);
 }
 
-Fusion::Fusion(std::span<FusedItem> items, double best, double maxScore, uint32_t dimension)
-    : items_(items), dimension_(dimension), keywords_(ofKeywords(items)) {
-  const double share = maxScore > 0 ? best / maxScore : 0;
+Fusion::Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension)
+    : items_(items), wholeScore_(wholeScoreOf(query)), dimension_(dimension), keywords_(ofKeywords(items)) {
+  const double share = query.maxScore > 0 ? best / query.maxScore : 0;
   named_ = std::clamp((share - NAMED_FROM) / (NAMED_TO - NAMED_FROM), 0.0, 1.0);
   similarities_.reserve(items.size());
   for (const FusedItem& item : items) similarities_.push_back(item.cosine);
+  cosines_ = ofVectors();
   score(FIRST_WEIGHT);
+  const double agreed = (agreement() - AGREEMENT_NONE) / (AGREEMENT_FULL - AGREEMENT_NONE);
+  const double weight = std::lerp(FEEDBACK_WEIGHT_MIN, FEEDBACK_WEIGHT_MAX, std::clamp(agreed, 0.0, 1.0));
   for (int round = 0; round < FEEDBACK_ROUNDS && gatherFeedback(); round++) {
     for (size_t i = 0; i < items_.size(); i++) {
       if (items_[i].vector != nullptr) similarities_[i] = similarityOf(items_[i]);
     }
-    score(FEEDBACK_WEIGHT);
+    score(weight);
   }
-  for (FusedItem& item : items_) item.score = logistic(item.score);
+  setScale();
+  for (size_t i = 0; i < items_.size(); i++) items_[i].score = absolute(items_[i], similarities_[i]);
 }
 
 double Fusion::scoreOf(const FusedItem& item) const {
-  return logistic(standardised(item, item.vector == nullptr ? 0 : similarityOf(item)));
+  return absolute(item, item.vector == nullptr ? 0 : similarityOf(item));
+}
+
+/// How far the cosines of the best texts are above the average, in deviations: what the vectors make of what the
+/// words have found. The better a text is, the more it counts.
+double Fusion::agreement() const {
+  double sum = 0, weights = 0;
+  size_t count = 0;
+  for (const FusedItem& item : items_) {
+    if (item.keyword <= 0 || count++ == AGREEMENT_TEXTS) break;
+    const double behind = keywords_.standard(item.keyword) - keywords_.standard(items_[0].keyword);
+    const double weight = std::exp(FEEDBACK_DECAY * behind);
+    weights += weight;
+    if (item.vector != nullptr) sum += weight * cosines_.standard(item.cosine);
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+/// Weighs a cosine and a share of the query as the standardised scores weigh them, so that the order stays.
+void Fusion::setScale() {
+  cosineWeight_ = share_;
+  coverWeight_ = 1 - share_;
+  if (cosines_.deviation <= 0 || keywords_.deviation <= 0) return;
+  const double cosine = share_ / (SAME_MEANING * cosines_.deviation);
+  const double cover = (1 - share_) * wholeScore_ / keywords_.deviation;
+  cosineWeight_ = cosine / (cosine + cover);
+  coverWeight_ = cover / (cosine + cover);
+}
+
+double Fusion::absolute(const FusedItem& item, double similarity) const {
+  const double similar = item.vector == nullptr ? 0 : vectors_.standard(similarity);
+  const double cosine = cosines_.mean + cosines_.deviation * similar;
+  const double cover = wholeScore_ > 0 ? item.keyword / wholeScore_ : 0;
+  return gradeOf(cosineWeight_ * SAME_MEANING * cosine + coverWeight_ * cover);
 }
 
 double Fusion::similarityOf(const FusedItem& item) const {
@@ -125,6 +174,9 @@ bool Fusion::gatherFeedback() {
   return true;
 }
 
-double keywordScore(double keyword, double maxScore) { return keyword / (keyword + maxScore); }
+double keywordScore(double keyword, const TextQuery& query) {
+  const double whole = wholeScoreOf(query);
+  return whole > 0 ? gradeOf(keyword / whole) : 0;
+}
 
 }  // namespace tessera

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "text/segment/text_query.hpp"
+
 namespace tessera {
 
 /// Candidates by text and by vector. Statistics are taken over this many, so that they do not depend on how
@@ -31,16 +33,20 @@ struct FusedItem {
 ///
 /// Both kinds of scores are standardised over the candidates and added. The vector is asked twice more,
 /// together with those of the best items so far: what most of them are about is what the query is about
-/// (Rocchio's feedback). If the best text repeats the query as a title or a phrase, the
-/// query names what it looks for, and the vectors decide nothing.
+/// (Rocchio's feedback). The vectors count as much as they agree with the texts: by how far the best texts are above
+/// the average cosine. If the best text repeats the query as a title or a phrase, the query names what it looks for,
+/// and the vectors decide nothing.
+///
+/// The sum puts the items in order. The score is on a scale that is the same for all queries: the same sum of the cosine
+/// and of the share of the query that a text covers, where feedback counts by how it spreads the cosines.
 class Fusion {
  public:
   /// Scores the items.
   ///
   /// @param best the highest score of a text
-  /// @param maxScore the most that the words of the query can add to a score; greater scores have bonuses
+  /// @param query whose greatest score those have exceeded that have bonuses
   /// @param dimension that of the vectors
-  Fusion(std::span<FusedItem> items, double best, double maxScore, uint32_t dimension);
+  Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension);
 
   /// The score that an item would have beside them.
   double scoreOf(const FusedItem& item) const;
@@ -57,25 +63,36 @@ class Fusion {
   static Statistics statisticsOf(double count, double sum, double squares);
   static Statistics ofKeywords(std::span<const FusedItem> items);
   Statistics ofVectors() const;
+  double agreement() const;
   void score(double weight);
   bool gatherFeedback();
   double similarityOf(const FusedItem& item) const;
   double standardised(const FusedItem& item, double similarity) const;
+  void setScale();
+  double absolute(const FusedItem& item, double similarity) const;
 
   const std::span<FusedItem> items_;
+  /// The score of a text that has all words of the query.
+  const double wholeScore_;
   const uint32_t dimension_;
   const Statistics keywords_;
   double named_;
+  /// Of the cosines, and of the similarities.
+  Statistics cosines_;
   Statistics vectors_;
   /// The weight of the vectors.
   double share_ = 0;
+  /// The same for a cosine and the share that a text covers of the query; together 1.
+  double cosineWeight_ = 0;
+  double coverWeight_ = 1;
   /// The score of each item: its cosine, and with feedback more.
   std::vector<double> similarities_;
   /// Empty without feedback.
   std::vector<float> feedback_;
 };
 
-/// The score of an item that only its text was found by, from 0 to 1.
-double keywordScore(double keyword, double maxScore);
+/// The score of an item that only its text was found by, from 0 to 1: up to 0.63 for one that has all words of the
+/// query, and more for one that has them close together, or as a title.
+double keywordScore(double keyword, const TextQuery& query);
 
 }  // namespace tessera

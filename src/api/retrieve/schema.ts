@@ -166,7 +166,10 @@ const RetrieveHit = Type.Object(
     chunk: nullable(FoundChunk, "The chunk; null for a file without chunks."),
     file: Type.Optional(FoundFile),
     score: Type.Number({
-      description: "How good it is: the cosine in `semantic`, else a fused score from 0 to 1.",
+      description:
+        "How good it is: the cosine in `semantic`, else a fused score from 0 to 1 on a scale that is the same for all " +
+        "queries. It grows with the cosine and with the share of the query that the text covers: below 0.3 it has " +
+        "little of the query, and above 0.85 it repeats it.",
     }),
     match_type: Type.Union(RetrievalMode.anyOf, {
       description: "What found it; `hybrid` is both.",

@@ -43,6 +43,8 @@ interface PlannedWord extends Omit<QueryWord, "weight" | "selective"> {
 export interface QueryPlan {
   readonly words: readonly QueryWord[];
   readonly maxScore: number;
+  /** What the words that no document holds would add to it. */
+  readonly missingScore: number;
   readonly averageLength: number;
 }
 
@@ -219,10 +221,10 @@ interface KnownWord extends ParsedWord {
   readonly share?: number;
 }
 
-/** The parts of a compound follow it, unless they are in the query. */
-function withParts(words: readonly KnownWord[], vocabulary: Vocabulary): KnownWord[] {
+/** For each word itself and, if it is a compound, its parts, unless they are in the query. */
+function withParts(words: readonly KnownWord[], vocabulary: Vocabulary): KnownWord[][] {
   const seen = new Set(words.map(({ text }) => text));
-  return words.flatMap((word) => {
+  return words.map((word) => {
     const parts = word.planned.parts.filter((text) => !seen.has(text));
     for (const text of parts) seen.add(text);
     const share = word.planned.isHeld ? weights.COMPOUND_PART_SHARE : 1;
@@ -254,7 +256,16 @@ export function planByReference(vocabulary: Vocabulary, query: string): QueryPla
     planned: planWord(word, vocabulary),
   }));
   const functional = functionWordsOf(parsed, documents);
-  const known = withParts(parsed, vocabulary).filter(({ planned }) => planned.frequency > 0);
+  const isKnown = ({ planned }: KnownWord) => planned.frequency > 0;
+  const own = withParts(parsed, vocabulary);
+  const known = own.flat().filter(isKnown);
+  const missing = own.flatMap((words) => {
+    const [word] = words as [KnownWord];
+    if (words.some(isKnown)) return [];
+    const mayBeFunctional = languagesOf(word.text) !== 0 || word.role !== ROLE.content;
+    const share = mayBeFunctional ? weights.FUNCTION_WORD_SHARE : 1;
+    return [word.count * share * Math.log(2 * documents + 2)];
+  });
   const hasContent = known.some((word) => !functional.has(word));
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
   const rare = Math.max(1, documents * weights.IDENTIFIER_MAX_SHARE);
@@ -272,5 +283,6 @@ export function planByReference(vocabulary: Vocabulary, query: string): QueryPla
   const words = found
     .filter((word) => word.weight >= (least ?? 0))
     .slice(0, weights.QUERY_MAX_WORDS);
-  return { words, maxScore: sum(words.map((word) => word.weight)), averageLength };
+  const maxScore = sum(words.map((word) => word.weight));
+  return { words, maxScore, missingScore: sum(missing), averageLength };
 }

@@ -1,16 +1,20 @@
 /** Fuses scores of texts and vectors as native code does, by the definitions. */
 
+import type { QueryPlan } from "../lookup-reference/plan.ts";
+
 /** As in native/src/retrieval/fusion.cc. */
 export const FILES = 50;
 export const CHUNKS = 12;
 const FIRST_WEIGHT = 0.3;
-const FEEDBACK_WEIGHT = 0.7;
+const FEEDBACK_WEIGHT = { min: 0.25, max: 0.75 };
+const AGREEMENT = { none: 0.5, full: 1.25, texts: 10 };
 const FEEDBACK_ROUNDS = 2;
 const FEEDBACK_ITEMS = 4;
 const FEEDBACK_SHARE = 4;
 const FEEDBACK_DECAY = 0.8;
 const NAMED_FROM = 1;
 const NAMED_TO = 2.25;
+const SAME_MEANING = NAMED_TO;
 
 export interface FusedItem {
   /** 0 if the text does not match. */
@@ -23,12 +27,25 @@ export interface FusedItem {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 
-/** How many standard deviations a value is above the mean of others. */
-function standard(values: readonly number[]): (value: number) => number {
-  const mean = sum(values) / values.length;
-  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / values.length);
-  return (value) => (deviation > 1e-9 ? (value - mean) / deviation : 0);
+const clamped = (value: number) => Math.min(1, Math.max(0, value));
+
+interface Statistics {
+  readonly mean: number;
+  /** 0 if all values are the same. */
+  readonly deviation: number;
+  /** How many standard deviations a value is above the mean of others. */
+  standard(value: number): number;
 }
+
+function statistics(values: readonly number[]): Statistics {
+  const mean = values.length === 0 ? 0 : sum(values) / values.length;
+  const spread = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / values.length);
+  const deviation = spread > 1e-9 ? spread : 0;
+  return { mean, deviation, standard: (value) => (deviation > 0 ? (value - mean) / deviation : 0) };
+}
+
+/** The score of a part of the query. */
+export const gradeOf = (part: number) => 1 - Math.exp(-Math.max(0, part));
 
 export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [dot, aa, bb] = [0, 0, 0];
@@ -42,41 +59,66 @@ export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /** The scores of items, 0 to 1. */
-export function fuseByReference(items: readonly FusedItem[], maxScore: number): number[] {
+export function fuseByReference(
+  items: readonly FusedItem[],
+  { maxScore, missingScore }: Pick<QueryPlan, "maxScore" | "missingScore">,
+): number[] {
+  const whole = maxScore + missingScore;
   const texts = items.map(({ keyword }) => keyword).filter((keyword) => keyword > 0);
   const best = texts.toSorted((a, b) => b - a).slice(0, FILES);
   const padding = Array.from({ length: FILES - best.length }, () => 0);
-  const text = standard([...best, ...padding]);
+  const text = statistics([...best, ...padding]);
   const share = maxScore > 0 ? (best[0] ?? 0) / maxScore : 0;
-  const named = Math.min(1, Math.max(0, (share - NAMED_FROM) / (NAMED_TO - NAMED_FROM)));
+  const named = clamped((share - NAMED_FROM) / (NAMED_TO - NAMED_FROM));
 
   const counted = items.filter(({ counts, vector }) => counts && vector !== null);
+  const cosines = statistics(counted.map(({ cosine }) => cosine));
+  let own = 0;
+  let similar = (_: FusedItem) => 0;
   const scored = (weight: number, similarity: (item: FusedItem) => number) => {
-    const vector = standard(counted.map(similarity));
-    const own = weight * (1 - named);
+    const vectors = statistics(counted.map(similarity));
+    own = weight * (1 - named);
+    similar = (item) => (item.vector === null ? 0 : vectors.standard(similarity(item)));
     return new Map(
-      items.map((item) => {
-        const similar = item.vector === null ? 0 : vector(similarity(item));
-        return [item, own * similar + (1 - own) * text(item.keyword)];
-      }),
+      items.map((item) => [item, own * similar(item) + (1 - own) * text.standard(item.keyword)]),
     );
   };
+  const first = items.filter(({ keyword }) => keyword > 0).slice(0, AGREEMENT.texts);
+  const [top] = first;
+  const weights = first.map(({ keyword }) =>
+    Math.exp(FEEDBACK_DECAY * (text.standard(keyword) - text.standard(top?.keyword ?? 0))),
+  );
+  const agreeing = first.map(({ vector, cosine }, i) =>
+    vector === null ? 0 : (weights[i] as number) * cosines.standard(cosine),
+  );
+  const agreement = first.length === 0 ? 0 : sum(agreeing) / sum(weights);
+  const agreed = clamped((agreement - AGREEMENT.none) / (AGREEMENT.full - AGREEMENT.none));
+  const weight = FEEDBACK_WEIGHT.min + agreed * (FEEDBACK_WEIGHT.max - FEEDBACK_WEIGHT.min);
   let scores = scored(FIRST_WEIGHT, ({ cosine }) => cosine);
   for (let round = 0; round < FEEDBACK_ROUNDS && counted.length > 0; round++) {
     const scoreOf = (item: FusedItem) => scores.get(item) as number;
-    const top = counted.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, FEEDBACK_ITEMS);
-    const highest = scoreOf(top[0] as FusedItem);
-    const centre = Array.from(top[0]?.vector as Float32Array, () => 0);
-    for (const item of top) {
+    const chosen = counted.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, FEEDBACK_ITEMS);
+    const highest = scoreOf(chosen[0] as FusedItem);
+    const centre = Array.from(chosen[0]?.vector as Float32Array, () => 0);
+    for (const item of chosen) {
       const vector = item.vector as Float32Array;
       const length = Math.sqrt(sum([...vector].map((element) => element * element)));
       const weight = Math.exp(FEEDBACK_DECAY * (scoreOf(item) - highest)) / length;
       for (const [i, element] of vector.entries())
         centre[i] = (centre[i] as number) + weight * element;
     }
-    scores = scored(FEEDBACK_WEIGHT, ({ cosine, vector }) => {
+    scores = scored(weight, ({ cosine, vector }) => {
       return cosine + FEEDBACK_SHARE * (vector === null ? 0 : cosineOf(vector, centre));
     });
   }
-  return items.map((item) => 1 / (1 + Math.exp(-(scores.get(item) as number))));
+  let [meaning, cover] = [own, 1 - own];
+  if (cosines.deviation > 0 && text.deviation > 0) {
+    meaning = own / (SAME_MEANING * cosines.deviation);
+    cover = ((1 - own) * whole) / text.deviation;
+  }
+  return items.map((item) => {
+    const cosine = cosines.mean + cosines.deviation * similar(item);
+    const covered = whole > 0 ? item.keyword / whole : 0;
+    return gradeOf((meaning * SAME_MEANING * cosine + cover * covered) / (meaning + cover));
+  });
 }

@@ -3,7 +3,7 @@
 import { planByReference, type QueryPlan, type Vocabulary } from "../lookup-reference/plan.ts";
 import { rankByReference } from "../lookup-reference/ranking.ts";
 import { coverageByReference, markedWords } from "../lookup-reference/snippet.ts";
-import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference } from "./fuse.ts";
+import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference, gradeOf } from "./fuse.ts";
 
 export interface ReferenceChunk {
   readonly id: string;
@@ -90,10 +90,10 @@ export function retrieveByReference(
       return { file, chunk, keyword: 0, counts: i < CHUNKS && !counted.has(file), ...own };
     });
   const candidates = mode === "keyword" ? found : [...found, ...near];
-  const fused = fuseByReference(candidates, plan.maxScore);
+  const fused = fuseByReference(candidates, plan);
   const scoreOf = ({ chunk, keyword }: Candidate, i: number) => {
     if (mode === "hybrid") return fused[i] as number;
-    return chunk === null ? keyword / (keyword + plan.maxScore) : cosine(chunk);
+    return chunk === null ? gradeOf(keyword / (plan.maxScore + plan.missingScore)) : cosine(chunk);
   };
   const hits = candidates.map((candidate, i): ReferenceHit => {
     const { file, chunk, keyword } = candidate;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "text/query/plan_word.hpp"
 #include "text/segment/weights.hpp"
 
 namespace tessera {
@@ -101,13 +102,22 @@ void addParts(TextView& view, std::span<const AnalysedWord> words, const Analyse
   }
 }
 
+/// What a word would weigh that nothing in scope holds: as a very rare one, and little if it may be a function word.
+double missingWeight(const AnalysedWord& word, size_t documents) {
+  const bool mayBeFunctional = word.functionalIn != 0 || word.isChance;
+  return word.count * (mayBeFunctional ? FUNCTION_WORD_SHARE : 1) * idfOf(documents, 0);
+}
+
+/// @param missing gets what the other words would weigh
 std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord> words,
-                                    std::deque<AnalysedWord>& parts) {
+                                    std::deque<AnalysedWord>& parts, double& missing) {
   std::vector<KnownWord> found;
   for (const AnalysedWord& word : words) {
+    const size_t before = found.size();
     auto planned = view.planned(word);
     if (planned->frequency > 0) found.push_back({&word, planned});
     addParts(view, words, word, *planned, parts, found);
+    if (found.size() == before) missing += missingWeight(word, view.documents());
   }
   return found;
 }
@@ -115,9 +125,9 @@ std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord
 }  // namespace
 
 TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard) {
-  TextQuery query{{}, 0, view.averageLength(), shard, 0};
+  TextQuery query{{}, 0, 0, view.averageLength(), shard, 0};
   std::deque<AnalysedWord> parts;
-  std::vector<KnownWord> found = knownWordsOf(view, words, parts);
+  std::vector<KnownWord> found = knownWordsOf(view, words, parts, query.missingScore);
   const FunctionWords functionWords(words, found, view.documents());
   const auto isFunctional = [&](const KnownWord& each) { return functionWords.has(each); };
   // A query of function words alone finds what it says.

@@ -98,6 +98,8 @@ struct TextQuery {
   std::vector<QueryWord> words;
   /// The most that all words together can add to a score.
   double maxScore;
+  /// What the words that no document in scope holds would add to that.
+  double missingScore;
   /// Mean length of the documents in scope, in tokens of content.
   double averageLength;
   TextShard shard;

@@ -18,6 +18,9 @@ const HOW: Readonly<Record<string, string>> = {
 /** Of a chunk that was found by a vector, which has no passage of its own. */
 const PREVIEW_CHARS = 280;
 
+/** A lower score is called weak, as by the command `search`. */
+const WEAK_SCORE = 0.3;
+
 interface Opened {
   readonly file: string;
   readonly chunk: string;
@@ -131,6 +134,7 @@ function Scores({ of: { score, scores } }: { of: NonNullable<Found["match"]> }) 
     <span class="scores">
       <span>
         score <b>{number(score, 3)}</b>
+        {score < WEAK_SCORE && " weak"}
       </span>
       {scores.semantic !== null && (
         <span class="meaning">
