@@ -228,6 +228,13 @@ async function problemOf(error: unknown, { gates }: HttpContext): Promise<unknow
   }
 }
 
+/** Lets others do what the request has kept them from. */
+function leave(call: Incoming): void {
+  call.worked?.resolve();
+  if (call.holder !== undefined) call.context.gates.database.leave(call.holder);
+  delete call.holder;
+}
+
 /** Answers a request, and errors as problems. */
 async function answer(call: Incoming): Promise<Response> {
   const { operation, validators, context, requestId } = call;
@@ -240,18 +247,20 @@ async function answer(call: Incoming): Promise<Response> {
     response.headers.set("x-content-type-options", "nosniff");
     return response;
   } catch (cause) {
+    // A refusal may wait before it is sent, and keeps nobody waiting then.
+    leave(call);
     const error = await problemOf(cause, context);
-    const { baseUrl, log } = context;
+    const { baseUrl, log, refusals } = context;
     const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
     if (error instanceof Problem) noteProblem(error, call);
-    call.refused = error === OVERLOADED;
-    if (call.refused && extend === undefined) {
-      return await context.refusals.respond(requestId, call.request, call.principal?.userId);
-    }
-    return problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
+    const respond = () =>
+      problemResponse(error, { baseUrl, requestId, log, ...(extend ? { extend } : {}) });
+    call.refused = error instanceof Problem && error.slug === "overloaded";
+    if (!call.refused || extend !== undefined) return respond();
+    const own = error === OVERLOADED ? undefined : respond;
+    return await refusals.respond(requestId, call.request, call.principal?.userId, own);
   } finally {
-    call.worked?.resolve();
-    if (call.holder !== undefined) context.gates.database.leave(call.holder);
+    leave(call);
   }
 }
 

@@ -69,11 +69,18 @@ export class Refusals {
   /**
    * The response to a refused request, possibly after a pause.
    * @param tenant who retries, if that is known
+   * @param own makes the response of a refusal that has a reason of its own, and logs it
    */
-  async respond(requestId: string, request: Request, tenant = ""): Promise<Response> {
-    logRefusal(this.log, requestId);
+  async respond(
+    requestId: string,
+    request: Request,
+    tenant = "",
+    own?: () => Response,
+  ): Promise<Response> {
+    if (own === undefined) logRefusal(this.log, requestId);
+    const respond = own ?? (() => this.#response(requestId));
     const connection = this.connectionOf(request);
-    if (connection === "") return this.#response(requestId);
+    if (connection === "") return respond();
     const client = `${tenant} ${connection}`;
     const waits = this.#mustWait(client, connection);
     if (this.#thisTurn.size === 0) setImmediate(() => this.#endTurn());
@@ -81,7 +88,7 @@ export class Refusals {
     if (waits) await this.#wait(tenant);
     this.#sentAt.delete(client);
     this.#sentAt.set(client, performance.now());
-    return this.#response(requestId);
+    return respond();
   }
 
   /** True when the tenant has not waited on the connection since its last refusal there. */

@@ -8,9 +8,9 @@ function world(options: ConstructorParameters<typeof Refusals>[3] = {}) {
   const log = { warn: (fields: unknown) => lines.push(fields) } as unknown as Log;
   const connectionOf = ({ headers }: Request) => headers.get("x-connection") as string;
   const refusals = new Refusals("http://base", log, connectionOf, options);
-  const refuse = (id: string, connection: string, tenant?: string) => {
+  const refuse = (id: string, connection: string, tenant?: string, own?: () => Response) => {
     const request = new Request("http://host", { headers: { "x-connection": connection } });
-    return refusals.respond(id, request, tenant);
+    return refusals.respond(id, request, tenant, own);
   };
   return { refuse, lines };
 }
@@ -97,6 +97,16 @@ test("behind a proxy, a tenant waits neither for another's retries on a connecti
   retries.push(retry("c0", "modest"));
   await Promise.all(retries);
   expect(order.indexOf("modest")).toBeLessThan(5);
+});
+
+test("a refusal with a reason of its own waits as any other", async () => {
+  const { refuse } = world({ pauseMs: 20 });
+  const own = () => new Response("its reason");
+  expect(await (await refuse("r", "a", "greedy", own)).text()).toBe("its reason");
+  await turn();
+  const again = refuse("r", "a", "greedy", own);
+  expect(await isHeld(again)).toBeTrue();
+  expect(await (await again).text()).toBe("its reason");
 });
 
 test("thousands of refusals write one line, without a stack", () => {
