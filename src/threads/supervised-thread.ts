@@ -54,14 +54,17 @@ export class SupervisedThread<P extends ThreadProtocol> {
     return this.#isClosing || (this.#worker === undefined && !this.#isRestarted);
   }
 
-  /** Resolves with the result of the task; rejects when it has failed too often. */
-  run(task: P["task"]): Promise<P["result"]> {
+  /**
+   * Resolves with the result of the task; rejects when it has failed too often.
+   * @param transfer only to a thread that is not restarted, because a task cannot be given again without it
+   */
+  run(task: P["task"], transfer: Transferable[] = []): Promise<P["result"]> {
     const answer = Promise.withResolvers<P["result"]>();
     const message: ToThread<P> = { type: "task", ticket: ++this.#lastTicket, task };
     this.#unanswered.set(message.ticket, { message, answer, failures: 0 });
     if (!this.#isRestarted) clearTimeout(this.#timer);
     this.#worker?.ref();
-    this.#worker?.postMessage(message);
+    this.#worker?.postMessage(message, transfer);
     return answer.promise;
   }
 

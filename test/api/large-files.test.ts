@@ -19,7 +19,7 @@ const large = () => `- an item of ${made++}\n`.repeat(LARGE_BODY_BYTES / 14);
 const put = (
   as: Caller,
   project: TestProject,
-  body = large(),
+  body: string | Uint8Array<ArrayBuffer> = large(),
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
   api.send("PUT", `/projects/${project.slug}/files/list.md`, {
@@ -46,6 +46,9 @@ describe("a large file", () => {
     expect((await put(owner, project, large(), { "if-none-match": "*" })).status).toBe(412);
     const { body: read } = await api.get(`/projects/${project.slug}/files/list.md`, owner);
     expect(read.content).toBe(text);
+    const broken = await put(owner, project, new Uint8Array(LARGE_BODY_BYTES).fill(0xff));
+    expect([broken.status, broken.body.errors[0].field]).toEqual([400, "body"]);
+    expect(broken.body.detail).toContain("list.md is not valid UTF-8 at byte 0");
     await sql`UPDATE projects SET max_bytes = 1000 WHERE id = ${project.id}`;
     const refused = await put(owner, project);
     expect([refused.status, refused.body.slug]).toEqual([409, "quota-exceeded"]);

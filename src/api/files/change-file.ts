@@ -5,9 +5,12 @@ import { holdWritableProject, type Membership } from "../../auth/project-access.
 import type { Sql, Transaction } from "../../db/client.ts";
 import { isConflict } from "../../db/errors.ts";
 import { isCurrent, mayChange } from "../../http/conditional.ts";
+import { documentText } from "../../import/records/document.ts";
+import { RecordError } from "../../import/records/errors.ts";
 import { targetOf } from "../../import/records/target.ts";
 import { textVersion } from "../../import/text-file.ts";
-import { Problem } from "../../problem/problem.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import { abbreviate } from "../../shared/abbreviate.ts";
 import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
 import { versionTags } from "./read.ts";
@@ -38,7 +41,8 @@ export interface NewText {
   readonly projectId: string;
   /** The path under which the file is stored. */
   readonly path: string;
-  readonly content: string;
+  /** The text in UTF-8. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isMarkdown: boolean;
 }
 
@@ -89,14 +93,27 @@ function requireMatch({ ifMatch, ifNoneMatch }: FileChange, current: Changing["c
   });
 }
 
+function textOf(path: string, bytes: Uint8Array): string {
+  try {
+    return documentText(bytes);
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+    throw invalid(
+      [{ field: "body", message: error.message }],
+      `${abbreviate(path)} ${error.message}.`,
+    );
+  }
+}
+
 /**
  * Stores a text as a version of its file, and puts it into the working set. Cutting it into chunks takes time, so that is
- * done before the transaction, in which others wait for the file.
+ * done before the transaction, in which others wait for the file. Throws what is wrong with the text.
  */
 export async function storeText(sql: Sql, text: NewText): Promise<Written> {
-  const { change, content } = text;
+  const { change, projectId, path, isMarkdown } = text;
+  const content = textOf(path, text.bytes);
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
-  const cut = await textVersion(text.projectId, text);
+  const cut = await textVersion(projectId, { path, content, isMarkdown });
   return await changing(sql, change, async ({ tx, project, set, current }) => {
     requireMatch(change, current);
     // The project of the same name may be another one by now.

@@ -25,9 +25,9 @@ export class WriteThread {
 
   constructor(private readonly options: WriteThreadOptions) {}
 
-  /** Does what `storeText` does. Throws problems. */
+  /** Does what `storeText` does. The bytes of the text are transferred. Throws problems. */
   async store(text: NewText): Promise<Written> {
-    const result = await this.#started().run(text);
+    const result = await this.#started().run(text, [text.bytes.buffer]);
     if ("written" in result) return result.written;
     throw new Problem(result.problem, result.options);
   }

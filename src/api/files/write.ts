@@ -4,8 +4,7 @@ import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { mediaType, requirePlainBody } from "../../http/load/body.ts";
-import { documentPath, documentText, TOO_LARGE } from "../../import/records/document.ts";
-import { RecordError } from "../../import/records/errors.ts";
+import { documentPath, TOO_LARGE } from "../../import/records/document.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
@@ -62,7 +61,7 @@ function requireText(request: Request): string {
 }
 
 /** The body, of which a caller is told like one of an import if it is too large. */
-async function readBody(path: string, { readBody }: PutCall): Promise<Uint8Array> {
+async function readBody(path: string, { readBody }: PutCall): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return await readBody();
   } catch (error) {
@@ -71,18 +70,6 @@ async function readBody(path: string, { readBody }: PutCall): Promise<Uint8Array
       ...error.options,
       detail: `${abbreviate(path)} ${TOO_LARGE}.`,
     });
-  }
-}
-
-function textOf(path: string, bytes: Uint8Array): string {
-  try {
-    return documentText(bytes);
-  } catch (error) {
-    if (!(error instanceof RecordError)) throw error;
-    throw invalid(
-      [{ field: "body", message: error.message }],
-      `${abbreviate(path)} ${error.message}.`,
-    );
   }
 }
 
@@ -110,8 +97,7 @@ export async function putFile({ sql, writes }: WriteServices, call: PutCall): Pr
   const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);
   await findWorkingSet(sql, id, call.query.environment);
   const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
-  const content = textOf(path, bytes);
-  const text = { change: changeOf(call), projectId: id, path, content, isMarkdown };
+  const text = { change: changeOf(call), projectId: id, path, bytes, isMarkdown };
   return bytes.byteLength < LARGE_BODY_BYTES
     ? await storeText(sql, text)
     : await writes.store(text);
