@@ -99,7 +99,7 @@ describe("searching in the console", () => {
   test("further results are added below", async () => {
     await found("#/search?project=shipyard&q=lantern&mode=keyword");
     expect(await results.count()).toBe(20);
-    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "More results" }).click();
     await results.nth(23).waitFor();
   });
 
@@ -131,14 +131,60 @@ describe("searching in the console", () => {
     await status(/^2 matches by words/);
   });
 
+  test("a filter of an address is shown as what can be ended, whatever it is", async () => {
+    const filters = [
+      [`{"frontmatter.tags":"steel"}`, "frontmatter.tags is steel"],
+      [`{"$or":[{"path":"a.md"}]}`, `filter {"$or":[{"path":"a.md"}]}`],
+      [`{"path":`, `unreadable filter {"path":`],
+      ["[1]", "unreadable filter [1]"],
+    ] as const;
+    for (const [filter, chip] of filters) {
+      await visit(watched, `#/search?project=shipyard&filter=${encodeURIComponent(filter)}`);
+      await page.getByRole("button", { name: `End: ${chip}` }).click();
+      await status(/^27 files$/);
+      expect(page.url()).not.toContain("filter");
+    }
+  });
+
+  test("where nothing is found, dropping the filter and another way to search are one click each", async () => {
+    const filter = encodeURIComponent(`{"path":"none.md"}`);
+    await visit(watched, `#/search?project=shipyard&q=sovereignty&mode=keyword&filter=${filter}`);
+    await page.getByText("Nothing matches.").waitFor();
+    await page.getByRole("button", { name: "Search without the filter" }).click();
+    await status(/^0 matches by words/);
+    expect(page.url()).not.toContain("filter");
+    await page.getByRole("button", { name: "Search by meaning and words" }).click();
+    await results.first().waitFor();
+    expect(page.url()).toContain("q=sovereignty");
+  });
+
+  test("the controls share a row, and the passages use the width", async () => {
+    await found("#/search?project=shipyard&q=hoist");
+    const controls = [
+      page.getByLabel("Project", { exact: true }),
+      page.getByLabel("In", { exact: true }),
+      page.getByText("Meaning", { exact: true }),
+      page.getByRole("button", { name: "Filter", exact: true }),
+      page.getByRole("button", { name: "More", exact: true }),
+    ];
+    const boxes = await Promise.all(controls.map((control) => control.boundingBox()));
+    const middles = boxes.map((of) => (of === null ? Number.NaN : of.y + of.height / 2));
+    expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(4);
+    const [list, passage] = await Promise.all([
+      results.first().boundingBox(),
+      results.first().locator(".result-text").boundingBox(),
+    ]);
+    expect(passage?.width ?? 0).toBeGreaterThan((list?.width ?? 0) * 0.9);
+  });
+
   test("a pasted vector is searched and stays after a reload, and one of another dimension is refused", async () => {
     const [chunk] = await api.sql<{ vector: string }[]>`
       SELECT encode(c.embedding, 'base64') AS vector FROM chunks c JOIN projects p ON p.id = c.project_id
       WHERE p.slug = 'shipyard' AND c.content LIKE '%zebra%'`;
     const paste = async (vector: string) => {
-      await page.getByRole("button", { name: "Search by vector" }).click();
+      await page.getByRole("button", { name: "More", exact: true }).click();
       await page.getByRole("textbox", { name: "Vector" }).fill(vector);
-      await page.getByRole("dialog").getByRole("button", { name: "Search" }).click();
+      await page.getByRole("button", { name: "Search by vector" }).click();
     };
     await found("#/search?project=shipyard");
     await paste(chunk!.vector);
@@ -179,6 +225,28 @@ describe("an opened result in the console", () => {
     await text.getByText(`A zebra writes ${MARKUP} here.`).waitFor();
     expect(await page.evaluate("typeof attacked")).toBe("undefined");
     expect(await page.locator("main img, main script").count()).toBe(0);
+    expect(watched.faults).toEqual([]);
+  });
+
+  test("is rendered, with links into the project, no image and its raw text beside it, and leads to its source", async () => {
+    await visit(watched, "#/search?project=shipyard&file=harbour/ropes.md");
+    await text.getByRole("heading", { name: "Ropes" }).waitFor();
+    expect(await text.locator("strong").textContent()).toBe("broken");
+    expect(await text.getByRole("cell").allTextContents()).toEqual(["8", "3"]);
+    expect(await text.locator("img").count()).toBe(0);
+    expect(await text.textContent()).toContain("A knot");
+    const foreign = text.getByRole("link", { name: "maker" });
+    expect(await foreign.getAttribute("rel")).toBe("noopener noreferrer");
+    for (const name of ["within", "run"]) {
+      expect(await text.getByRole("link", { name }).count()).toBe(0);
+    }
+    const source = page.getByRole("link", { name: "Source", exact: true });
+    expect(await source.getAttribute("href")).toBe("https://example.com/ropes");
+    await page.getByRole("link", { name: "Raw", exact: true }).click();
+    await text.getByText("A rope with a **broken** strand").waitFor();
+    await page.getByRole("link", { name: "Text", exact: true }).click();
+    await text.getByRole("link", { name: "cranes" }).click();
+    await text.getByText("Inspection of the hoist").waitFor();
     expect(watched.faults).toEqual([]);
   });
 

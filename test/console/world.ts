@@ -44,7 +44,25 @@ ${longText.join("\n\n")}
 The hoist of a crane is inspected every spring, and its rope is replaced when a strand breaks.
 `,
   ),
-  file("harbour/ropes.md", "# Ropes\n\nA rope with a broken strand lifts nothing."),
+  file(
+    "harbour/ropes.md",
+    `---
+source: https://example.com/ropes
+---
+
+# Ropes
+
+A rope with a **broken** strand lifts nothing on the [cranes](../harbour/cranes.md), says
+its [maker](https://example.com/maker).
+
+- [within](#ropes) and [run](javascript:attacked=1)
+- ![A knot](https://example.com/knot.png)
+
+| strands | broken |
+|---|---|
+| 8 | 3 |
+`,
+  ),
   file("attacks/markup.md", `# ${MARKUP}\n\nA zebra writes ${MARKUP} here.`),
   ...steps,
 ];

@@ -1,10 +1,18 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Schemas } from "../base/api.ts";
+import type { Params } from "../base/router.ts";
 import { Empty } from "../parts/states.tsx";
 import type { Found } from "./ask.ts";
+import { marked } from "./marked-words.tsx";
+import { RENDERED_MAX_CHARS, rendered } from "./rendered.tsx";
 
 type File = Schemas["File"];
+
+/** Whether a file is shown in another way than as it is stored. */
+export const isRendered = ({ path, content, headings }: File): boolean =>
+  content !== null &&
+  content.length <= RENDERED_MAX_CHARS &&
+  (headings.length > 0 || /\.(?:md|markdown|mdx)$/i.test(path));
 
 /** The words that the passage was found by, longest first, so that a part of one does not go before it. */
 function wordsOf(opened: Found | undefined): string[] {
@@ -13,31 +21,28 @@ function wordsOf(opened: Found | undefined): string[] {
   return [...new Set(words)].sort((a, b) => b.length - a.length);
 }
 
-/** A text with some words marked wherever they are. */
-function marked(text: string, words: readonly string[]): ComponentChildren {
-  if (words.length === 0) return text;
-  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  const parts = text.split(new RegExp(`(${escaped.join("|")})`, "i"));
-  return parts.map((part, index) => (index % 2 === 1 ? <mark key={index}>{part}</mark> : part));
-}
-
 interface DocumentTextProps {
   readonly file: File;
   /** The index of the chunk that is opened; empty for none. */
   readonly chunk: string;
   readonly opened: Found | undefined;
+  /** Where files that the text links to are read; absent to show the text as it is stored. */
+  readonly place: Params | undefined;
 }
 
-/** The file as it is stored, with the opened chunk marked and in view. It is text, whatever it contains. */
-export function DocumentText({ file, chunk, opened }: DocumentTextProps) {
-  const passage = useRef<HTMLElement>(null);
+/**
+ * The text of the file with the opened chunk marked and in view: as it is stored, or as its Markdown is meant to be
+ * read. It runs and loads nothing, whatever it contains.
+ */
+export function DocumentText({ file, chunk, opened, place }: DocumentTextProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const [element, place] = [passage.current, box.current];
-    if (element === null || place === null) return;
-    const top = element.getBoundingClientRect().top - place.getBoundingClientRect().top;
-    place.scrollTop += top - place.clientHeight / 4;
-  }, [file.version_id, chunk]);
+    const of = box.current;
+    const passage = of?.querySelector(".passage mark") ?? of?.querySelector(".passage");
+    if (!of || !passage) return;
+    const top = passage.getBoundingClientRect().top - of.getBoundingClientRect().top;
+    of.scrollTop += top - of.clientHeight / 4;
+  }, [file.version_id, chunk, place !== undefined]);
   const text = file.content ?? opened?.chunk?.content;
   if (text === undefined) {
     return <Empty title="This file was imported without its text." />;
@@ -46,18 +51,19 @@ export function DocumentText({ file, chunk, opened }: DocumentTextProps) {
   const here = file.chunks.find(({ index }) => String(index) === chunk);
   const { start_offset: start, end_offset: end } =
     file.content === null ? whole : (here ?? { start_offset: 0, end_offset: 0 });
+  const words = wordsOf(opened);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
     <section class="document-text" ref={box} tabIndex={0} aria-label="Text of the document">
-      <pre>
-        {text.slice(0, start)}
-        {end > start && (
-          <span class="passage" ref={passage}>
-            {marked(text.slice(start, end), wordsOf(opened))}
-          </span>
-        )}
-        {text.slice(end)}
-      </pre>
+      {place !== undefined && isRendered(file) ? (
+        <div class="rendered">{rendered(text, { path: file.path, place, start, end, words })}</div>
+      ) : (
+        <pre>
+          {text.slice(0, start)}
+          {end > start && <span class="passage">{marked(text.slice(start, end), words)}</span>}
+          {text.slice(end)}
+        </pre>
+      )}
     </section>
   );
 }

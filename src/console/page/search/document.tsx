@@ -6,14 +6,23 @@ import { CopyButton, IconButton } from "../parts/button.tsx";
 import { Facts, Tabs } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import type { Found } from "./ask.ts";
-import { DocumentText } from "./document-text.tsx";
+import { DocumentText, isRendered } from "./document-text.tsx";
 import type { Question } from "./question.ts";
 import { SearchCode } from "./search-code.tsx";
 
 type File = Schemas["File"];
 
-const PARTS = { text: "Text", chunks: "Chunks", facts: "Metadata", code: "Code" } as const;
+const PARTS = {
+  text: "Text",
+  raw: "Raw",
+  chunks: "Chunks",
+  facts: "Metadata",
+  code: "Code",
+} as const;
 type Part = keyof typeof PARTS;
+
+/** The names under which files say where they come from. */
+const SOURCES = ["source", "source_url", "url", "canonical_url", "link"];
 
 interface DocumentProps {
   readonly question: Question;
@@ -43,7 +52,9 @@ export function DocumentPane({ question, file, found, params }: DocumentProps) {
     changeParams({ file: "", chunk: "", part: "" });
     document.querySelector<HTMLElement>(".search-box input")?.focus();
   };
-  const tabs = Object.entries(PARTS).map(([name, label]) => ({
+  const hasRaw = loaded.value !== undefined && isRendered(loaded.value);
+  const parts = Object.entries(PARTS).filter(([name]) => name !== "raw" || hasRaw);
+  const tabs = parts.map(([name, label]) => ({
     name,
     label,
     href: hrefOf(["search"], { ...params, part: name === "text" ? "" : name }),
@@ -59,19 +70,52 @@ export function DocumentPane({ question, file, found, params }: DocumentProps) {
           <>
             <p class="document-path muted small">
               <code>{value.path}</code>
-              <CopyButton text={value.path} label="Copy path" />
+              <span class="actions">
+                <SourceLink of={value} opened={opened} />
+                <CopyButton text={value.path} label="Copy path" />
+              </span>
             </p>
             <Tabs label="Parts of the document" tabs={tabs} current={part} />
             {part === "chunks" && <Chunks file={value} question={question} params={params} />}
             {part === "facts" && <Metadata file={value} opened={opened} />}
             {part === "code" && <SearchCode question={question} />}
             {!["chunks", "facts", "code"].includes(part) && (
-              <DocumentText file={value} chunk={chunk} opened={opened} />
+              <DocumentText
+                file={value}
+                chunk={chunk}
+                opened={opened}
+                place={
+                  part === "raw" ? undefined : { project: params["project"], in: params["in"] }
+                }
+              />
             )}
           </>
         )}
       </Loaded>
     </section>
+  );
+}
+
+/** Where frontmatter or metadata say that a file comes from. */
+function sourceOf(file: File, opened: Found | undefined): string | undefined {
+  const given = new Map<string, unknown>([
+    ...Object.entries(opened?.chunk?.metadata ?? {}),
+    ...file.frontmatter.map(({ key, value }) => [key, value] as const),
+  ]);
+  const addresses = SOURCES.map((name) => given.get(name));
+  return addresses.find(
+    (value): value is string => typeof value === "string" && /^https?:\/\/\S+$/i.test(value),
+  );
+}
+
+/** A link to the page that the file was made of. It tells the page nothing of this one. */
+function SourceLink({ of, opened }: { of: File; opened: Found | undefined }) {
+  const href = sourceOf(of, opened);
+  if (href === undefined) return null;
+  return (
+    <a href={href} title={href} target="_blank" rel="noopener noreferrer">
+      Source
+    </a>
   );
 }
 

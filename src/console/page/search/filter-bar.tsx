@@ -8,7 +8,7 @@ import { Loaded } from "../parts/states.tsx";
 import { type Condition, conditionsOf, filterFrom, OPERATORS } from "./conditions.ts";
 import { FilterForm } from "./filter-form.tsx";
 import { filterOf, type Question } from "./question.ts";
-import { VectorDialog } from "./vector-dialog.tsx";
+import { VectorForm } from "./vector-form.tsx";
 
 type Fields = Schemas["Fields"];
 
@@ -24,41 +24,69 @@ function useFields({ project, target }: Question, open: boolean) {
   });
 }
 
-/** The conditions of the filter and a form that adds one; beside it, the way to search by a vector. */
+/** What opens below the row of controls. */
+type Opened = "filter" | "more" | undefined;
+
+/** The ends of the row of controls: the filter, whose conditions are below it, and what is asked for less often. */
 export function FilterBar({ question }: { question: Question }) {
-  const [open, setOpen] = useState(false);
-  const [pasting, setPasting] = useState(false);
-  const fields = useFields(question, open);
-  const conditions = conditionsOf(filterOf(question) ?? {});
+  const [open, setOpen] = useState<Opened>(undefined);
+  const fields = useFields(question, open === "filter");
+  const conditions = shownConditions(question);
   const add = (condition: Condition) => setFilter(filterFrom([...(conditions ?? []), condition]));
+  const toggle = (part: Opened) => setOpen(open === part ? undefined : part);
   return (
-    <div class="filter-bar">
-      <div class="filter-chips">
-        {conditions === undefined ? (
-          <Chip text={`filter ${question.filter}`} onEnd={() => setFilter("")} />
-        ) : (
-          conditions.map((each) => (
-            <Chip
-              key={`${each.field} ${each.operator}`}
-              text={`${each.field} ${OPERATORS[each.operator]} ${each.value}`}
-              onEnd={() => setFilter(filterFrom(conditions.filter((other) => other !== each)))}
-            />
-          ))
-        )}
-        {conditions !== undefined && (
-          <Button kind="quiet" icon="filter" expanded={open} onClick={() => setOpen(!open)}>
-            Filter
-          </Button>
-        )}
-        <Button kind="quiet" onClick={() => setPasting(true)}>
-          Search by vector
+    <>
+      {conditions !== undefined && (
+        <Button icon="filter" expanded={open === "filter"} onClick={() => toggle("filter")}>
+          Filter
         </Button>
-      </div>
-      {pasting && <VectorDialog onClose={() => setPasting(false)} />}
-      {open && conditions !== undefined && (
+      )}
+      <Button expanded={open === "more"} onClick={() => toggle("more")}>
+        More
+      </Button>
+      <FilterChips question={question} conditions={conditions} />
+      {open === "filter" && conditions !== undefined && (
         <div class="panel">
           <Loaded of={fields}>{(list) => <FilterForm fields={list} onAdd={add} />}</Loaded>
         </div>
+      )}
+      {open === "more" && (
+        <div class="panel">
+          <VectorForm onDone={() => setOpen(undefined)} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The conditions of the filter, none without one; undefined for a filter that only a text can show. */
+function shownConditions(question: Question): readonly Condition[] | undefined {
+  const filter = filterOf(question);
+  if (filter !== undefined) return conditionsOf(filter);
+  return question.filter === "" ? [] : undefined;
+}
+
+interface FilterChipsProps {
+  readonly question: Question;
+  readonly conditions: readonly Condition[] | undefined;
+}
+
+/** A filter of an address, too, is shown whole and can be ended, also if it is none that can be read. */
+function FilterChips({ question, conditions }: FilterChipsProps) {
+  if (conditions?.length === 0) return null;
+  const kind = filterOf(question) === undefined ? "unreadable filter" : "filter";
+  return (
+    <div class="filter-chips">
+      {conditions === undefined ? (
+        <Chip text={`${kind} ${question.filter}`} onEnd={() => setFilter("")} />
+      ) : (
+        conditions.map((each) => (
+          <Chip
+            key={`${each.field} ${each.operator}`}
+            text={`${each.field} ${OPERATORS[each.operator]} ${each.value}`}
+            onEnd={() => setFilter(filterFrom(conditions.filter((other) => other !== each)))}
+          />
+        ))
       )}
     </div>
   );

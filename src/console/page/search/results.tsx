@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
 import { counted, duration, number } from "../base/format.ts";
-import { hrefOf, parseRoute } from "../base/router.ts";
+import { changeParams, hrefOf, parseRoute } from "../base/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Marked } from "../parts/marked.tsx";
@@ -71,11 +71,7 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
           </Button>
         )}
       </div>
-      {found.length === 0 && (
-        <Empty title="Nothing matches.">
-          <p>Another word, another place or a filter less may help.</p>
-        </Empty>
-      )}
+      {found.length === 0 && <NothingFound question={question} />}
       <ol class={stale ? "results stale" : "results"} aria-label="Results" onKeyDown={onArrow}>
         {found.map((each) => (
           <Result key={each.key} found={each} opened={isOpened(each, opened)} />
@@ -84,7 +80,7 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
       {more.error !== undefined && <Failure error={more.error} />}
       {results.next !== null && (
         <Button onClick={more.run} disabled={more.running}>
-          More
+          More results
         </Button>
       )}
       {showCode && (
@@ -93,6 +89,30 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
         </Dialog>
       )}
     </>
+  );
+}
+
+/** What may find something instead, a click each. */
+function NothingFound({ question }: { question: Question }) {
+  const { project, filter, mode, query } = question;
+  const other = mode === "hybrid" ? "semantic" : "hybrid";
+  return (
+    <Empty title={isAsked(question) || filter !== "" ? "Nothing matches." : "No files yet."}>
+      <p>
+        Another word or another place may help, and{" "}
+        <a href={hrefOf(["projects", project, "files"])}>further files</a>.
+      </p>
+      <p class="actions">
+        {filter !== "" && (
+          <Button onClick={() => changeParams({ filter: "" })}>Search without the filter</Button>
+        )}
+        {query !== "" && (
+          <Button onClick={() => changeParams({ mode: other === "hybrid" ? "" : other })}>
+            Search {HOW[other]}
+          </Button>
+        )}
+      </p>
+    </Empty>
   );
 }
 

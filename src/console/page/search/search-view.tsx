@@ -27,8 +27,9 @@ export function SearchView({ route }: { route: Route }) {
   return (
     <Page title="Search" titleHidden>
       <SearchBox question={question} />
-      <TargetBar question={question} projects={projects.value ?? []} project={project} />
-      <FilterBar question={question} />
+      <TargetBar question={question} projects={projects.value ?? []} project={project}>
+        <FilterBar question={question} />
+      </TargetBar>
       {projects.error !== undefined && <Failure error={projects.error} retry={projects.reload} />}
       {projects.value?.length === 0 && question.project === "" && (
         <Empty title="This credential shows no projects.">

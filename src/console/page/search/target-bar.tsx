@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { defaultPlace, placeOptions, placeText } from "../base/places.ts";
 import type { Project } from "../base/projects.ts";
 import { changeParams, hrefOf, navigate } from "../base/router.ts";
@@ -16,10 +17,12 @@ interface TargetBarProps {
   readonly question: Question;
   readonly projects: readonly Project[];
   readonly project: Project | undefined;
+  /** Further controls of the row. */
+  readonly children: ComponentChildren;
 }
 
-/** Where is searched and how: every choice is in the address. */
-export function TargetBar({ question, projects, project }: TargetBarProps) {
+/** Where is searched and how, in one row where there is room: every choice is in the address. */
+export function TargetBar({ question, projects, project, children }: TargetBarProps) {
   const { target } = question;
   const value = target === undefined ? defaultPlace(project) : placeText(target);
   const targets = placeOptions(project);
@@ -53,6 +56,7 @@ export function TargetBar({ question, projects, project }: TargetBarProps) {
           onChange={(mode) => changeParams({ mode: mode === "hybrid" ? "" : mode })}
         />
       )}
+      {children}
     </div>
   );
 }
