@@ -2,7 +2,7 @@
  * The native search core against USearch in bf16, in one process and one run.
  *
  *   bun bench/micro/native-search.ts [--vectors 50000] [--dimension 1536] [--queries 1000]
- *                                    [--data clusters|uniform|sparse] [--no-baseline]
+ *                                    [--data clusters|uniform|sparse] [--elements 384] [--no-baseline]
  *
  * It prints recall@10 against brute force and CPU time per query for each scope size, the time of each
  * stage, memory per vector, build rates, snapshot and restore times, and ratios to USearch.
@@ -22,6 +22,8 @@ export const OPTIONS = {
   dimension: 1_536,
   queries: 1_000,
   data: "clusters",
+  /** Elements before the zeros that fill vectors up, as those of embedders with fewer dimensions; 0 for all. */
+  elements: 0,
   baseline: true,
 };
 type Options = typeof OPTIONS;
@@ -44,8 +46,20 @@ interface Data {
   readonly bodies: readonly Uint8Array[];
 }
 
-function makeData({ data, vectors: count, queries: queryCount, dimension }: Options): Data {
-  const all = makeVectors(data as DataKind, count + queryCount, dimension, 1);
+/** Vectors with zeros from an element on. */
+function filledUp(vectors: Float32Array, elements: number, dimension: number) {
+  const all = new Float32Array((vectors.length / elements) * dimension);
+  for (let at = 0; at * elements < vectors.length; at++) {
+    all.set(vectors.subarray(at * elements, (at + 1) * elements), at * dimension);
+  }
+  return all;
+}
+
+function makeData(options: Options): Data {
+  const { data, vectors: count, queries: queryCount, dimension } = options;
+  const elements = options.elements || dimension;
+  const made = makeVectors(data as DataKind, count + queryCount, elements, 1);
+  const all = elements === dimension ? made : filledUp(made, elements, dimension);
   const queries = Array.from({ length: queryCount }, (_, query) =>
     all.slice((count + query) * dimension, (count + query + 1) * dimension),
   );

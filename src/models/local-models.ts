@@ -11,8 +11,10 @@ import { folderOf, repositoryOf } from "./model-folder.ts";
 import { findRuntime } from "./runtime.ts";
 
 const ENTRY = fileURLToPath(new URL("./server/main.ts", import.meta.url));
-/** Within a folder that only this account can enter. */
-const SOCKETS_PREFIX = join(tmpdir(), "tessera-models-");
+/** The name of a folder that only this account can enter, but for what the system adds. */
+const SOCKETS_PREFIX = "tessera-models-";
+/** The folder of temporary files must be shorter, because the address of a socket holds some 100 bytes. */
+const SOCKETS_BASE_MAX_BYTES = 64;
 
 /** One that has failed is not started again before. */
 const RESTART_MS = 500;
@@ -50,7 +52,8 @@ export class LocalModels {
       return new LocalModels(configs as readonly EndpointConfig[], undefined, "", options);
     }
     const runtime = findRuntime(options.dataDir);
-    const sockets = mkdtempSync(SOCKETS_PREFIX);
+    const base = Buffer.byteLength(tmpdir()) > SOCKETS_BASE_MAX_BYTES ? "/tmp" : tmpdir();
+    const sockets = mkdtempSync(join(base, SOCKETS_PREFIX));
     const embedders: UsableEmbedder[] = [];
     for (const config of configs) {
       if (!("onnx" in config)) embedders.push(config);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as capacity from "../../bench/capacity/run.ts";
+import * as embedding from "../../bench/embedding/run.ts";
 import * as importRun from "../../bench/import/run.ts";
 import * as scopeWrites from "../../bench/import/scope-writes.ts";
 import * as changes from "../../bench/knowledge/changes.ts";
@@ -40,6 +41,7 @@ import { inProcess } from "./in-process.ts";
 /** The benchmarks that read their options themselves. The load tester has tests of its own. */
 const BENCHMARKS = {
   "capacity/run": capacity,
+  "embedding/run": embedding,
   "import/run": importRun,
   "import/scope-writes": scopeWrites,
   "knowledge/changes": changes,
@@ -122,6 +124,21 @@ describe("the import", () => {
     for (const first of [0, 4]) expect(figures[first]?.ratio).toBe(1);
   });
 });
+
+test.skipIf(lacks("onnxruntime"))(
+  "embedding is measured by batches, and what it costs others",
+  async () => {
+    const model = { batches: "1,4", threads: "1", texts: 8, words: 4, hidden: 48, layers: 1 };
+    const options = { ...model, files: 20, puts: 1, rate: 10, seconds: 0.5 };
+    const { speeds, lags, beside } = await measure(embedding, options);
+    expect(speeds.map(({ batch, speeds: [speed] }) => [batch, speed! > 0])).toEqual([
+      [1, true],
+      [4, true],
+    ]);
+    expect(lags.every(({ median, most }) => median > 0 && most >= median)).toBe(true);
+    expect(beside.map(({ before, left }) => left <= before)).toEqual([true, true]);
+  },
+);
 
 describe("lookups", () => {
   test("memory is noted after every tenth of the changes, in which no file is lost or doubled", async () => {

@@ -4,6 +4,8 @@ import type { Tokens } from "./tokens.ts";
 const BATCH_SQUARE_TOKENS = 1_048_576;
 /** Texts that are computed at once. */
 const BATCH_TEXTS = 64;
+/** The shortest text of a batch has at least this share of the tokens of the longest: what fills up is computed, too. */
+const BATCH_FILLED_MIN = 0.8;
 
 /** The places of texts in a request, in batches of about the same length, the shortest first. */
 export function batchesOf(texts: readonly Tokens[]): number[][] {
@@ -16,6 +18,7 @@ export function batchesOf(texts: readonly Tokens[]): number[][] {
     const fits =
       last !== undefined &&
       last.length < BATCH_TEXTS &&
+      lengthOf(last[0] as number) >= BATCH_FILLED_MIN * lengthOf(place) &&
       (last.length + 1) * lengthOf(place) ** 2 <= BATCH_SQUARE_TOKENS;
     if (fits) last.push(place);
     else batches.push([place]);

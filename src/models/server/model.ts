@@ -35,6 +35,8 @@ export class Model {
       ...{ graphOptimizationLevel: "all", logSeverityLevel: LOG_ERRORS },
       // Batches have many shapes, and a plan of the memory for each would be kept.
       enableMemPattern: false,
+      // Threads that wait for work by asking for it again and again take the processor from searches.
+      extra: { session: { intra_op: { allow_spinning: "0" } } },
     }).catch((error: Error) => {
       throw new ModelError(`${files.onnx} cannot be loaded: ${error.message}`);
     });
