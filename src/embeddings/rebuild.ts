@@ -187,8 +187,9 @@ async function replace(
       INSERT INTO embedding_queue (file_version_id, project_id)
       SELECT DISTINCT file_version_id, project_id FROM chunks
       WHERE project_id = ${project} AND embedding IS NULL`;
-    await useNewCuts(tx, project, cuts);
-    await noteChange(tx, "project.changed", project, { embedder: fingerprint });
+    const files = await useNewCuts(tx, project, cuts);
+    const details = { embedder: fingerprint, ...(files === 0 ? {} : { files_cut_again: files }) };
+    await noteChange(tx, "project.changed", project, details);
     // Every index of the project is read again.
     await tx`SELECT append_change(${project}, 'rebuild', ${project})`;
   });

@@ -175,6 +175,11 @@ describe("tessera embeddings rebuild", () => {
     expect(await chunksOf("kept.md")).toEqual(["A text.", "# Two\n\nMore text."]);
     expect(await chunksOf("late.md")).toEqual(cut);
     expect((await embedders()).map(([name]) => name)).toEqual(["hashing:feature-hashing-1:768"]);
+    // One entry tells of all files.
+    const noted = await cli.sql`
+      SELECT action, details->'files_cut_again' AS files FROM audit_log
+      WHERE details ? 'files_cut_again' OR action = 'file.written'`;
+    expect([...noted]).toEqual([{ action: "project.changed", files: 1 }]);
     expect((await rebuild("--project", "docs")).stdout).not.toContain("again");
   });
 });
