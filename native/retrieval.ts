@@ -25,6 +25,8 @@ export interface Given {
     readonly matches: number;
     /** Whether these are all that reach the threshold. */
     readonly areAll: boolean;
+    /** Whether no more chunks reach the threshold than `matches` says. */
+    readonly countsAll: boolean;
   } | null;
 }
 

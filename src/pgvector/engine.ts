@@ -70,6 +70,9 @@ function codeOfError(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
 }
 
+/** Whether a search by this plan counts every chunk that reaches the threshold. */
+const countsAll = (plan: Found["plan"]) => plan === "exact" || plan === "empty";
+
 /** The problem for a failure of the engine's database. */
 function problemOf(error: unknown): unknown {
   const isLate = codeOfError(error) === STATEMENT_TIMEOUT;
@@ -161,12 +164,13 @@ export class PgvectorSearch {
     const find = () => this.#findOrRepeat({ scope, exact: false }, options, vector);
     const isDeep = options.limit > VECTOR_RETRIEVED_OFTEN;
     const work = isDeep ? () => this.#exact(find) : find;
-    const { hits, matches } = await this.#admitted(scope, work);
+    const { hits, matches, plan } = await this.#admitted(scope, work);
     return {
       chunks: hits.flatMap(({ rendered, vector: own }) => [rendered, own]),
       cosines: Float64Array.from(hits, ({ score }) => score),
       matches,
       areAll: hits.length < options.limit,
+      countsAll: countsAll(plan),
     };
   }
 
@@ -189,7 +193,7 @@ export class PgvectorSearch {
     const work: SearchWork = {
       ...{ plan, ignored: "", waitMs: 0, parseMs: 0, searchMs, renderMs, rescoreMs: 0 },
       tookMs: searchMs + renderMs,
-      countsAll: plan === "exact" || plan === "empty",
+      countsAll: countsAll(plan),
       scopeVectors: chunks,
       estimates: plan === "scan" ? chunks : 0,
       comparisons:

@@ -226,6 +226,7 @@ describe("a retrieval", () => {
         cosines: Float64Array.from(best.slice(0, count), ({ vector: own }) => cosine(own)),
         matches: embedded.length,
         areAll: count >= best.length,
+        countsAll: false,
       });
       const asked = { mode: "semantic", query, vector, threshold: -1, groupSize: 3 } as const;
       const given = (count: number, limit: number) => {

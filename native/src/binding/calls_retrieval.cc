@@ -53,6 +53,7 @@ class GivenReader {
     for (size_t i = 0; i < own.size(); i++) request.hits->push_back({own[i], cosines[i]});
     request.matches = static_cast<uint64_t>(found.Get("matches").ToNumber().Int64Value());
     request.hasAllHits = found.Get("areAll").ToBoolean();
+    request.countsAllHits = found.Get("countsAll").ToBoolean();
   }
 
  private:

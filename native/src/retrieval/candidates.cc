@@ -112,6 +112,7 @@ void Candidates::findByVector(size_t wanted) {
   if (request_.hits) {
     for (const GivenHit& hit : *request_.hits) addChunk(hit.chunk, hit.cosine);
     total_ = std::max(total_, request_.matches);
+    countsAll_ = !isFused() && request_.countsAllHits;
     hasAllVectors_ = request_.hasAllHits;
   } else if (scope_ != nullptr) {
     const size_t limit = isFused() ? depthFor(wanted, FUSED_CHUNKS) : wanted;

@@ -58,6 +58,8 @@ struct RetrievalRequest {
   uint64_t matches = 0;
   /// Whether the given hits are all that reach the threshold.
   bool hasAllHits = false;
+  /// Whether no more chunks reach the threshold than `matches` says.
+  bool countsAllHits = false;
 };
 
 struct RetrievalAnswer {
