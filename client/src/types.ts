@@ -697,6 +697,8 @@ export interface components {
             applied_sequence: number | null;
             /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
             last_sequence: number | null;
+            /** @description When its files, environments or releases last changed; null when `last_sequence` is. */
+            last_changed_at: string | null;
             /** @description Files with chunks that wait for their embeddings, those of `embeddings_failed` included. */
             embeddings_waiting: number;
             /** @description Chunks at which the embedder fails although it embeds others. Each is tried again after a pause that grows; `tessera embeddings rebuild --failed` tries them at once. */

@@ -37,7 +37,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
     expect([status, body]).toEqual([
       200,
       {
-        ...{ complete: false, applied_sequence: null, last_sequence: null },
+        ...{ complete: false, applied_sequence: null, last_sequence: null, last_changed_at: null },
         ...{ embeddings_waiting: 0, embeddings_failed: 0, embedding_failures: [] },
         ...{ parked_tasks: [], data: [] },
       },
@@ -143,10 +143,11 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
     const deadline = Date.now() + WAIT_MS;
     while (!(await read()).complete && Date.now() < deadline) await Bun.sleep(50);
-    const before = (await read()).last_sequence;
+    const { last_sequence: before, last_changed_at: earlier } = await read();
     await publishTexts(api.sql, own, environment, { "b.md": "compass" });
     let state = await read();
     expect(state.last_sequence).toBeGreaterThan(before);
+    expect(Date.parse(state.last_changed_at)).toBeGreaterThan(Date.parse(earlier));
     while (!state.complete && Date.now() < deadline) {
       await Bun.sleep(20);
       state = await read();

@@ -41,6 +41,10 @@ describe("projects and keys in the console", () => {
   test("a project shows its index in words, its embedder and what it stores", async () => {
     await page.getByRole("link", { name: "Projects", exact: true }).click();
     expect(await page.getByText("The vault").count()).toBe(0);
+    const card = page.getByRole("listitem").filter({ hasText: "The shipyard" });
+    for (const part of [/27 files, \d+ chunks/, /^complete$/, /changed .+/]) {
+      await card.getByText(part).first().waitFor();
+    }
     await page.getByRole("link", { name: "The shipyard" }).click();
     const has = async (name: string, text: string) => {
       await page.getByRole("region", { name, exact: true }).getByText(text).first().waitFor();

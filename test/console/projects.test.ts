@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { needs } from "../../support/programs.ts";
@@ -25,6 +25,10 @@ describe("a project in the console", () => {
     await page.getByLabel("Name", { exact: true }).fill("Lighthouse");
     await press("Create project");
     await page.getByText("No files yet.").waitFor();
+    const command = await region("Command").textContent();
+    expect(command).toBe(
+      `tessera sync ./docs --project ${SLUG} --url ${api.url} --key "$TESSERA_API_KEY"`,
+    );
     const { body } = await api.get(`/projects/${SLUG}`, owner);
     expect(body).toMatchObject({ name: "Lighthouse", embedder: "hashing" });
   });
@@ -50,6 +54,23 @@ describe("a project in the console", () => {
     await page.getByRole("link", { name: "lamp.md" }).waitFor();
     expect(await page.getByRole("group").first().textContent()).toContain("tower2");
     expect(await pathsIn("")).toEqual(["tower/lamp.md", "tower/log.txt"]);
+  });
+
+  test("takes a folder with what is in it, by a button", async () => {
+    const folder = temporaryFolder("uploads");
+    mkdirSync(join(folder, "bay/deep"), { recursive: true });
+    writeFileSync(join(folder, "bay/deep/buoy.md"), "# Buoy");
+    await page.getByLabel("Into the folder").fill("");
+    await page.getByLabel("Folder to upload").setInputFiles(join(folder, "bay"));
+    await page.getByText("1 of 1 file stored").waitFor();
+    expect(await pathsIn("")).toContain("bay/deep/buoy.md");
+    await api.send(
+      "DELETE",
+      `/projects/${SLUG}/files/bay%2Fdeep%2Fbuoy.md?environment=production`,
+      {
+        as: owner,
+      },
+    );
   });
 
   test("takes files that are dropped on it", async () => {

@@ -281,8 +281,11 @@ describe("what a user may not see", () => {
       const alert = await page.getByRole("alert").first().textContent();
       const own = await api.post("/projects/no-such-project/retrieve", { query: "gold" }, owner);
       expect(alert).toContain(own.body.detail);
+      await page.getByText(`There is no project ${project} here.`).waitFor();
       await visit(watched, `#/projects/${project}`);
       expect(await page.getByRole("alert").first().textContent()).toContain(own.body.detail);
+      await page.getByRole("heading", { name: "No such project" }).waitFor();
+      expect(await page.getByRole("navigation", { name: "Parts of the project" }).count()).toBe(0);
       expect(await page.getByText("made of gold").count()).toBe(0);
     }
   });

@@ -69,6 +69,10 @@ const IndexState = Type.Object(
       "The position of the last change of the project; null when the log has none, because old " +
         "entries are deleted.",
     ),
+    last_changed_at: nullable(
+      Type.String({ format: "date-time" }),
+      "When its files, environments or releases last changed; null when `last_sequence` is.",
+    ),
     embeddings_waiting: count(
       "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
     ),
@@ -132,6 +136,7 @@ const EXAMPLE: IndexState = {
   complete: false,
   applied_sequence: 1_204,
   last_sequence: 1_204,
+  last_changed_at: "2026-01-06T11:58:00.000Z",
   embeddings_waiting: 1,
   embeddings_failed: 1,
   embedding_failures: [
@@ -162,15 +167,15 @@ const EXAMPLE: IndexState = {
 };
 
 /** The position of the last change of a project; null when the log has none. */
-async function readLastSequence(sql: Queryable, projectId: string): Promise<number | null> {
-  const [row] = await sql<{ seq: number | null }[]>`
-    SELECT max(seq)::float8 AS seq FROM change_log WHERE project_id = ${projectId}`;
-  return row?.seq ?? null;
+async function readLastChange(sql: Queryable, projectId: string) {
+  const [row] = await sql<{ seq: number; at: Date }[]>`
+    SELECT seq::float8 AS seq, at FROM change_log WHERE project_id = ${projectId} ORDER BY seq DESC LIMIT 1`;
+  return { last_sequence: row?.seq ?? null, last_changed_at: timestamp(row?.at ?? null) };
 }
 
 /** What running servers report of a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
-  const last = await readLastSequence(sql, projectId);
+  const last = await readLastChange(sql, projectId);
   const reports = (await readIndexReports(sql, projectId)).filter(({ fresh }) => fresh);
   const data = reports.map((report) => ({
     server: report.server,
@@ -190,7 +195,7 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
   return {
     complete: data.length > 0 && data.every((index) => index.complete),
     applied_sequence: reports.length === 0 || applied < 0 ? null : applied,
-    last_sequence: last,
+    ...last,
     embeddings_waiting: await countWaiting(sql, projectId),
     embeddings_failed: await countFailures(sql, projectId),
     embedding_failures: (await readFailures(sql, projectId)).map((failure) => ({

@@ -42,3 +42,6 @@ export function ago(iso: string, now = Date.now()): string {
   const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
   return format.format(Math.trunc(seconds / size), unit);
 }
+
+/** A text between single quotes of a shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

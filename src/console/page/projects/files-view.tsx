@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
-import { call, projectPath } from "../base/api.ts";
-import { counted } from "../base/format.ts";
+import { call, projectPath, SERVICE } from "../base/api.ts";
+import { counted, quoted } from "../base/format.ts";
 import { defaultPlace, parsePlace, placeOptions } from "../base/places.ts";
 import { useResource } from "../base/resource.ts";
 import { useRefusal } from "../base/rights.ts";
 import { changeParams } from "../base/router.ts";
+import { Code } from "../parts/code.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Select, TextField } from "../parts/form.tsx";
 import { Panel } from "../parts/page.tsx";
@@ -47,7 +48,7 @@ export function FilesView({ project, params }: ProjectProps) {
             {all ? "" : ", and there are more: find them by a part of their path"}
           </p>
           {found.length === 0 ? (
-            <Empty title={words === "" ? "No files yet." : "No path has this."} />
+            <NoFiles project={slug} environment={isWritable ? name : undefined} words={words} />
           ) : (
             <FileTree
               key={`${place} ${words}`}
@@ -96,6 +97,28 @@ export function FilesView({ project, params }: ProjectProps) {
         </Confirm>
       )}
     </Panel>
+  );
+}
+
+interface NoFilesProps {
+  readonly project: string;
+  /** Absent where files cannot be written. */
+  readonly environment: string | undefined;
+  readonly words: string;
+}
+
+/** How files come here, from this page and from a terminal. */
+function NoFiles({ project, environment, words }: NoFilesProps) {
+  if (words !== "") return <Empty title="No path has this." />;
+  if (environment === undefined) return <Empty title="No files yet." />;
+  const at = environment === "production" ? "" : ` --environment ${quoted(environment)}`;
+  const service = SERVICE.href.replace(/\/$/, "");
+  const command = `tessera sync ./docs --project ${project}${at} --url ${service} --key "$TESSERA_API_KEY"`;
+  return (
+    <Empty title="No files yet.">
+      <p>Drop files and folders here, or keep a folder of yours in step from a terminal.</p>
+      <Code language="bash" label="Command" text={command} />
+    </Empty>
   );
 }
 

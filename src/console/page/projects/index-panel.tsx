@@ -5,7 +5,7 @@ import { useResource } from "../base/resource.ts";
 import { Badge, Bar, Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
 
-type State = Schemas["IndexState"];
+export type State = Schemas["IndexState"];
 type Index = State["data"][number];
 
 /** Servers report every few seconds. */
@@ -22,14 +22,7 @@ export function IndexPanel({ project }: { project: string }) {
     return () => clearInterval(timer);
   }, [state.reload]);
   return (
-    <Panel
-      title="Index"
-      actions={
-        state.value && (
-          <Badge kind={state.value.complete ? "good" : "warn"}>{wordOf(state.value)}</Badge>
-        )
-      }
-    >
+    <Panel title="Index" actions={state.value && <StateBadge of={state.value} />}>
       <Loaded of={state}>
         {(value) => (
           <>
@@ -44,8 +37,11 @@ export function IndexPanel({ project }: { project: string }) {
   );
 }
 
-const wordOf = ({ complete, data }: State): string =>
-  complete ? "complete" : data.length === 0 ? "not loaded" : "building";
+/** What no server has in memory is no fault: the next search loads it. */
+export function StateBadge({ of: { complete, data } }: { of: State }) {
+  if (complete) return <Badge kind="good">complete</Badge>;
+  return data.length === 0 ? <Badge>not loaded</Badge> : <Badge kind="warn">building</Badge>;
+}
 
 function sentenceOf({ complete, data, embeddings_waiting: waiting }: State): string {
   const pending = Math.max(0, ...data.map(({ pending_changes }) => pending_changes));

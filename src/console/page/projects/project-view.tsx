@@ -2,6 +2,7 @@ import { call, projectPath } from "../base/api.ts";
 import type { Project } from "../base/projects.ts";
 import { useResource } from "../base/resource.ts";
 import { hrefOf, type Route } from "../base/router.ts";
+import { isNoProject, NoProject } from "../parts/no-project.tsx";
 import { Page, Tabs } from "../parts/page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { FilesView } from "./files-view.tsx";
@@ -32,13 +33,20 @@ export function ProjectView({ slug, route }: { slug: string; route: Route }) {
   const project = useResource(slug, async (signal) => {
     return (await call<Project>(projectPath(slug), { signal })).body;
   });
-  const { value, reload } = project;
+  const { value, error, reload } = project;
   const part = PARTS.find(({ name }) => name === route.path[2]) ?? PARTS[0];
   const tabs = PARTS.map(({ name, label }) => ({
     name,
     label,
     href: hrefOf(name === "overview" ? ["projects", slug] : ["projects", slug, name]),
   }));
+  if (isNoProject(error)) {
+    return (
+      <Page title="No such project">
+        <NoProject slug={slug} error={error} />
+      </Page>
+    );
+  }
   return (
     <Page
       title={value?.name ?? slug}
@@ -46,8 +54,8 @@ export function ProjectView({ slug, route }: { slug: string; route: Route }) {
       actions={<a href={hrefOf(["search"], { project: slug })}>Search this project</a>}
     >
       <Tabs label="Parts of the project" tabs={tabs} current={part.name} />
-      {project.error !== undefined && <Failure error={project.error} retry={reload} />}
-      {value === undefined && project.error === undefined && <Loading />}
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {value === undefined && error === undefined && <Loading />}
       {value !== undefined && part.show({ project: value, params: route.params, reload })}
     </Page>
   );

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import { counted } from "../base/format.ts";
-import { type Project, useProjects } from "../base/projects.ts";
-import { hrefOf, type Route } from "../base/router.ts";
+import { useProjects } from "../base/projects.ts";
+import type { Route } from "../base/router.ts";
 import { Allowed } from "../parts/allowed.tsx";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { CreateProject } from "./create-project.tsx";
 import { Invitations } from "./invitations.tsx";
+import { ProjectCard } from "./project-card.tsx";
 import { ProjectView } from "./project-view.tsx";
 
 /** The caller's projects, or the one that the address names. */
@@ -50,21 +50,5 @@ function ProjectList() {
         }
       </Loaded>
     </Page>
-  );
-}
-
-function ProjectCard({ project }: { project: Project }) {
-  const { name, slug, description, environments = [], releases = [] } = project;
-  return (
-    <li class="panel">
-      <h2>
-        <a href={hrefOf(["projects", slug])}>{name}</a>
-      </h2>
-      {description && <p>{description}</p>}
-      <p class="muted small">
-        <code>{slug}</code>, {counted(environments.length, "environment")},{" "}
-        {counted(releases.length, "release")}
-      </p>
-    </li>
   );
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, number } from "../base/format.ts";
 import { Button } from "../parts/button.tsx";
 import { TextField } from "../parts/form.tsx";
@@ -24,7 +24,6 @@ export function UploadZone(props: UploadZoneProps) {
   const { environment, progress, onFiles, onDismiss, children } = props;
   const [folder, setFolder] = useState("");
   const [over, setOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
   const take = (files: readonly Upload[]) =>
     onFiles(files.map(({ path, file }) => ({ path: prefixOf(folder) + path, file })));
   const onDrop = async (event: DragEvent) => {
@@ -45,25 +44,48 @@ export function UploadZone(props: UploadZoneProps) {
     >
       <div class="upload-bar">
         <TextField label="Into the folder" placeholder="docs" value={folder} onInput={setFolder} />
-        <Button icon="upload" onClick={() => input.current?.click()}>
-          Upload files
-        </Button>
-        <span class="muted small">or drop files and folders here, for {environment}.</span>
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          aria-label="Files to upload"
-          onChange={(event) => {
-            take(chosenFiles(event.currentTarget.files ?? []));
-            event.currentTarget.value = "";
-          }}
-        />
+        <Chooser label="Upload files" input="Files to upload" onFiles={take} />
+        <Chooser label="Upload a folder" input="Folder to upload" folder onFiles={take} />
+        <span class="muted small">to {environment}</span>
       </div>
       {progress !== undefined && <UploadProgress of={progress} onDismiss={onDismiss} />}
       {children}
     </div>
+  );
+}
+
+interface ChooserProps {
+  readonly label: string;
+  /** Names the input, which only the button opens. */
+  readonly input: string;
+  /** Whether a folder is chosen, with all that is in it. */
+  readonly folder?: boolean;
+  readonly onFiles: (files: readonly Upload[]) => void;
+}
+
+/** A button that lets files or a folder be chosen. */
+function Chooser({ label, input: name, folder = false, onFiles }: ChooserProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    input.current?.toggleAttribute("webkitdirectory", folder);
+  }, [folder]);
+  return (
+    <>
+      <Button icon={folder ? "folder" : "upload"} onClick={() => input.current?.click()}>
+        {label}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={name}
+        onChange={(event) => {
+          onFiles(chosenFiles(event.currentTarget.files ?? []));
+          event.currentTarget.value = "";
+        }}
+      />
+    </>
   );
 }
 

@@ -1,13 +1,11 @@
 import { projectPath, SERVICE } from "../base/api.ts";
+import { quoted } from "../base/format.ts";
 import { Code } from "../parts/code.tsx";
 import { bodyOf, embeddingPath, optionsOf } from "./ask.ts";
 import type { Question } from "./question.ts";
 
 const KEY = "$TESSERA_API_KEY";
 const address = (path: string): string => new URL(path, SERVICE).href;
-
-/** A text between single quotes of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2);
 

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useProjects } from "../base/projects.ts";
 import { changeParams, type Route } from "../base/router.ts";
+import { isNoProject, NoProject } from "../parts/no-project.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { useResults } from "./ask.ts";
@@ -38,7 +39,11 @@ export function SearchView({ route }: { route: Route }) {
       )}
       <div class={file === "" ? "found" : "found open"}>
         <div class="found-list">
-          {results.error !== undefined && <Failure error={results.error} retry={results.reload} />}
+          {isNoProject(results.error) ? (
+            <NoProject slug={question.project} error={results.error} />
+          ) : (
+            results.error !== undefined && <Failure error={results.error} retry={results.reload} />
+          )}
           {results.error === undefined && results.results === undefined && results.loading && (
             <Loading what="Searching" />
           )}
