@@ -3,6 +3,7 @@ import type { Project } from "../../support/accounts.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { needs } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { api, owner, signedIn, stranger, visit } from "./world.ts";
 
@@ -34,6 +35,45 @@ describe("operating in the console", () => {
     await plot(/^Refusals and failures: refused [\d.,]+\/s, failed [\d.,]+\/s$/).waitFor();
     const answered = page.waitForResponse("**/metrics/history?seconds=900");
     expect((await (await answered).json()).at.length).toBeGreaterThan(before.at.length);
+  });
+
+  test("few values are drawn as bars, which a line would connect", async () => {
+    const now = Math.round(Date.now() / 1_000);
+    const at = Array.from({ length: 20 }, (_, index) => now - 45 * (19 - index));
+    const none = at.map(() => null);
+    const zero = at.map(() => 0);
+    const json = {
+      ...{ interval_seconds: 5, at },
+      requests_per_second: {
+        ...{ lookup: zero, retrieve: zero, other: zero },
+        search: at.map((_, index) => (index === 10 ? 4 : 0)),
+      },
+      series: Object.fromEntries(
+        ["p50_ms", "p99_ms", "refusals_per_second", "errors_per_second", "rss_bytes"]
+          .concat(["index_lag_seconds", "recall"])
+          .map((name) => [name, none]),
+      ),
+    };
+    await page.route("**/metrics/history?*", (route) => route.fulfill({ json }));
+    await visit(watched, "#/operate");
+    const drawn = plot(/^Throughput/).locator("canvas");
+    await drawn.waitFor();
+    // How many pixels of a column are not of the page or of the axes, at most.
+    const tallest = () =>
+      drawn.evaluate((element) => {
+        // biome-ignore lint/suspicious/noExplicitAny: the test has no types of browsers
+        const canvas = element as any;
+        const { width, height } = canvas;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+        const columns = Array.from({ length: width }, (_, x) =>
+          Array.from({ length: height }, (_, y) => (y * width + x) * 4).filter(
+            (i) => data[i + 3] > 200 && data[i + 2] - data[i] > 100,
+          ),
+        );
+        return Math.max(...columns.map(({ length }) => length));
+      });
+    await until(async () => (await tallest()) > 80);
+    await page.unroute("**/metrics/history?*");
   });
 
   test("the chosen time is asked for and in the address, and a reload keeps it", async () => {
@@ -82,6 +122,15 @@ describe("operating in the console", () => {
     const log = page.getByRole("table", { name: "Audit log" });
     const row = log.getByRole("row").filter({ hasText: "release created" }).first();
     expect(await row.textContent()).toContain("ada@example.com");
+    const guest = await api.user({ email: "grace.audit@example.com" });
+    await api.join(guest, (await api.get("/projects/shipyard", owner)).body, "member");
+    await api.send("PUT", `/projects/shipyard/members/${guest.userId}`, {
+      ...{ as: owner, json: { role: "editor" } },
+    });
+    await visit(watched, "#/operate/audit?project=shipyard");
+    const changed = log.getByRole("row").filter({ hasText: "member changed" }).first();
+    await changed.getByText("grace.audit@example.com").waitFor();
+    expect(await changed.textContent()).not.toContain(guest.userId);
   });
 
   test("a project leads to its deliveries, and each opens with the payload that was sent", async () => {

@@ -1,8 +1,11 @@
 import { useState } from "preact/hooks";
+import { PERMISSIONS } from "../../../auth/principal.ts";
 import { useAction } from "../base/action.ts";
 import { call, type Schemas } from "../base/api.ts";
 import type { Project } from "../base/projects.ts";
-import { Field, Form, Select, TextField } from "../parts/form.tsx";
+import { Choices, Field, Form, Select, TextField } from "../parts/form.tsx";
+
+const CHOICES = Object.entries(PERMISSIONS).map(([value, label]) => ({ value, label }));
 
 interface CreateKeyProps {
   readonly projects: readonly Project[];
@@ -12,13 +15,13 @@ interface CreateKeyProps {
 export function CreateKey({ projects, onCreated }: CreateKeyProps) {
   const [name, setName] = useState("");
   const [project, setProject] = useState("");
-  const [scopes, setScopes] = useState("");
+  const [scopes, setScopes] = useState<readonly string[]>([]);
   const [expires, setExpires] = useState("");
   const action = useAction(async () => {
     const json = {
       name,
       ...(project === "" ? {} : { project_id: project }),
-      scopes: scopes.split(/[\s,]+/).filter(Boolean),
+      scopes,
       ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
     };
     const { body } = await call<Schemas["CreatedApiKey"]>("api-keys", { method: "POST", json });
@@ -31,13 +34,6 @@ export function CreateKey({ projects, onCreated }: CreateKeyProps) {
     <Form action={action} submit="Create key">
       <TextField label="Name" required value={name} onInput={setName} />
       <Select label="Project" value={project} options={[every, ...each]} onChange={setProject} />
-      <TextField
-        label="Permissions"
-        hint="Empty: all of this credential."
-        placeholder="search.query files.read"
-        value={scopes}
-        onInput={setScopes}
-      />
       <Field label="Expires" hint="Empty: never.">
         <input
           type="datetime-local"
@@ -45,6 +41,13 @@ export function CreateKey({ projects, onCreated }: CreateKeyProps) {
           onInput={(event) => setExpires(event.currentTarget.value)}
         />
       </Field>
+      <Choices
+        label="Permissions"
+        none="all of this credential"
+        options={CHOICES}
+        chosen={scopes}
+        onChange={setScopes}
+      />
     </Form>
   );
 }

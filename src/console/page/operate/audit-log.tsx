@@ -1,5 +1,6 @@
-import { projectPath, type Schemas } from "../base/api.ts";
+import { listAll, projectPath, type Schemas } from "../base/api.ts";
 import { dateTime } from "../base/format.ts";
+import { useResource } from "../base/resource.ts";
 import { Button } from "../parts/button.tsx";
 import { Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
@@ -7,26 +8,47 @@ import { Table } from "../parts/table.tsx";
 import { usePages } from "./pages.ts";
 
 type Entry = Schemas["AuditEntry"];
+type Member = Schemas["ProjectMember"];
+
+const PEOPLE_MAX = 1_000;
 
 /** `member.changed` in words. */
 const nameOf = ({ action }: Entry) => action.replace(".", " ");
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-function Who({ of: { user, via } }: { of: Entry }) {
+function Who({ of: { user, via }, people }: { of: Entry; people: ReadonlyMap<string, string> }) {
   return (
     <>
-      {user ?? "the operator"} <span class="muted small">by {via ?? "SQL"}</span>
+      {user === null ? "the operator" : (people.get(user) ?? user)}{" "}
+      <span class="muted small">by {via ?? "SQL"}</span>
     </>
   );
 }
 
-function Details({ of }: { of: Entry }) {
+/** What people of a project are called, by their ids. Those who have left it keep their ids. */
+function usePeople(project: string): ReadonlyMap<string, string> {
+  const { value } = useResource(`people:${project}`, async (signal) => {
+    const query = { limit: 100 };
+    const path = projectPath(project, "members");
+    const members = await listAll<Member>(path, { query, signal, most: PEOPLE_MAX });
+    return new Map(members.map(({ id, email, name }) => [id, email ?? (name || id)]));
+  });
+  return value ?? new Map();
+}
+
+/** The name of a key says more than its id. */
+const isTold = (details: Entry["details"]) => (name: string) =>
+  !(name === "key" && ("name" in details || "key_prefix" in details));
+
+function Details({ of, people }: { of: Entry; people: ReadonlyMap<string, string> }) {
+  const told = Object.entries(of.details).filter(([name]) => isTold(of.details)(name));
   return (
     <ul class="details">
-      {Object.entries(of.details).map(([name, value]) => (
+      {told.map(([name, value]) => (
         <li key={name}>
-          <span class="muted">{name.replaceAll("_", " ")}</span> {textOf(value)}
+          <span class="muted">{name.replaceAll("_", " ")}</span>{" "}
+          {people.get(String(value)) ?? textOf(value)}
         </li>
       ))}
     </ul>
@@ -35,6 +57,7 @@ function Details({ of }: { of: Entry }) {
 
 /** Who did what with a project. */
 export function AuditLog({ project }: { project: string }) {
+  const people = usePeople(project);
   const { list, more } = usePages<Entry>(projectPath(project, "audit"));
   return (
     <Panel title="Audit log" lead="Who changed what, newest first. Only owners see it.">
@@ -56,8 +79,8 @@ export function AuditLog({ project }: { project: string }) {
                   ),
                 },
                 { name: "What", value: (entry) => <b>{nameOf(entry)}</b> },
-                { name: "Who", value: (entry) => <Who of={entry} /> },
-                { name: "Details", value: (entry) => <Details of={entry} /> },
+                { name: "Who", value: (entry) => <Who of={entry} people={people} /> },
+                { name: "Details", value: (entry) => <Details of={entry} people={people} /> },
               ]}
             />
             {next !== null && <Button onClick={more}>Show older ones</Button>}

@@ -97,6 +97,44 @@ export function Select(props: SelectProps) {
   );
 }
 
+interface ChoicesProps {
+  readonly label: string;
+  /** What is meant if nothing is chosen. */
+  readonly none: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+/** Any of many choices, which are folded until they are wanted. */
+export function Choices({ label, none, options, chosen, onChange }: ChoicesProps) {
+  const without = (value: string) => chosen.filter((each) => each !== value);
+  return (
+    <details class="choices">
+      <summary>
+        <span class="muted">{label}:</span> {chosen.length === 0 ? none : chosen.join(", ")}
+      </summary>
+      <fieldset>
+        <legend class="visually-hidden">{label}</legend>
+        {options.map(({ value, label: text }) => (
+          <label key={value}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(value)}
+              onChange={(event) =>
+                onChange([...without(value), ...(event.currentTarget.checked ? [value] : [])])
+              }
+            />
+            <span>
+              <code>{value}</code> <span class="muted small">{text}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  );
+}
+
 interface SegmentedProps<T extends string> {
   readonly label: string;
   readonly value: T;

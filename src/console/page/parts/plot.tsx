@@ -44,6 +44,19 @@ function alone({ data }: UPlot, series: number): number[] {
   return [...values.keys()].filter((i) => isKnown(i) && !isKnown(i - 1) && !isKnown(i + 1));
 }
 
+/** Where no more of the values than this are known and not zero, they are bars: a line would suggest what was between. */
+const SPARSE_SHARE = 0.25;
+const bars = UPlot.paths.bars?.({ size: [0.6, 12, 3] });
+const line = UPlot.paths.linear?.();
+
+function isSparse(values: ArrayLike<number | null | undefined> = []): boolean {
+  const told = Array.from(values).filter((value) => (value ?? 0) !== 0).length;
+  return told > 0 && told <= values.length * SPARSE_SHARE;
+}
+
+const paths: UPlot.Series.PathBuilder = (plot, series, from, to) =>
+  (isSparse(plot.data[series]) ? bars : line)?.(plot, series, from, to) ?? null;
+
 function optionsOf(
   width: number,
   { series, format, top, bottom = 0 }: PlotProps,
@@ -97,6 +110,9 @@ function optionsOf(
         label,
         stroke: strokes[index] ?? token("--text"),
         width: 2,
+        fill: (plot: UPlot) =>
+          (isSparse(plot.data[index + 1]) ? strokes[index] : undefined) ?? "transparent",
+        paths,
         points: { show: false, filter: alone, size: 4, fill: strokes[index] ?? token("--text") },
       })),
     ],
