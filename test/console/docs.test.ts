@@ -55,6 +55,11 @@ test("the reference looks as in the documentation", async () => {
   expect(await changedPictures(page, "docs", settled)).toEqual([]);
 });
 
+test("the reference leads back to the console", async () => {
+  const back = page.getByRole("link", { name: "Back to the console" });
+  expect(await back.getAttribute("href")).toBe("/console");
+});
+
 test("an operation that is tried in the reference is sent with the key of the console", async () => {
   await page.setViewportSize(DESKTOP);
   await page.getByRole("button", { name: "Open Group - Projects" }).click();

@@ -10,6 +10,7 @@ import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+import { accessFaults } from "./access.ts";
 import { measuredUntil } from "./measured.ts";
 import { changedPictures, strayPictures } from "./pictures.ts";
 import { api, browser, DESKTOP } from "./world.ts";
@@ -159,7 +160,15 @@ test("signing in looks as in the documentation", async () => {
   await looksAsKept("sign-in");
 });
 
+test("the page of a problem looks as in the documentation, leads to the console, and hinders nobody", async () => {
+  await page.goto(`${api.url}/errors/project-not-found`);
+  await looksAsKept("problem");
+  expect(await accessFaults(page)).toEqual([]);
+  await page.getByRole("link", { name: "Tessera", exact: true }).click();
+  await page.getByLabel("API key or JWT").waitFor();
+});
+
 test("every picture in the documentation is of a view, and every view has its pictures", () => {
-  const others = ["sign-in", "document", "delivery", "docs"];
+  const others = ["sign-in", "document", "delivery", "docs", "problem"];
   expect(strayPictures([...Object.keys(VIEWS), ...others])).toEqual([]);
 });

@@ -53,7 +53,7 @@ export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
       conditional: true,
       problems: ["error-type-not-found"],
       page({ request, basePath, params: { slug } }) {
-        const page = errorPage(slug, knownType(slug), `${basePath}/docs`);
+        const page = errorPage(slug, knownType(slug), basePath);
         return conditionalText(request, page, ERROR_PAGE_HEADERS);
       },
       handle: ({ params: { slug } }) => bodyOf(slug, knownType(slug), baseUrl),

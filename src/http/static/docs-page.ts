@@ -42,6 +42,7 @@ function pageOf(title: string, base: string, path: string): string {
 <link rel="stylesheet" href="${path}/docs.css">
 </head>
 <body>
+<nav class="bar" aria-label="Tessera"><a href="${base}/console">Back to the console</a></nav>
 <div id="docs" data-service="${base}/" data-document="${path}/json"></div>
 <script src="${path}/reference.js"></script>
 <script src="${path}/start.js"></script>
