@@ -382,6 +382,16 @@ export class Tessera {
     });
   }
 
+  /** Lists the embedders that projects may have. */
+  listEmbedders(options: CallOptions = {}): Promise<Schemas["EmbedderList"]> {
+    return this.#transport.send({
+      method: "GET",
+      path: ["embedders"],
+      repeatable: true,
+      ...options,
+    });
+  }
+
   /** Invites a user by id or email address, accepts an invitation, or changes the role of a member. */
   putMember(
     project: string,

@@ -278,6 +278,18 @@ export interface components {
             /** @description Everything that prevents the merge. */
             blockers: components["schemas"]["Blocker"][];
         };
+        /** @description What makes vectors of texts. */
+        Embedder: {
+            /** @description The name that projects give. */
+            name: string;
+            /** @description The dimension of its vectors. */
+            dimension: number;
+        };
+        /** @description The embedders that projects may have. */
+        EmbedderList: {
+            /** @description The built-in one first, then those of the configuration. */
+            data: components["schemas"]["Embedder"][];
+        };
         /** @description A chunk at which its embedder fails. */
         EmbeddingFailure: {
             /** @description The file of the chunk. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { needs } from "../../support/programs.ts";
 import { api, owner, signedIn, visit } from "./world.ts";
@@ -23,6 +24,13 @@ describe("a project in the console", () => {
   test("is made with a name from which its slug follows, and opens at its files", async () => {
     await press("New project");
     await page.getByLabel("Name", { exact: true }).fill("Lighthouse");
+    const embedders = (await api.get("/embedders", owner)).body.data;
+    const names = embedders.map(({ name }: { name: string }) => name);
+    const options = page.getByLabel("Embedder").locator("option");
+    await options.nth(names.length).waitFor({ state: "attached" });
+    expect(await options.evaluateAll((all) => all.map(({ value }: Json) => value))).toEqual([
+      ...["", ...names],
+    ]);
     await press("Create project");
     await page.getByText("No files yet.").waitFor();
     const command = await region("Command").textContent();

@@ -7,6 +7,7 @@ import type { Metrics } from "../../observability/metrics.ts";
 import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
+import { embeddersOperation } from "./embedders.ts";
 import { indexStateOperation } from "./index-state.ts";
 import { quotasOperation } from "./read-quotas.ts";
 import { releaseOperations } from "./releases.ts";
@@ -101,6 +102,7 @@ export function projectOperations(
     }),
     updateOperation(services),
     deleteOperation(sql),
+    embeddersOperation(services.embedders),
     ...releaseOperations(services),
     ...scopeListOperations(services),
     indexStateOperation(sql),

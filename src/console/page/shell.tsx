@@ -27,7 +27,7 @@ export function Shell() {
       </button>
       <header class="header">
         <div class="inner">
-          <a class="brand" href={`#/${VIEWS[0].name}`}>
+          <a class="brand" href={`#/${VIEWS[0].name}`} aria-label="Tessera">
             <img src={ICON} alt="" />
             <span>Tessera</span>
           </a>

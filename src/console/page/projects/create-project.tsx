@@ -4,6 +4,7 @@ import { call, type Schemas } from "../base/api.ts";
 import { hrefOf, navigate } from "../base/router.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Form, TextField } from "../parts/form.tsx";
+import { EmbedderSelect } from "./embedder-select.tsx";
 
 const EMBEDDER = "hashing";
 
@@ -39,12 +40,7 @@ export function CreateProject({ onClose }: { onClose: () => void }) {
           value={slug ?? slugOf(name)}
           onInput={setSlug}
         />
-        <TextField
-          label="Embedder"
-          hint="Empty: found by words only."
-          value={embedder}
-          onInput={setEmbedder}
-        />
+        <EmbedderSelect optional value={embedder} onChange={setEmbedder} />
       </Form>
     </Dialog>
   );

@@ -7,6 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Form, TextField } from "../parts/form.tsx";
 import { Panel } from "../parts/page.tsx";
+import { EmbedderSelect } from "./embedder-select.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
 /** What a project is called, what embeds it, and its end. */
@@ -32,16 +33,15 @@ export function SettingsView({ project, reload }: ProjectProps) {
   };
   return (
     <>
-      <Panel title="Settings">
+      <Panel title="Settings" lead="The embedder can be changed while the project has no chunks.">
         <Allowed {...need}>
           <Form action={save} submit="Save">
             <TextField label="Name" required value={name} onInput={setName} />
             <TextField label="Description" value={description} onInput={setDescription} />
-            <TextField
-              label="Embedder"
-              hint="Can be changed while the project has no chunks."
+            <EmbedderSelect
+              optional={project.embedder === undefined}
               value={embedder}
-              onInput={setEmbedder}
+              onChange={setEmbedder}
             />
           </Form>
         </Allowed>
