@@ -1545,6 +1545,10 @@ export interface components {
             duration_ms: number;
             /** @description The part of it that waited for a search thread. */
             queue_ms: number;
+            /** @description The first 200 characters of the query; null for a search by a vector and a list of files. */
+            query: string | null;
+            /** @description How a lookup or a retrieval was answered: `semantic`, `keyword` or `hybrid`; null for vector searches. */
+            mode: string | null;
             /** @description How a vector search found the chunks, as in `X-Search-Plan`; null for others. */
             plan: string | null;
             /** @description Vectors that a search compared by their codes; null for others. */

@@ -4,7 +4,7 @@ import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import type { RequestScope } from "../observability/slow-requests.ts";
+import type { Asked, RequestScope } from "../observability/slow-requests.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
@@ -103,6 +103,7 @@ interface Incoming {
   principal?: Principal;
   detail?: () => RequestDetail;
   scope?: RequestScope | undefined;
+  asked?: Asked | undefined;
   /** The tenant whose place on the database it holds. */
   holder?: string;
   /** Resolved with the answer, where the work on a large body takes long. */
@@ -177,7 +178,7 @@ async function perform(call: Incoming): Promise<Response> {
   const params = validators.params?.(pathParams) ?? {};
   const query: { readonly min_change?: string } = validators.query?.(queryOf(request)) ?? {};
   const { min_change: change } = query;
-  const note: Note = (detail, scope) => Object.assign(call, { detail, scope });
+  const note: Note = (detail, scope, asked) => Object.assign(call, { detail, scope, asked });
   const isFresh = change !== undefined;
   const common = { request, requestId, basePath, params, query, note, isFresh };
   const take = async (tenant: string) => {
@@ -280,11 +281,11 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       if (pageOf(operation) !== undefined) response.headers.set("vary", "Accept");
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
-      const { principal, detail, scope, refused = false } = call;
+      const { principal, detail, scope, asked, refused = false } = call;
       if (principal !== undefined) context.rateLimits?.describe(principal, response.headers);
       const { userId, keyId } = principal ?? {};
       const caller = { requestId, operation: id, userId, keyId };
-      recordRequest(context, { ...caller, status, milliseconds, detail, scope, refused });
+      recordRequest(context, { ...caller, status, milliseconds, detail, scope, asked, refused });
       return response;
     });
   };

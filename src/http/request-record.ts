@@ -1,7 +1,7 @@
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import type { RequestScope } from "../observability/slow-requests.ts";
+import type { Asked, RequestScope } from "../observability/slow-requests.ts";
 
 /** Slow requests of an operation are logged at most this often, the others as a number. */
 const SLOW_LOG_INTERVAL_MS = 100;
@@ -9,8 +9,8 @@ const SLOW_LOG_INTERVAL_MS = 100;
 /** The description of an operation's work, for people who look at slow requests. Never data of callers. */
 export type RequestDetail = Readonly<Record<string, string | number>>;
 
-/** Keeps the work that was done for a request, and the scope of a request to the engine. */
-export type Note = (detail: () => RequestDetail, scope?: RequestScope) => void;
+/** Keeps the work that was done for a request, the scope of a request to the engine, and what it asked. */
+export type Note = (detail: () => RequestDetail, scope?: RequestScope, asked?: Asked) => void;
 
 /** A request that has been answered. */
 interface AnsweredRequest {
@@ -23,6 +23,7 @@ interface AnsweredRequest {
   readonly keyId?: string | null | undefined;
   readonly detail?: (() => RequestDetail) | undefined;
   readonly scope?: RequestScope | undefined;
+  readonly asked?: Asked | undefined;
   /** True for a refusal as overloaded, which is slow only because it was held back. */
   readonly refused?: boolean;
 }
@@ -40,11 +41,11 @@ export function recordRequest(
   { metrics, log, config: { slowRequestMs } }: RecordContext,
   answered: AnsweredRequest,
 ): void {
-  const { requestId, operation, status, milliseconds, detail, scope, refused } = answered;
+  const { requestId, operation, status, milliseconds, detail, scope, asked, refused } = answered;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
   metrics.history.observe(operation, status, milliseconds, refused === true || status === 429);
   if (scope !== undefined && detail !== undefined) {
-    const describe = () => ({ operation, requestId, scope, detail: detail() });
+    const describe = () => ({ operation, requestId, scope, asked, detail: detail() });
     metrics.slowRequests.offer(scope.projectId, milliseconds, describe);
   }
   const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;

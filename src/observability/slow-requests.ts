@@ -10,6 +10,21 @@ export interface RequestScope {
   readonly id: string;
 }
 
+/** What was asked, which is kept in memory for those who may read it, and is in no log. */
+export interface Asked {
+  /** The beginning of the query; null for a search by a vector. */
+  readonly query: string | null;
+  readonly mode: string;
+}
+
+/** Characters of a query that are kept. */
+const QUERY_KEPT_CHARS = 200;
+
+export const askedOf = (query: string | null | undefined, mode: string): Asked => ({
+  query: query?.slice(0, QUERY_KEPT_CHARS) || null,
+  mode,
+});
+
 /** A request that was among the slowest of its project. */
 export interface SlowRequest {
   readonly at: number;
@@ -18,6 +33,7 @@ export interface SlowRequest {
   readonly operation: string;
   readonly requestId: string;
   readonly scope: RequestScope;
+  readonly asked?: Asked | undefined;
   /** What it did. Never data of callers. */
   readonly detail: Readonly<Record<string, string | number>>;
 }

@@ -108,6 +108,10 @@ describe("operating in the console", () => {
     expect(text).toMatch(/^[\d.]+ m?s/);
     expect(text).toContain(plan);
     expect(text).toContain("production");
+    await api.post(`/projects/${yard.slug}/retrieve`, { query: "crane of gold" }, owner);
+    await visit(watched, `#/operate/slow?project=${yard.slug}`);
+    const retrieval = list.getByRole("row").filter({ hasText: "crane of gold" });
+    await retrieval.getByText("retrieval by words").waitFor();
     await visit(watched, "#/operate/slow?project=vault");
     await page
       .getByRole("alert")

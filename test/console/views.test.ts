@@ -67,10 +67,16 @@ const SLOW: components["schemas"]["SlowRequestList"] = {
       estimates: 48_210,
       comparisons: 1_630,
     } as const,
-    { operation: "retrieve", matches: 3_412 } as const,
+    {
+      operation: "retrieve",
+      matches: 3_412,
+      query: "how do releases share files",
+      mode: "hybrid",
+    } as const,
     { operation: "searchRelease", plan: "scan", estimates: 20_480, comparisons: 512 } as const,
-    { operation: "lookUpKnowledge", matches: 918 } as const,
+    { operation: "lookUpKnowledge", matches: 918, query: "environments", mode: "keyword" } as const,
   ].map((each, index) => ({
+    ...{ query: null, mode: null },
     ...{ plan: null, estimates: null, comparisons: null, matches: null, environment: "production" },
     ...{ release: null, at: THEN, duration_ms: 412 / (index + 1), queue_ms: 3.1 * index },
     ...{ request_id: `request-${index}` },

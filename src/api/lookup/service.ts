@@ -3,6 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { LookupRequest, LookupWork } from "../../engine/requests/request.ts";
 import type { Note, RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../observability/metrics.ts";
+import { askedOf } from "../../observability/slow-requests.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
@@ -140,7 +141,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   };
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
-  call.note(() => describe(work), scope);
+  call.note(() => describe(work), scope, askedOf(query, "keyword"));
   const { userId } = call.principal;
   const hasAllCursors =
     !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));

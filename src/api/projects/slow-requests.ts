@@ -16,6 +16,14 @@ const SlowRequestBody = Type.Object(
     operation: Type.String({ description: "The id of the operation, as in this document." }),
     duration_ms: milliseconds("From receiving the request to its answer."),
     queue_ms: milliseconds("The part of it that waited for a search thread."),
+    query: nullable(
+      Type.String(),
+      "The first 200 characters of the query; null for a search by a vector and a list of files.",
+    ),
+    mode: nullable(
+      Type.String(),
+      "How a lookup or a retrieval was answered: `semantic`, `keyword` or `hybrid`; null for vector searches.",
+    ),
     plan: nullable(
       Type.String(),
       "How a vector search found the chunks, as in `X-Search-Plan`; null for others.",
@@ -45,6 +53,8 @@ const EXAMPLE: SlowRequestList = {
       operation: "searchEnvironment",
       duration_ms: 41.207,
       queue_ms: 3.118,
+      query: null,
+      mode: null,
       plan: "graph",
       estimates: 4_812,
       comparisons: 96,
@@ -73,7 +83,7 @@ const numberOr = <T>(value: string | number | undefined, other: T): number | T =
   typeof value === "number" ? value : other;
 
 function slowRequestOf(
-  { at, operation: id, milliseconds: duration, requestId, scope, detail }: SlowRequest,
+  { at, operation: id, milliseconds: duration, requestId, scope, asked, detail }: SlowRequest,
   names: ReadonlyMap<string, string>,
 ): Static<typeof SlowRequestBody> {
   const name = names.get(scope.id) ?? null;
@@ -83,6 +93,8 @@ function slowRequestOf(
     operation: id,
     duration_ms: Number(duration.toFixed(3)),
     queue_ms: numberOr(detail["waitMs"], 0),
+    query: asked?.query ?? null,
+    mode: asked?.mode ?? null,
     plan: typeof plan === "string" ? plan : null,
     estimates: numberOr(detail["estimates"], null),
     comparisons: numberOr(detail["comparisons"], null),
@@ -109,7 +121,7 @@ export function slowRequestsOperation({
     summary: "List the slowest searches of a project",
     description:
       "The slowest searches, lookups and retrievals of the project that this server has answered within the " +
-      "last hour, and what they did. Each server behind a balancer has a list of its own, which is empty " +
+      "last hour, what they asked and what they did, which is kept in memory only. Each server behind a balancer has a list of its own, which is empty " +
       "when it starts. The caller needs the role `owner` or `editor`.",
     extension: true,
     permission: "projects.read",

@@ -10,6 +10,7 @@ import {
   hasDimension,
   ownDimension,
 } from "../../import/embedders/project-embedders.ts";
+import { askedOf } from "../../observability/slow-requests.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS, DIMENSIONS } from "../../shared/limits.ts";
@@ -222,7 +223,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const found = await traced("retrieve", run, (found) => describe(found.work));
   const { work } = found;
   const json = await withFacets(engine, request, state.question, found);
-  call.note(() => describe(work), scope);
+  call.note(() => describe(work), scope, askedOf(state.question.query, state.answered));
   const { userId } = call.principal;
   const hasAllCursors = work.more
     ? await cursors.save(next, { ...state, progress: work.progress }, userId)

@@ -16,6 +16,25 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   retrieve: "retrieval",
 };
 
+const WAYS: Readonly<Record<string, string>> = {
+  hybrid: "meaning and words",
+  semantic: "meaning",
+  keyword: "words",
+};
+
+/** What was asked, and by which way. */
+function What({ of: { operation, query, mode } }: { of: SlowRequest }) {
+  return (
+    <>
+      {query !== null && <b>{query}</b>}{" "}
+      <span class="muted small">
+        {OPERATIONS[operation] ?? operation}
+        {mode !== null && ` by ${WAYS[mode] ?? mode}`}
+      </span>
+    </>
+  );
+}
+
 /** What the search did, as far as its kind says. */
 function workOf({ estimates, comparisons, matches }: SlowRequest): string {
   const parts = [
@@ -55,7 +74,7 @@ export function SlowRequests({ project }: { project: string }) {
             columns={[
               { name: "Took", end: true, value: (each) => <b>{duration(each.duration_ms)}</b> },
               { name: "Waited", end: true, value: ({ queue_ms }) => duration(queue_ms) },
-              { name: "What", value: ({ operation }) => OPERATIONS[operation] ?? operation },
+              { name: "What", value: (each) => <What of={each} /> },
               { name: "In", value: (each) => each.release ?? each.environment ?? "" },
               { name: "Plan", value: ({ plan }) => plan && <Badge>{plan}</Badge> },
               { name: "Work", value: workOf },
