@@ -19,7 +19,8 @@ test("the page of the API and all that it loads comes from the service itself, u
   expect(html).not.toContain("//");
   // A script in the page itself would be blocked.
   expect(html).not.toMatch(/<script>|<style>| on\w+=/);
-  const loaded = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1] as string);
+  const sources = html.matchAll(/<(?:script|link) [^>]*(?:src|href)="(\/[^"]+)"/g);
+  const loaded = [...sources].map((match) => match[1] as string);
   expect(loaded.length).toBe(3);
   for (const address of loaded) {
     const file = await fetch(new URL(address, `${api.url}/docs`));
