@@ -144,7 +144,7 @@ describe("every view of the console", () => {
     const hindered: string[] = [];
     for (const address of VIEWS) {
       await visit(phone, address);
-      await phone.page.locator(".panel, .result").first().waitFor();
+      await phone.page.locator(".panel:visible, .result:visible").first().waitFor();
       const width = await phone.page.evaluate("document.documentElement.scrollWidth");
       expect(width, address).toBeLessThanOrEqual(PHONE.width);
       const found = await accessFaults(phone.page);

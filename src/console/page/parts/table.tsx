@@ -28,7 +28,7 @@ export function Table<T>({ label, columns, rows, keyOf, empty = "None yet." }: T
         <tr>
           {columns.map((column) => (
             <th key={column.name} scope="col" class={classOf(column)}>
-              {column.name}
+              {column.name === "" ? <span class="visually-hidden">Actions</span> : column.name}
             </th>
           ))}
         </tr>
