@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|test:power-cuts|fuzz:native|release|release:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|test:histories|test:power-cuts|fuzz:native|release|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -199,6 +199,10 @@ test:fuzz)
   setup
   exec "$bun" scripts/fuzz.ts "$@"
   ;;
+test:histories)
+  setup
+  exec "$bun" scripts/histories.ts "$@"
+  ;;
 test:power-cuts)
   setup
   exec "$bun" scripts/power-cuts.ts "$@"
@@ -232,7 +236,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|test:power-cuts|fuzz:native|release|release:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|test:histories|test:power-cuts|fuzz:native|release|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

@@ -185,6 +185,34 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
+  test("of concurrent creations of a file, new or removed before, exactly one passes", async () => {
+    const CREATIONS = 6;
+    for (let round = 0; round < 8; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: CREATIONS }, (_, i) =>
+          put("created-once.md", `${round} ${i}`, { ifNoneMatch: "*" }),
+        ),
+      );
+      const created = answers.filter(({ status }) => status === 201);
+      expect(answers.map(({ status }) => status).sort()).toEqual([
+        201,
+        ...Array(CREATIONS - 1).fill(412),
+      ]);
+      const read = await api.get(pathOf("created-once.md"), editor);
+      expect(read.headers.get("etag")).toBe((created[0] as Answer).headers.get("etag"));
+      await api.send("DELETE", pathOf("created-once.md"), { as: editor });
+      // Without a condition one creates it, and the others replace it.
+      const written = await Promise.all(
+        Array.from({ length: CREATIONS }, (_, i) => put("created-once.md", `again ${round} ${i}`)),
+      );
+      expect(written.map(({ status }) => status).sort()).toEqual([
+        ...Array(CREATIONS - 1).fill(200),
+        201,
+      ]);
+      await api.send("DELETE", pathOf("created-once.md"), { as: editor });
+    }
+  });
+
   test("a body that is not text in UTF-8 is refused", async () => {
     const latin = await put("bad.md", new Uint8Array([0x61, 0xe4]));
     expect([latin.status, latin.body.errors]).toEqual([

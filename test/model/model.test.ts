@@ -12,7 +12,7 @@ const SHRINK_MS = 60_000;
 test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
   "clients of two processes get the answers of a simple model, whatever is killed, stalled or full",
   async () => {
-    const world = await World.start();
+    const world = await World.shared();
     const tally = new Tally();
     const faults = new Map<FaultName, number>();
     await runModel(world, tally, faults, {

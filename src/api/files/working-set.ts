@@ -49,7 +49,10 @@ export async function isImported(
   return chunks.every(({ text, start }) => content.startsWith(text, start));
 }
 
-/** Stores a version of a file and puts it into the working set, unless it is there. Returns its id. */
+/**
+ * Stores a version of a file and puts it into the working set, unless it is there. Returns its id. Fails with a
+ * conflict if the file was not there, and somebody else has put it there meanwhile.
+ */
 export async function replaceFile(
   sql: Queryable,
   target: ImportTarget,
@@ -59,10 +62,15 @@ export async function replaceFile(
 ): Promise<string> {
   const { fileId, versionId } = await storeTextFile(sql, target, file);
   if (versionId === current) return versionId;
-  await sql`
-    INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-    VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})
-    ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
+  if (current === undefined) {
+    await sql`
+      INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+      VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})`;
+  } else {
+    await sql`
+      UPDATE environment_files SET file_version_id = ${versionId}
+      WHERE environment_id = ${set.id} AND file_id = ${fileId}`;
+  }
   const details = { environment: set.name, path: file.path, version: versionId };
   await noteChange(sql, "file.written", set.projectId, details);
   return versionId;

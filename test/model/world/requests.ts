@@ -23,7 +23,12 @@ export interface Sending {
  * - lost: there was no answer, so the request may have had its effect, or have it later
  */
 export type Reply =
-  | { readonly kind: "answer"; readonly status: number; readonly body: Json }
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly body: Json;
+      readonly headers: Headers;
+    }
   | { readonly kind: "refused"; readonly body: Json }
   | { readonly kind: "lost" };
 
@@ -85,6 +90,8 @@ export class Requests {
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
         ...(body === undefined ? {} : { body }),
         signal: AbortSignal.timeout(timeoutMs),
+        // On a connection that was used before, a request whose answer is lost would be sent again in silence.
+        keepalive: false,
       });
       text = await response.text();
     } catch (error) {
@@ -92,11 +99,13 @@ export class Requests {
       return isAbsent ? { kind: "refused", body: {} } : { kind: "lost" };
     }
     const { status } = response;
-    this.world.contract.check({ method, path, status, text, headers: response.headers });
+    const mayLackDatabase = this.world.calmMs <= 0;
+    const exchange = { method, path, status, text, headers: response.headers, mayLackDatabase };
+    this.world.contract.check(exchange);
     const parsed = text === "" ? undefined : JSON.parse(text);
     if (parsed?.slug === "internal-error") throw new Error(`${method} ${path} answered ${text}`);
     if (status === 503 && REFUSALS.includes(parsed?.slug)) return { kind: "refused", body: parsed };
-    return { kind: "answer", status, body: parsed };
+    return { kind: "answer", status, body: parsed, headers: response.headers };
   }
 
   /** Repeats an attempt until it has a result. Faults are waited for; afterwards it has to succeed. */

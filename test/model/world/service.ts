@@ -1,4 +1,8 @@
+import pRetry from "p-retry";
 import { startServer, type TestServer } from "../../../support/processes/process.ts";
+
+/** A service ends if the database does not answer for so long while it starts, which a busy machine may cause. */
+const START_ATTEMPTS = 3;
 
 /** A service that can be killed and started again with the same data folder. */
 export class Service {
@@ -35,7 +39,8 @@ export class Service {
   }
 
   async restart(): Promise<void> {
-    this.server = await startServer({ env: this.variables });
+    const start = () => startServer({ env: this.variables });
+    this.server = await pRetry(start, { retries: START_ATTEMPTS - 1, factor: 1 });
     this.epoch++;
   }
 

@@ -39,6 +39,8 @@ export class World {
   #active = 0;
   #calmSince = 0;
 
+  static #shared: Promise<World> | undefined;
+
   private constructor(
     readonly postgres: OwnPostgres,
     readonly redis: TestRedis,
@@ -49,6 +51,12 @@ export class World {
     /** A pool as commands use it, for imports. */
     readonly importer: Sql,
   ) {}
+
+  /** The world that all tests of a process share. */
+  static shared(): Promise<World> {
+    World.#shared ??= World.start();
+    return World.#shared;
+  }
 
   static async start(): Promise<World> {
     // Mounted first, so that they are there until those who write to them have ended.
