@@ -12,13 +12,8 @@ const CHUNK_TARGET_CHARS = 1_200;
  * longer than a chunk may be: a list between its items, code and tables between lines, text between sentences.
  * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
  * chunk. What a reader sees nothing of, as frontmatter and definitions of links, makes no chunk of its own;
- * everything else is in exactly one.
+ * everything else is in exactly one. Callers who have other things to do take one chunk after the other.
  */
-export function chunkMarkdown(text: string): MarkdownChunk[] {
-  return [...markdownChunks(text)];
-}
-
-/** The same chunk by chunk, for callers who have other things to do. */
 export function* markdownChunks(text: string): Generator<MarkdownChunk> {
   const { unread, bodyOffset } = readFrontmatter(text);
   const outline = new Outline();

@@ -1,5 +1,5 @@
 /** Reading Markdown: parsing a file, and cutting it into chunks. */
-export { chunkMarkdown, countTokens, markdownChunks, plainChunks } from "./chunk.ts";
+export { countTokens, markdownChunks, plainChunks } from "./chunk.ts";
 export { readFrontmatter, readFrontmatterValues } from "./frontmatter.ts";
 export {
   fileTitle,

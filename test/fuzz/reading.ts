@@ -1,5 +1,5 @@
 import {
-  chunkMarkdown,
+  markdownChunks,
   parseMarkdown,
   readFrontmatter,
   readFrontmatterValues,
@@ -41,7 +41,7 @@ export function readMarkdown(text: string): void {
   must(Object.keys(values).length <= entries.length, "values have keys that no entry has");
   parseMarkdown("a.md", text);
   let last = -1;
-  for (const chunk of chunkMarkdown(text)) {
+  for (const chunk of markdownChunks(text)) {
     must(chunk.start_offset >= last, "chunks are not in order");
     must(chunk.end_offset <= text.length, "a chunk ends behind the text");
     must(/\S/u.test(chunk.content), "a chunk is empty");

@@ -1,19 +1,12 @@
 import type { Sql } from "../../db/client.ts";
-import {
-  chunkMarkdown,
-  fileTitle,
-  isMarkdownPath,
-  type MarkdownChunk,
-  plainChunks,
-  plainText,
-} from "../../markdown/index.ts";
+import { fileTitle, isMarkdownPath, type MarkdownChunk, plainText } from "../../markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import type { Embedder } from "../embedders/embedder.ts";
+import { cutChunks } from "../records/cut.ts";
 import { documentWarning } from "../records/document.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
-import { sortedJson } from "../records/sorted-json.ts";
 import { contentsHash, storedContents } from "../upsert/version-contents.ts";
 import { type FolderFile, readText } from "./folder.ts";
 
@@ -118,12 +111,9 @@ export async function findStoredPaths(
   return new Set(documents.filter(isStored).map(({ path }) => path));
 }
 
-function cut(document: MarkdownDocument): FileChunk[] {
-  return chunksOf(document).map((chunk, index) => fileChunk(chunk, index, null));
-}
-
-function chunksOf({ path, text }: MarkdownDocument): MarkdownChunk[] {
-  return isMarkdownPath(path) ? chunkMarkdown(text) : [...plainChunks(text)];
+/** The chunks of a document, without embeddings. */
+function cut({ path, text }: MarkdownDocument): FileChunk[] {
+  return [...cutChunks(text, isMarkdownPath(path))];
 }
 
 /** Cuts documents into chunks and embeds the chunks of all of them together. */
@@ -131,40 +121,32 @@ export async function embedChunks(
   documents: readonly MarkdownDocument[],
   embedder: Embedder,
 ): Promise<Map<MarkdownDocument, FileChunk[]>> {
-  const chunked = documents.map((document) => ({ document, chunks: chunksOf(document) }));
+  const chunked = documents.map((document) => ({ document, chunks: cut(document) }));
   const vectors = await embedder.embedPassages(
-    chunked.flatMap(({ document, chunks }) =>
-      chunks.map(({ content, metadata }) => ({
-        content: isMarkdownPath(document.path) ? plainText(content) || content : content,
-        headings:
-          metadata.headings[0] === document.title
-            ? metadata.headings
-            : [document.title, ...metadata.headings],
-      })),
-    ),
+    chunked.flatMap(({ document, chunks }) => chunks.map((chunk) => passageOf(document, chunk))),
   );
   let next = 0;
   return new Map(
     chunked.map(({ document, chunks }) => [
       document,
-      chunks.map((chunk, index) => fileChunk(chunk, index, vectors[next++] ?? null)),
+      chunks.map((chunk) => embedded(chunk, vectors[next++] ?? null)),
     ]),
   );
 }
 
-function fileChunk(chunk: MarkdownChunk, index: number, vector: Float32Array | null): FileChunk {
-  const { dimension, base64 } =
-    vector === null ? { dimension: null, base64: null } : encodeEmbedding(vector);
+/** What is embedded of a chunk. */
+function passageOf({ path, title }: MarkdownDocument, { content, metadata }: FileChunk) {
+  const { headings } = JSON.parse(metadata) as MarkdownChunk["metadata"];
   return {
-    index,
-    content: chunk.content,
-    startOffset: chunk.start_offset,
-    endOffset: chunk.end_offset,
-    tokenCount: chunk.token_count,
-    metadata: sortedJson(chunk.metadata),
-    dimension,
-    embedding: base64,
+    content: isMarkdownPath(path) ? plainText(content) || content : content,
+    headings: headings[0] === title ? headings : [title, ...headings],
   };
+}
+
+function embedded(chunk: FileChunk, vector: Float32Array | null): FileChunk {
+  if (vector === null) return chunk;
+  const { dimension, base64 } = encodeEmbedding(vector);
+  return { ...chunk, dimension, embedding: base64 };
 }
 
 /** The file version of a document. Without chunks it refers to a version that is stored already. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { plainText } from "../../../native/testing.ts";
 import { runSegmentTask } from "../../../src/indexing/text/segment-task.ts";
-import { chunkMarkdown, parseMarkdown } from "../../../src/markdown/index.ts";
+import { markdownChunks, parseMarkdown } from "../../../src/markdown/index.ts";
 
 /** Enough that even the fastest search for a character, from each character on, shows its square. */
 const SMALL_CHARS = 65_536;
@@ -34,7 +34,7 @@ const indexed = (content: string) =>
 
 const STEPS: Record<string, (text: string) => unknown> = {
   parsing: (text) => parseMarkdown("a.md", text),
-  chunking: chunkMarkdown,
+  chunking: (text: string) => [...markdownChunks(text)],
   indexing: indexed,
   showing: plainText,
 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  chunkMarkdown,
   countTokens,
+  markdownChunks,
   parseMarkdown,
   plainText,
 } from "../../../src/markdown/index.ts";
@@ -45,7 +45,10 @@ describe("frontmatter", () => {
     ];
     for (const text of texts) {
       const { title, headings } = parseMarkdown("a.md", text);
-      const chunks = chunkMarkdown(text).flatMap(({ content, metadata }) => [content, metadata]);
+      const chunks = [...markdownChunks(text)].flatMap(({ content, metadata }) => [
+        content,
+        metadata,
+      ]);
       expect([title, headings, chunks].map((part) => JSON.stringify(part))).toSatisfy((parts) =>
         parts.every((part: string) => !/\\u(?:0000|d[89a-f])/.test(part)),
       );
@@ -306,7 +309,7 @@ describe("arbitrary text", () => {
         const { bodyOffset } = parseMarkdown("a.md", text);
         let end = 0;
         let left = "";
-        for (const chunk of chunkMarkdown(text)) {
+        for (const chunk of markdownChunks(text)) {
           expect(text.slice(chunk.start_offset, chunk.end_offset)).toBe(chunk.content);
           expect(chunk.content.trim()).not.toBe("");
           expect(chunk.content.length).toBeLessThanOrEqual(CHUNK_MAX_CHARS);
@@ -331,7 +334,7 @@ describe("chunks", () => {
       "title: T",
       "intro\n\n# A\n\ntext of A\n\n## B\n\n### C\n\ntext of C\n\n# D\n\ntext of D\n",
     );
-    const chunks = chunkMarkdown(text);
+    const chunks = [...markdownChunks(text)];
     expect(chunks.map((chunk) => chunk.metadata.headings)).toEqual([
       [],
       ["A"],
@@ -343,7 +346,7 @@ describe("chunks", () => {
 
   test("a huge file is split without loss", () => {
     const text = "word ".repeat(400_000);
-    const chunks = chunkMarkdown(text);
+    const chunks = [...markdownChunks(text)];
     expect(chunks.length).toBeGreaterThan(900);
     expect(chunks.reduce((sum, chunk) => sum + chunk.token_count, 0)).toBe(400_000);
   });
@@ -363,7 +366,7 @@ describe("chunks", () => {
       table: `| a | b |\n|---|---|\n${numbers.map(row).join("\n")}`,
     };
     for (const [name, text] of Object.entries(blocks)) {
-      const contents = chunkMarkdown(`# H\n\n${text}\n`).map(({ content }) => content);
+      const contents = [...markdownChunks(`# H\n\n${text}\n`)].map(({ content }) => content);
       expect(contents.length, name).toBeGreaterThan(3);
       for (const n of numbers) {
         const whole = {
@@ -392,7 +395,7 @@ describe("chunks", () => {
     for (const sentence of sentences) {
       const all = Array.from({ length: 300 }, (_, n) => sentence(n));
       const text = all.join("").trim();
-      const contents = chunkMarkdown(text).map(({ content }) => content);
+      const contents = [...markdownChunks(text)].map(({ content }) => content);
       expect(contents.length).toBeGreaterThan(1);
       for (const each of all) expect(contents.some((c) => c.includes(each.trim()))).toBeTrue();
     }
@@ -402,7 +405,7 @@ describe("chunks", () => {
     const block = (n: number) => `function f${n}() {\n${"  call();\n".repeat(30)}}\n`;
     const blocks = Array.from({ length: 20 }, (_, n) => block(n));
     for (const separator of ["\n", ""]) {
-      const [first, ...others] = chunkMarkdown(`\`\`\`js\n${blocks.join(separator)}\`\`\``);
+      const [first, ...others] = [...markdownChunks(`\`\`\`js\n${blocks.join(separator)}\`\`\``)];
       expect(first?.content).toStartWith("```js\nfunction f0()");
       for (const { content } of others) expect(content).toMatch(/^(?:function|```)/);
     }
@@ -410,12 +413,12 @@ describe("chunks", () => {
 
   test("a heading stays with what follows it, and what a reader does not see is no chunk", () => {
     const code = `\`\`\`\n${"x = 1\n".repeat(250)}\`\`\``;
-    const [chunk, ...others] = chunkMarkdown(
-      `# Title\n\n${code}\n\n[a]: /b\n[c]: /d\n\n<!-- note -->\n\n{{< toc >}}\n`,
-    );
+    const [chunk, ...others] = [
+      ...markdownChunks(`# Title\n\n${code}\n\n[a]: /b\n[c]: /d\n\n<!-- note -->\n\n{{< toc >}}\n`),
+    ];
     expect(chunk?.content).toBe(`# Title\n\n${code}`);
     expect(others).toEqual([]);
-    expect(chunkMarkdown("import A from 'a'\n\n<!-- only this -->\n")).toEqual([]);
+    expect([...markdownChunks("import A from 'a'\n\n<!-- only this -->\n")]).toEqual([]);
   });
 });
 
