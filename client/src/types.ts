@@ -703,7 +703,7 @@ export interface components {
         };
         /** @description The state of a project's indexes. */
         IndexState: {
-            /** @description True when every server in `data` has applied all changes of the project, and its graphs are built and calibrated. False while no server has loaded the project: a search loads it. Load tests begin when it is true. */
+            /** @description True when every server in `data` has applied all changes of the project, and its graphs are built and calibrated. False while no server has loaded the project: a search loads it, and so does reading this state where projects are loaded ahead. Load tests begin when it is true. */
             complete: boolean;
             /** @description The position in the change log up to which searches on all servers see the project; null while no server has loaded it, or one is loading it. */
             applied_sequence: number | null;

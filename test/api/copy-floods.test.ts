@@ -116,3 +116,11 @@ test("a copy is indexed by the first request that asks for it, and not before", 
   expect(body.total_matches).toBe(1);
   await until(() => isLoaded(copy.id));
 });
+
+test("a copy that nobody has searched is complete soon after somebody asks for the state of its index", async () => {
+  const owner = await api.user();
+  const slug = newSlug();
+  const template = await templateOf(owner);
+  expect((await api.post("/projects", copyOf(template, slug), owner)).status).toBe(201);
+  await until(async () => (await api.get(`/projects/${slug}/index-state`, owner)).body.complete);
+});

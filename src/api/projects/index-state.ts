@@ -8,6 +8,7 @@ import {
 } from "../../embeddings/queue/failures.ts";
 import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { type Operation, operation } from "../../http/operation.ts";
+import { announceProject } from "../../import/upsert/announce.ts";
 import {
   isComplete,
   PARKED_TOLD_SECONDS,
@@ -56,8 +57,8 @@ const IndexState = Type.Object(
     complete: Type.Boolean({
       description:
         "True when every server in `data` has applied all changes of the project, and its graphs are " +
-        "built and calibrated. False while no server has loaded the project: a search loads it. Load " +
-        "tests begin when it is true.",
+        "built and calibrated. False while no server has loaded the project: a search loads it, and so does reading " +
+        "this state where projects are loaded ahead. Load tests begin when it is true.",
     }),
     applied_sequence: nullable(
       Type.Integer({ minimum: 0 }),
@@ -231,7 +232,12 @@ export function indexStateOperation(sql: Sql): Operation {
     response: IndexState,
     responseExample: EXAMPLE,
     problems: ["project-not-found"],
-    handle: async ({ params, principal }) =>
-      readIndexState(sql, await findProject(sql, principal, params.project_reference)),
+    async handle({ params, principal }) {
+      const projectId = await findProject(sql, principal, params.project_reference);
+      const state = await readIndexState(sql, projectId);
+      // Who polls until it is complete has nothing to wait for as long as nobody has asked for the project.
+      if (state.data.length === 0) await announceProject(sql, projectId);
+      return state;
+    },
   });
 }
