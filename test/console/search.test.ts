@@ -36,6 +36,9 @@ describe("searching in the console", () => {
     }
     expect((await page.locator("mark").first().textContent())?.toLowerCase()).toBe("hoist");
     await status(/matches by meaning and words in/);
+    expect(first).not.toContain("weak");
+    await box.fill("xyzzyqq");
+    await results.filter({ hasText: "weak" }).first().waitFor();
   });
 
   test("reload and back keep project, place, way, query and opened result", async () => {

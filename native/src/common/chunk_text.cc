@@ -1,7 +1,9 @@
 #include "common/chunk_text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <climits>
 #include <cstring>
 
 #include "common/utf8.hpp"
@@ -50,14 +52,15 @@ class MemberReader {
 /// Characters that are read at once.
 constexpr size_t BLOCK = sizeof(uint64_t);
 
-/// True if a block of characters stand for themselves.
-bool arePlain(const char* text) {
+/// How many of the characters at the begin of a block stand for themselves.
+size_t plainCount(const char* text) {
   constexpr uint64_t ONES = 0x0101010101010101, HIGHEST = 0x8080808080808080;
   uint64_t word;
   std::memcpy(&word, text, sizeof(word));
   // A byte that is a backslash becomes zero, from which the subtraction borrows.
   const uint64_t others = word ^ ONES * static_cast<uint64_t>('\\');
-  return ((word | (others - ONES)) & HIGHEST) == 0;
+  const uint64_t special = (word | (others - ONES)) & HIGHEST;
+  return static_cast<size_t>(std::countr_zero(special)) / CHAR_BIT;
 }
 
 uint32_t hexValue(char digit) {
@@ -108,10 +111,12 @@ void decodeJsonString(std::string_view raw, std::u16string& out) {
   std::u16string other;
   for (size_t i = 0; i < raw.size();) {
     const char first = raw[i];
-    if (i + BLOCK <= raw.size() && arePlain(raw.data() + i)) {
+    const size_t plain = i + BLOCK <= raw.size() ? plainCount(raw.data() + i) : 0;
+    if (plain > 0) {
+      // The others are overwritten.
       for (size_t at = 0; at < BLOCK; at++) to[at] = static_cast<char16_t>(raw[i + at]);
-      to += BLOCK;
-      i += BLOCK;
+      to += plain;
+      i += plain;
     } else if (first == '\\' && i + 1 < raw.size()) {
       if (raw[i + 1] == 'u' && i + 5 < raw.size()) {
         uint32_t unit = 0;

@@ -54,6 +54,7 @@ ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double l
     : words_(words), query_(query), least_(least), tokenizer_(tokenizer) {
   words.each(least, [&](std::u16string_view token) {
     starts_.set(startOf(token));
+    if (!token.empty()) firsts_.set(firstOf(token[0]));
     hasNames_ = hasNames_ || !std::ranges::all_of(token, isWord);
   });
 }
@@ -63,7 +64,7 @@ inline size_t ShownWords::startOf(std::u16string_view word) {
   const size_t known = std::min(word.size(), START_CHARS);
   size_t start = 0;
   for (size_t i = 0; i < known; i++) {
-    start = start << START_BITS | (word[i] & ((size_t{1} << START_BITS) - 1));
+    start = start << START_BITS | firstOf(word[i]);
   }
   return start << START_BITS * (START_CHARS - known);
 }
@@ -76,7 +77,7 @@ void ShownWords::find(std::u16string_view text, size_t from, size_t to,
   const auto findPiece = [&](size_t start, size_t end) {
     const std::u16string_view piece = part.substr(start, end - start);
     if (units_.isAscii(start, end)) {
-      findAscii(piece, from + start, spans);
+      if (firsts_.test(firstOf(piece[0]))) findAscii(piece, from + start, spans);
     } else {
       findOther(piece, from + start, spans);
     }

@@ -95,8 +95,11 @@ class ShownWords {
   const Tokenizer& tokenizer_;
   static constexpr size_t START_BITS = 5;
   static constexpr size_t START_CHARS = 3;
+  static size_t firstOf(char16_t unit) { return unit & ((size_t{1} << START_BITS) - 1); }
   static size_t startOf(std::u16string_view word);
-  /// How the matching terms start, which tells most other words apart from them.
+  /// How the matching terms start, which tells most other words apart from them; their first characters alone do for
+  /// half of these.
+  std::bitset<size_t{1} << START_BITS> firsts_;
   std::bitset<size_t{1} << (START_BITS * START_CHARS)> starts_;
   /// Whether a matching term is a name with symbols in or around it.
   bool hasNames_ = false;
