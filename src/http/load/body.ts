@@ -21,6 +21,8 @@ import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 const LARGE_BODY_PAUSE_FACTOR = 4;
 /** But no longer than this: a client that sends one after the other on a busy machine is to be answered. */
 const LARGE_BODY_PAUSE_MAX_MS = 3_000;
+/** Nor where no other tenant has sent a body for so long: there is nobody to leave the time to. */
+const ALONE_AFTER_MS = 1_000;
 /** A large body that has arrived waits no longer for its turn, unless the work on those before it takes long. */
 const LARGE_BODY_WAIT_MAX_MS = 2_000;
 /** Bodies from this length on are taken up in a bounded number of each turn of the event loop: a millisecond of parsing. */
@@ -128,6 +130,22 @@ interface Uptake {
   isParsedHere?(bytes: Uint8Array): boolean;
 }
 
+/** When somebody else than a tenant has sent a body last, on the clock of `performance.now()`. */
+class LastOthers {
+  #last = { tenant: "", at: Number.NEGATIVE_INFINITY };
+  /** The last one that another tenant than that of `#last` has sent. */
+  #before = this.#last;
+
+  note(tenant: string): void {
+    if (tenant !== this.#last.tenant) this.#before = this.#last;
+    this.#last = { tenant, at: performance.now() };
+  }
+
+  lastBeside(tenant: string): number {
+    return (tenant === this.#last.tenant ? this.#before : this.#last).at;
+  }
+}
+
 /**
  * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
  * length until it has been read. When the budget is used up, the caller who holds most of it
@@ -140,6 +158,7 @@ interface Uptake {
  * turn of the event loop.
  */
 export class BodyIntake {
+  readonly #others = new LastOthers();
   readonly #shares: TenantLedger<Reading>;
   readonly #large = new TenantGate({
     ...{ places: Number.POSITIVE_INFINITY, tenantPlaces: 1, maxWaiting: Number.POSITIVE_INFINITY },
@@ -174,6 +193,7 @@ export class BodyIntake {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const declared = request.headers.get("content-length");
     if (declared === null && request.body === null) return new Uint8Array(0);
+    this.#others.note(tenant);
     const length = declared === null ? 0 : Number(declared);
     if (length > maxBytes) throw tooLarge(maxBytes);
     const { promise: refused, reject } = Promise.withResolvers<never>();
@@ -218,7 +238,9 @@ export class BodyIntake {
     const begun = performance.now();
     const taken = work ?? new Promise<void>((resolve) => setImmediate(resolve));
     void taken.then(() => {
-      const pauseMs = LARGE_BODY_PAUSE_FACTOR * (performance.now() - begun);
+      const now = performance.now();
+      const isAlone = now - this.#others.lastBeside(tenant) > ALONE_AFTER_MS;
+      const pauseMs = isAlone ? 0 : LARGE_BODY_PAUSE_FACTOR * (now - begun);
       setTimeout(() => this.#large.leave(tenant), Math.min(pauseMs, LARGE_BODY_PAUSE_MAX_MS));
     });
   }
