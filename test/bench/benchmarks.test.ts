@@ -17,7 +17,6 @@ import * as nativeSearch from "../../bench/micro/native-search.ts";
 import * as shards from "../../bench/micro/shards.ts";
 import * as updates from "../../bench/micro/updates.ts";
 import * as failures from "../../bench/nodes/failures.ts";
-import * as outages from "../../bench/nodes/outages.ts";
 import * as nodes from "../../bench/nodes/run.ts";
 import * as floods from "../../bench/overload/floods.ts";
 import * as inline from "../../bench/overload/inline.ts";
@@ -57,7 +56,6 @@ const BENCHMARKS = {
   "micro/shards": shards,
   "micro/updates": updates,
   "nodes/failures": failures,
-  "nodes/outages": outages,
   "nodes/run": nodes,
   "overload/floods": floods,
   "overload/inline": inline,
@@ -413,18 +411,6 @@ describe("vector search", () => {
       expect(sum(two?.nodes.map(({ projects }) => projects) ?? [])).toBe(3);
       expect(sum(two?.nodes.map(({ searches }) => searches) ?? [])).toBe(24);
       expect(two?.times).toHaveLength(24);
-    },
-  );
-
-  test.skipIf(lacks("redis-server"))(
-    "faults of a database, a cache, an embedder and a thread end, and nothing fails but with 503",
-    async () => {
-      const found = await measure(outages, { chunks: 40, away: 0.1, after: 1 });
-      expect(new Set(found.map(({ fault }) => fault)).size).toBe(5);
-      for (const { fault, kind, asked, failed } of found) {
-        expect(asked, `${fault}, ${kind}`).toBeGreaterThan(0);
-        expect(failed, `${fault}, ${kind}`).toBe(0);
-      }
     },
   );
 

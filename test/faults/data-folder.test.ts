@@ -74,7 +74,7 @@ test("a service that is killed while it receives an upload leaves nothing of it"
   node.server.kill("SIGKILL");
   expect(await upload).toBe("lost");
   // One that it had no time to take the name from goes with the next.
-  await spooled(new Blob(["x"]).stream(), join(folder, "uploads"));
+  await Array.fromAsync(await spooled(new Blob(["x"]).stream(), join(folder, "uploads")));
   expect(readdirSync(join(folder, "uploads"))).toEqual([]);
   const { body: files } = await first.get(`/projects/${id}/files`, world.member);
   expect(files.data).toEqual([]);
