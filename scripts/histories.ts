@@ -40,12 +40,13 @@ async function run(): Promise<void> {
   const [tally, counts] = [new Tally(), new Map<FaultName, number>()];
   const begun = performance.now();
   const delays: number[] = [];
-  let [runs, operations, unanswered] = [0, 0, 0];
+  let [runs, operations, unanswered, undecided] = [0, 0, 0, 0];
   while (operations < wanted) {
     const report = await runHistories(world, tally, counts, { ...RUN, seed: seed + runs, faults });
     runs++;
     operations += report.operations;
     unanswered += report.unanswered;
+    undecided += report.undecided;
     for (const delay of report.delays) delays.push(delay);
     const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
     const caused = [...counts.values()].reduce((sum, times) => sum + times, 0);
@@ -55,7 +56,7 @@ async function run(): Promise<void> {
   }
   const at = (share: number) => `${quantile(delays, share).toFixed(0)} ms`;
   process.stdout.write(
-    `seed ${seed}: ${runs} runs clean; ${delays.length} reads saw the change that they named, ` +
+    `seed ${seed}: ${runs} runs clean, ${undecided} histories undecided; ${delays.length} reads saw the change that they named, ` +
       `${at(0.5)} after its answer in half of all cases, ${at(0.99)} in 99 of 100, ${at(1)} at most\n`,
   );
   for (const [name, times] of counts) process.stdout.write(`  ${times} ${name}\n`);
