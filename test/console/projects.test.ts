@@ -144,16 +144,16 @@ describe("a project in the console", () => {
   });
 
   test("gets members with roles, and says when the last owner would go", async () => {
-    const invited = await api.user({ email: "grace@example.com" });
+    const invited = await api.user({ email: "hedy@example.com" });
     await open("members");
-    for (const email of ["nobody@example.com", "grace@example.com"]) {
+    for (const email of ["nobody@example.com", "hedy@example.com"]) {
       await page.getByLabel("Email or id of a user").fill(email);
       await press("Invite");
       await page.getByRole("button", { name: `Withdraw the invitation of ${email}` }).waitFor();
     }
     await press("Withdraw the invitation of nobody@example.com");
     await page.getByText("nobody@example.com").waitFor({ state: "detached" });
-    await api.send("PUT", `/projects/${SLUG}/members/grace@example.com`, {
+    await api.send("PUT", `/projects/${SLUG}/members/hedy@example.com`, {
       ...{ as: invited, json: { role: "member" } },
     });
     await open("files");
@@ -162,7 +162,7 @@ describe("a project in the console", () => {
     await role.selectOption("editor");
     const grace = async () => {
       const { body } = await api.get(`/projects/${SLUG}/members`, owner);
-      return body.data.find(({ email }: { email?: string }) => email === "grace@example.com");
+      return body.data.find(({ email }: { email?: string }) => email === "hedy@example.com");
     };
     while ((await grace()).role !== "editor") await Bun.sleep(20);
     await page.getByRole("button", { name: /^Remove grace/ }).click();
