@@ -85,8 +85,6 @@ interface Common<P extends TObject, Q extends TObject> {
    * of the tenant wait.
    */
   readonly worksLong?: boolean;
-  /** The most bytes that its body has, instead of MAX_BODY_BYTES. */
-  readonly maxBodyBytes?: number;
   /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
   readonly safe?: boolean;
   /**

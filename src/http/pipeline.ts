@@ -187,7 +187,7 @@ async function perform(call: Incoming): Promise<Response> {
   };
   const readBody = async (tenant = principal?.userId ?? "") => {
     if (operation.worksLong) call.worked = Promise.withResolvers();
-    const max = operation.maxBodyBytes ?? context.maxBodyBytes;
+    const { maxBodyBytes: max } = context;
     const isParsedHere = (bytes: Uint8Array) => mayBeParsed(call, bytes);
     const uptake = { work: call.worked?.promise, isParsedHere };
     const bytes = await context.bodies.read(request, max, tenant, uptake);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { DOCUMENT_MAX_BYTES } from "../../src/shared/limits.ts";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
@@ -228,7 +227,7 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
       ]);
     }
     expect((await put("ok.md", "a", { type: 'Text/Markdown; charset="UTF-8"' })).status).toBe(201);
-    const large = await put("bad.md", "x".repeat(DOCUMENT_MAX_BYTES + 1));
+    const large = await put("bad.md", "x".repeat(1_048_577));
     expect([large.status, large.body.slug]).toEqual([413, "payload-too-large"]);
     expect((await api.get(pathOf("bad.md"), editor)).status).toBe(404);
   });

@@ -208,10 +208,8 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
       .split("\n")
       .filter((line) => line.includes(LARGE.path));
     expect(lines).toHaveLength(1);
-    const reason = `has more than ${DOCUMENT_MAX_BYTES} bytes of text: split it into several files`;
-    expect(lines[0]?.replace(`${LARGE.path}: `, `${LARGE.path} `)).toContain(
-      `${LARGE.path} ${reason}`,
-    );
+    expect(lines[0]).toMatch(new RegExp(`${DOCUMENT_MAX_BYTES} bytes`));
+    expect(lines[0]).toMatch(/split .* into several files/i);
   });
 });
 

@@ -4,7 +4,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
-import { DOCUMENT_MAX_BYTES, LARGE_BODY_BYTES } from "../../shared/limits.ts";
+import { LARGE_BODY_BYTES } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
 import { listFiles } from "./list.ts";
@@ -166,7 +166,6 @@ function putOperation(services: WriteServices): Operation {
     },
     bodyRequired: false,
     worksLong: true,
-    maxBodyBytes: DOCUMENT_MAX_BYTES,
     mayCreate: true,
     response: WrittenFile,
     responseExample: SUMMARY,

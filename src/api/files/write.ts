@@ -4,12 +4,16 @@ import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { mediaType, requirePlainBody } from "../../http/load/body.ts";
-import { documentPath, TOO_LARGE } from "../../import/records/document.ts";
+import { documentPath } from "../../import/records/document.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { isStorable } from "../../shared/formats.ts";
-import { IMPORT_PATH_MAX_BYTES, LARGE_BODY_BYTES } from "../../shared/limits.ts";
+import {
+  DOCUMENT_MAX_BYTES,
+  IMPORT_PATH_MAX_BYTES,
+  LARGE_BODY_BYTES,
+} from "../../shared/limits.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
 import type { WriteThread } from "./write-thread.ts";
@@ -60,16 +64,15 @@ function requireText(request: Request): string {
   return type;
 }
 
-/** The body, of which a caller is told like one of an import if it is too large. */
-async function readBody(path: string, { readBody }: PutCall): Promise<Uint8Array<ArrayBuffer>> {
+/** Any request may have fewer bytes than a document. Throws `payload-too-large`, among others. */
+async function readBody({ params, readBody }: PutCall): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return await readBody();
   } catch (error) {
     if (!(error instanceof Problem) || error.slug !== "payload-too-large") throw error;
-    throw new Problem(error.slug, {
-      ...error.options,
-      detail: `${abbreviate(path)} ${TOO_LARGE}.`,
-    });
+    const remedy = `Split the text into several files, or import it: a document has at most ${DOCUMENT_MAX_BYTES} bytes.`;
+    const detail = `${abbreviate(params.file_reference)}: ${error.message} ${remedy}`;
+    throw new Problem(error.slug, { ...error.options, detail });
   }
 }
 
@@ -91,7 +94,7 @@ export async function putFile({ sql, writes }: WriteServices, call: PutCall): Pr
   const { request } = call;
   const path = documentPath(call.params.file_reference);
   requirePath(path);
-  const bytes = await readBody(path, call);
+  const bytes = await readBody(call);
   await requireClient(request);
   // Only callers with the right make the text be cut.
   const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);

@@ -4,8 +4,6 @@ import { RecordError } from "./errors.ts";
 
 /** Leaves out a byte order mark, which does not belong to the text. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
-/** What is wrong with a document that is too large, whichever way it comes in. */
-export const TOO_LARGE = `has more than ${DOCUMENT_MAX_BYTES} bytes of text: split it into several files`;
 const BYTE_ORDER_MARK = "\ufeff";
 
 /**
@@ -27,7 +25,9 @@ export function documentText(bytes: Uint8Array): string {
 /** Throws a RecordError if a document has more bytes of UTF-8 than one may have, whichever way it comes in. */
 export function requireDocumentSize(bytes: number): void {
   if (bytes <= DOCUMENT_MAX_BYTES) return;
-  throw new RecordError(TOO_LARGE);
+  throw new RecordError(
+    `has more than ${DOCUMENT_MAX_BYTES} bytes of text: split it into several files`,
+  );
 }
 
 /** The text of a document that came in as a text, such as a member of a record. */
