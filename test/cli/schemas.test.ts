@@ -57,8 +57,9 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   lookup: ["a", ...project],
   audit: [],
 };
+const MODELS = ["install", "list", "pull", "remove", "test"].map((name) => `models ${name}`);
 /** They need no database, or are about its schema. */
-const OTHERS = ["serve", "migrate", "doctor", "embed", "sync", "bench"];
+const OTHERS = ["serve", "migrate", "doctor", "embed", "sync", "bench", ...MODELS];
 /** Those that may be the first ones on a machine. */
 const FIRST = ["import", "keys create"];
 

@@ -14,7 +14,8 @@ export function overSocket(
   return async (url, request) => {
     for (;;) {
       try {
-        return await fetch(url, { ...request, unix: path });
+        // A process that ends when it is idle would close a connection that was kept.
+        return await fetch(url, { ...request, unix: path, keepalive: false });
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (request.signal?.aborted === true || !ABSENT.has(code ?? "")) throw error;

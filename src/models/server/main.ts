@@ -23,11 +23,15 @@ setPriority(MODEL_NICENESS);
 rmSync(model.socket, { force: true });
 // The types know no timeout of a socket, but without this one requests are cut off after ten seconds.
 const patient: object = { idleTimeout: WITHOUT_TIMEOUT };
-Bun.serve({
+const listener = Bun.serve({
   ...patient,
   unix: model.socket,
   fetch: (request: Request) => server.answer(request),
 });
-setInterval(() => {
-  if (process.ppid !== parent || server.idleMs > model.idleMs) process.exit(0);
+setInterval(async () => {
+  if (process.ppid !== parent) process.exit(0);
+  if (server.idleMs <= model.idleMs) return;
+  // A request that has just arrived is answered, and further ones start another process.
+  await listener.stop();
+  process.exit(0);
 }, WATCH_MS);
