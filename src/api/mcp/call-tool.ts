@@ -59,7 +59,7 @@ async function toolResult(
   const { content, structuredContent } = textAndStructure(text);
   const notes = notesOf(response).map((note) => ({ type: "text" as const, text: note }));
   const links = fileLinks(args, filesOf?.(structuredContent) ?? []);
-  return { content: [...content, ...notes, ...links], structuredContent };
+  return { content: [...content, ...links, ...notes], structuredContent };
 }
 
 /** Answers calls of tools by running the operations that they stand for. Problems become tool errors. */
