@@ -38,7 +38,7 @@ import { runCommand } from "../../support/processes/process.ts";
 import { lacks } from "../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
 
-/** The benchmarks that read their options themselves. The load tester has tests of its own. */
+/** The benchmarks that read their options themselves. The load tester and outages have tests of their own. */
 const BENCHMARKS = {
   "capacity/run": capacity,
   "embedding/run": embedding,
@@ -553,10 +553,10 @@ describe("the simulation of fleets", () => {
 
 describe("the command line of benchmarks", () => {
   test("lists all that are tested, each with what it measures", async () => {
-    const { stdout } = await callCommand(["bench"]);
-    const lines = stdout.trimEnd().split("\n");
+    const lines = (await callCommand(["bench"])).stdout.trimEnd().split("\n");
     const names = lines.map((line) => line.split(" ", 1)[0] ?? "");
-    expect(names).toEqual([...Object.keys(BENCHMARKS), "load/bodies", "load/run"].sort());
+    const others = ["load/bodies", "load/run", "nodes/outages"];
+    expect(names).toEqual([...Object.keys(BENCHMARKS), ...others].sort());
     for (const line of lines) expect(line).toMatch(/^\S+ {2,}[A-Z].+/);
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { OPTIONS, run } from "../../bench/nodes/outages.ts";
+import { helpText } from "../../support/bench/options.ts";
 import { lacks } from "../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
 
@@ -16,3 +17,8 @@ test.skipIf(lacks("redis-server"))(
     }
   },
 );
+
+test("the help of the outages names all options", () => {
+  const help = helpText("bench/nodes/outages.ts");
+  for (const option of Object.keys(OPTIONS)) expect(help).toContain(`--${option} `);
+});
