@@ -158,17 +158,17 @@ describe("a project in the console", () => {
     });
     await open("files");
     await open("members");
-    const role = page.getByLabel(/^Role of grace/);
+    const role = page.getByLabel(/^Role of hedy/);
     await role.selectOption("editor");
-    const grace = async () => {
+    const hedy = async () => {
       const { body } = await api.get(`/projects/${SLUG}/members`, owner);
       return body.data.find(({ email }: { email?: string }) => email === "hedy@example.com");
     };
-    while ((await grace()).role !== "editor") await Bun.sleep(20);
-    await page.getByRole("button", { name: /^Remove grace/ }).click();
+    while ((await hedy()).role !== "editor") await Bun.sleep(20);
+    await page.getByRole("button", { name: /^Remove hedy/ }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
     await role.waitFor({ state: "detached" });
-    expect(await grace()).toBeUndefined();
+    expect(await hedy()).toBeUndefined();
     await page.getByLabel(/^Role of/).selectOption("member");
     await page.getByRole("alert").getByText(/owner/).waitFor();
   });
