@@ -33,7 +33,7 @@ export function modelsFolder(dataDir: string): string {
   return join(dataDir, MODELS_FOLDER);
 }
 
-/** True for the path of a folder, which is no name in DATA_DIR. */
+/** True for the path of a folder, false for the name of a model in DATA_DIR. */
 export function isPath(onnx: string): boolean {
   return isAbsolute(onnx) || /^\.\.?(\/|$)/.test(onnx);
 }

@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import fc from "fast-check";
 import { addressOf, fileResource } from "../../src/api/mcp/resource-uris.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
+import { assistantOf } from "../../support/api/assistant.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 import { until } from "../../support/until.ts";
 
 const FILES = {
@@ -25,16 +24,7 @@ await publishTexts(api.sql, project, environment, FILES);
 await api.project(member);
 await addRelease(api.sql, project, "v1.0.0");
 
-/** An assistant: the client of the protocol's own library, over HTTP. */
-async function assistant(as: Caller): Promise<Client> {
-  const client = new Client({ name: "test", version: "2.0.0" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
-    requestInit: { headers: as.headers },
-  });
-  await client.connect(transport as never);
-  onCleanup(() => client.close());
-  return client;
-}
+const assistant = (as: Caller) => assistantOf(api, as);
 
 /** All pages of the list. */
 async function allResources(client: Client): Promise<Json[]> {

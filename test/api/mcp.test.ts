@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { McpHeaders } from "../../src/api/mcp/schema.ts";
 import { ANSWER_PIECE_BYTES, CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
+import { assistantOf } from "../../support/api/assistant.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -17,7 +16,6 @@ import {
   release,
   writeVersion,
 } from "../../support/api/versions.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 
 const DIMENSION = 768;
 const api = await sharedApi();
@@ -37,16 +35,7 @@ await publishTexts(sql, project, environment, {
   "guide/webhooks.md": "# Webhooks\n\nDeliveries arrive over HTTP.",
 });
 
-/** An assistant: the client of the protocol's own library, over HTTP. */
-async function assistant(as: Caller): Promise<Client> {
-  const client = new Client({ name: "test", version: "2.0.0" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), {
-    requestInit: { headers: as.headers },
-  });
-  await client.connect(transport as never);
-  onCleanup(() => client.close());
-  return client;
-}
+const assistant = (as: Caller) => assistantOf(api, as);
 
 const client = await assistant(member);
 // The client then checks each result against the tool's output schema.

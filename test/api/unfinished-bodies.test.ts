@@ -1,20 +1,15 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { BODIES_MAX_BYTES, BODY_DEFAULT_MAX_BYTES } from "../../src/shared/limits.ts";
 import { startApiProcess } from "../../support/api/api.ts";
 import { onCleanup } from "../../support/cleanup.ts";
+import { residentMib } from "../../support/processes/resident.ts";
 import { until } from "../../support/until.ts";
 
 /** Their bodies together are several times as large as the service may take for all. */
 const CLIENTS = 600;
 const KEPT = BODIES_MAX_BYTES / BODY_DEFAULT_MAX_BYTES;
 const GROWTH_MAX_MIB = 300;
-
-function residentMib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
-}
 
 test("clients that never finish their large bodies take a bounded part of the memory of the service", async () => {
   const api = await startApiProcess();

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { DIMENSIONS } from "../../src/shared/limits.ts";
 import { startApiProcess, type TestKey, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { onCleanup } from "../../support/cleanup.ts";
+import { residentMib } from "../../support/processes/resident.ts";
 import { until } from "../../support/until.ts";
 
 const [DIMENSION] = DIMENSIONS;
@@ -13,11 +13,6 @@ const CHUNK_CHARS = 1_000_000;
 /** Their answers together are several times as large as what the service may take. */
 const CLIENTS = 100;
 const GROWTH_MAX_MIB = 700;
-
-function residentMib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
-}
 
 test("clients that ask for large answers and never read them do not take the memory of the service", async () => {
   const api = await startApiProcess();

@@ -15,7 +15,14 @@ import { findWorkingSet, type WorkingSet } from "../scopes/working-set.ts";
 import { summaryOf } from "./list.ts";
 import { versionTags } from "./read.ts";
 import type { WrittenFile } from "./schema.ts";
-import { isImported, lockFile, readVersion, replaceFile, takeOut } from "./working-set.ts";
+import {
+  isImported,
+  lockFile,
+  readVersion,
+  replaceFile,
+  takeOut,
+  type WorkingFile,
+} from "./working-set.ts";
 
 /** Writing a file is repeated this often when another client has stored the same one at the same time. */
 const FILE_WRITE_ATTEMPTS = 3;
@@ -56,7 +63,7 @@ interface Changing {
   readonly project: Membership;
   readonly set: WorkingSet;
   /** What the path names now. */
-  readonly current: { readonly fileId: string; readonly versionId: string } | undefined;
+  readonly current: WorkingFile | undefined;
 }
 
 /**
@@ -121,7 +128,7 @@ export async function storeText(sql: Sql, text: NewText): Promise<Written> {
     const version =
       current !== undefined && (await isImported(tx, current.versionId, content, hash))
         ? current.versionId
-        : await replaceFile(tx, targetOf(project), set, record, current?.versionId);
+        : await replaceFile(tx, targetOf(project), set, record, current);
     const summary = summaryOf(await readVersion(tx, version));
     const { warning } = cut;
     const file = warning ? { ...summary, warnings: [{ message: warning }] } : summary;

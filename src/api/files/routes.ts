@@ -151,8 +151,9 @@ function putOperation(services: WriteServices): Operation {
     summary: "Write a file of an environment",
     description:
       "Stores the content, without a byte order mark, as a new version of the file, cut into chunks, and " +
-      `puts it into the working set. Of files of ${LARGE_BODY_BYTES} bytes or more a user's are stored one after the ` +
-      "other, with pauses; one that has waited for too long is answered 503 `overloaded`. Unchanged content changes nothing. Searches see the change within a second. An " +
+      `puts it into the working set. Files of ${LARGE_BODY_BYTES} bytes or more are stored one at a time for each user, ` +
+      "with pauses while other users send bodies; one that has waited for too long is answered 503 `overloaded`. " +
+      "Unchanged content changes nothing. Searches see the change within a second. An " +
       `environment with an active release goes on to serve that. ${EDITORS}`,
     extension: true,
     credential: "bearer",

@@ -7,6 +7,12 @@ import { storeTextFile } from "../../import/text-file.ts";
 import type { WorkingSet } from "../scopes/working-set.ts";
 import type { FileRow } from "./queries.ts";
 
+/** A file of a working set, and the version that it has there. */
+export interface WorkingFile {
+  readonly fileId: string;
+  readonly versionId: string;
+}
+
 /**
  * The file with this path in the working set and its version, which nobody else changes or removes before
  * this transaction ends. Paths that differ only in how letters with marks are written name one file.
@@ -15,8 +21,8 @@ export async function lockFile(
   sql: Queryable,
   { projectId, id }: WorkingSet,
   path: string,
-): Promise<{ fileId: string; versionId: string } | undefined> {
-  const [row] = await sql<{ fileId: string; versionId: string }[]>`
+): Promise<WorkingFile | undefined> {
+  const [row] = await sql<WorkingFile[]>`
     SELECT w.file_id AS "fileId", w.file_version_id AS "versionId"
     FROM files f JOIN environment_files w ON w.file_id = f.id AND w.environment_id = ${id}
     WHERE f.project_id = ${projectId} AND f.path = ANY (${[path, documentPath(path)]})
@@ -58,19 +64,21 @@ export async function replaceFile(
   target: ImportTarget,
   set: WorkingSet,
   file: FileVersion,
-  current: string | undefined,
+  current: WorkingFile | undefined,
 ): Promise<string> {
   const { fileId, versionId } = await storeTextFile(sql, target, file);
-  if (versionId === current) return versionId;
-  if (current === undefined) {
+  if (versionId === current?.versionId) return versionId;
+  if (current !== undefined && current.fileId !== fileId) {
+    // An older version has stored it under a path that is written otherwise.
     await sql`
-      INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-      VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})`;
-  } else {
-    await sql`
-      UPDATE environment_files SET file_version_id = ${versionId}
-      WHERE environment_id = ${set.id} AND file_id = ${fileId}`;
+      DELETE FROM environment_files WHERE environment_id = ${set.id} AND file_id = ${current.fileId}`;
   }
+  const replacing = sql`
+    ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
+  await sql`
+    INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+    VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})
+    ${current === undefined ? sql`` : replacing}`;
   const details = { environment: set.name, path: file.path, version: versionId };
   await noteChange(sql, "file.written", set.projectId, details);
   return versionId;

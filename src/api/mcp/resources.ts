@@ -50,7 +50,7 @@ function placeOf(cursor: string | undefined): Place {
       return { ...(project ? { project } : {}), ...(files ? { files } : {}) };
     }
   } catch {
-    // It is no JSON object.
+    // It is not JSON in base64url.
   }
   throw new McpError(ErrorCode.InvalidParams, "cursor: must be `nextCursor` of the page before");
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Operation, operation } from "../../http/operation.ts";
-import type { ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
+import { ownDimension, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 
 const EmbedderList = Type.Object(
   {
@@ -44,7 +44,7 @@ export function embeddersOperation(embedders: ProjectEmbedders): Operation {
     async handle() {
       const data = [...embedders.values()].map(({ name, fingerprint }) => ({
         name,
-        dimension: Number(fingerprint.split(":").at(-1)),
+        dimension: ownDimension(fingerprint),
       }));
       return { data };
     },

@@ -235,7 +235,7 @@ export function indexStateOperation(sql: Sql): Operation {
     async handle({ params, principal }) {
       const projectId = await findProject(sql, principal, params.project_reference);
       const state = await readIndexState(sql, projectId);
-      // Who polls until it is complete has nothing to wait for as long as nobody has asked for the project.
+      // A client that polls until the index is complete would wait forever for a project that nobody has searched.
       if (state.data.length === 0) await announceProject(sql, projectId);
       return state;
     },

@@ -110,7 +110,7 @@ function remote(config: EndpointConfig): ProjectEmbedder {
   );
 }
 
-/** What the process of a model says of it may be told: it is no answer of a stranger. */
+/** The message of a model's process may be repeated to callers, because no third party has written it. */
 function local(model: LocalModel, start: (name: string) => void): ProjectEmbedder {
   const { name, socket } = model;
   const at = (path: string) =>

@@ -41,7 +41,7 @@ import { watchLongTasks } from "./watch-long-tasks.ts";
 /** Whether a project is to be loaded before anybody searches it. */
 type MayPreload = (projectId: string) => boolean;
 
-/** Hands a change to its project, which is loaded if it may be and is no copy: one small request makes a large one. */
+/** Hands a change to its project, and loads that ahead if it may; not a copy, which takes one small request to make. */
 function applyTo(
   projects: LoadedProjects,
   mayPreload: MayPreload,

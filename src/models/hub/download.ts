@@ -151,7 +151,8 @@ async function follow(url: string, from: number, signal: AbortSignal): Promise<R
       throw new ModelError(`the hub answered ${response.status} for ${new URL(url).pathname}`);
     }
     at = new URL(location, at).href;
-    if (!/^https?:/.test(at)) throw new ModelError("the hub redirects to what is no web address");
+    if (!/^https?:/.test(at))
+      throw new ModelError("the hub redirects to an address that is not one of the web");
   }
   throw new ModelError(`the hub redirects more than ${REDIRECTS_MAX} times`);
 }
