@@ -34,6 +34,8 @@ export async function commitChunks(
     ).toString("base64"),
   }));
   await sql.begin(async (tx) => {
+    // One statement stores all chunks, however many there are.
+    await tx`SET LOCAL statement_timeout = 0`;
     await tx`INSERT INTO files (id, project_id, path)
       SELECT u.id, ${projectId}, u.path
       FROM unnest(${ids}::uuid[], ${files.map((file) => file.path)}::text[]) AS u (id, path)`;

@@ -38,7 +38,7 @@ type Options = typeof OPTIONS;
 
 const POLL_MS = 5;
 const PAUSE_MS = 20;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 600_000;
 
 /** An environment that gets changes, and how long each took to be visible, in milliseconds. */
 interface Target {

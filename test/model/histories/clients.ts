@@ -48,9 +48,9 @@ export class Place {
     for (const content of contents) this.#written.set(content, at);
   }
 
-  /** A search that has to find the vectors of what was acknowledged before the last change began. */
-  search(): Kind {
-    const begun = this.last?.change.called ?? 0;
+  /** A search that has to find the vectors of what was acknowledged before the last change began, or before `since`. */
+  search(since?: number): Kind {
+    const begun = since ?? this.last?.change.called ?? 0;
     const old = new Set(
       [...this.#written].filter(([, at]) => at < begun).map(([content]) => content),
     );
@@ -76,6 +76,8 @@ export class Client {
     private readonly place: Place,
     private readonly requests: Requests,
     private readonly random: Random,
+    /** How old the state may be that a search shows, in milliseconds; without it searches name a change. */
+    private readonly withinMs?: number,
   ) {}
 
   async act(): Promise<void> {
@@ -85,7 +87,8 @@ export class Client {
   /** Sends an operation to a service and adds it to the history. Reads without an answer are not added. */
   async perform(kind: Kind, at: number): Promise<boolean> {
     const { place } = this;
-    const seen = kind.type === "search" || kind.type === "lookup" ? place.last : undefined;
+    const isSearch = kind.type === "search" || kind.type === "lookup";
+    const seen = isSearch && this.withinMs === undefined ? place.last : undefined;
     const [method, path, sending] = this.#request(kind, seen?.token);
     const begun = performance.now();
     const reply = await this.requests.send(at, method, path, { as: place.owner, ...sending });
@@ -96,8 +99,9 @@ export class Client {
     const isUnknown = reply.kind !== "answer" || reply.status >= 500;
     if (isRefused || (isUnknown && READS.includes(kind.type))) return false;
     const answer = isUnknown ? undefined : answerOf(kind, reply);
-    // A search may show any state since the change that it names.
-    const called = Math.min(begun, seen?.change.called ?? begun);
+    // A search may show any state since the change that it names, or one that is as old as it may be.
+    const oldest = isSearch ? begun - (this.withinMs ?? 0) : begun;
+    const called = Math.min(oldest, seen?.change.called ?? oldest);
     const times = { called, answered, ...(seen === undefined ? {} : { after: seen.change }) };
     const done = operation(kind, times, answer, `${this.name} at ${at}`);
     place.history.push(done);
@@ -143,7 +147,12 @@ export class Client {
       return { type: "get", file, release };
     }
     if (draw < 75) return { type: "get", file };
-    return draw < 87 ? { type: "lookup" } : place.search();
+    return draw < 87 ? { type: "lookup" } : this.search();
+  }
+
+  search(): Kind {
+    const { withinMs } = this;
+    return this.place.search(withinMs === undefined ? undefined : performance.now() - withinMs);
   }
 
   /** The content over which a change is to be: what this client has seen, none, or whatever there is. */

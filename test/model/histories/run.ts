@@ -25,6 +25,8 @@ export interface HistoryOptions {
   readonly operations: number;
   /** Faults in about a thousand operations. */
   readonly faults: number;
+  /** How old the state may be that a search shows, in milliseconds; without it each names a change that it has to see. */
+  readonly withinMs?: number | undefined;
 }
 
 export interface HistoryReport {
@@ -51,7 +53,7 @@ export async function runHistories(
   const clients = places.map((place, at) =>
     Array.from({ length: options.clients }, (_, i) => {
       const own = new Random(options.seed * 1_000 + at * options.clients + i);
-      return new Client(`client ${i}`, place, requests, own);
+      return new Client(`client ${i}`, place, requests, own, options.withinMs);
     }),
   );
   const disturb = () => {
@@ -65,9 +67,7 @@ export async function runHistories(
     await faults.settled();
     await Promise.all(world.services.map((service) => service.ready(READY_MS)));
   }
-  await Promise.all(
-    clients.map(([client], at) => readAll(client as Client, places[at] as Place, world, requests)),
-  );
+  await Promise.all(clients.map(([client]) => readAll(client as Client, world, requests)));
   const undecided = places.filter((place) => !isDecided(place, options.seed)).length;
   const all = places.flatMap(({ history }) => history);
   return {
@@ -97,18 +97,13 @@ async function act(client: Client, operations: number, disturb: () => void): Pro
 }
 
 /** What there is in the end, at every service. */
-async function readAll(
-  client: Client,
-  place: Place,
-  world: World,
-  requests: Requests,
-): Promise<void> {
+async function readAll(client: Client, world: World, requests: Requests): Promise<void> {
   for (const at of world.services.keys()) {
     for (const kind of [
       { type: "get", file: 0 },
       { type: "get", file: 1 },
       { type: "lookup" },
-      place.search(),
+      client.search(),
     ] as const) {
       const read = async () => ((await client.perform(kind, at)) ? true : undefined);
       await requests.eventually(`the last ${kind.type}`, read);
