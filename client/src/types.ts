@@ -1416,7 +1416,7 @@ export interface components {
             target?: components["schemas"]["LookupTarget"];
             /** @description The maximum number of results; a fraction is rounded down. Default: 10. */
             limit?: number;
-            /** @description The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, else 0. */
+            /** @description The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, else 0, also where `like` is all that is given. */
             threshold?: number;
             filter?: components["schemas"]["Filter"];
             /**

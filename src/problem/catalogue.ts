@@ -121,7 +121,7 @@ export const CATALOGUE = {
   "message-not-found": notFound("Message", "message ID"),
   "input-request-not-found": notFound("Input request", "input request ID"),
   "chunk-not-found": notFound("Chunk", "chunk ID"),
-  "file-not-found": notFound("File", "path or ID of the file, percent-encoded,"),
+  "file-not-found": notFound("File", "ID or percent-encoded path of the file"),
   "user-not-found": notFound("User", "user ID or email address"),
   "api-key-not-found": notFound("API key", "API key ID"),
   "webhook-not-found": notFound("Webhook", "webhook ID"),

@@ -92,7 +92,7 @@ const contents = (hits: Json[]) => hits.map(({ chunk: { content } }) => content)
 
 describe("like and unlike", () => {
   test("like a chunk alone is a search by its embedding, without the chunk", async () => {
-    const { body, headers } = await ask({ like: likeChunk, threshold: 0, limit: 100 });
+    const { body, headers } = await ask({ like: likeChunk, limit: 100 });
     expect(headers.get("x-retrieval")).toBe("semantic");
     expect(contents(body.data)).toEqual(expected(chunk.vector, [chunk]));
     for (const { chunk: found, score } of body.data) {
@@ -102,12 +102,12 @@ describe("like and unlike", () => {
       expect(score).toBeCloseTo(cosineOf((own as TestChunk).vector, chunk.vector), 6);
     }
     expect([body.total_matches, headers.get("x-total-matches")]).toEqual([TOTAL - 1, "exact"]);
-    expect(contents(await allOf({ like: likeChunk, threshold: 0 }))).toEqual(contents(body.data));
+    expect(contents(await allOf({ like: likeChunk }))).toEqual(contents(body.data));
   });
 
   test("like a file is a search by the mean of its chunks, without all of them", async () => {
     const mean = sumOf(...third.chunks.map(({ vector }) => unit(vector)));
-    const hits = await allOf({ like: { path: third.path }, threshold: 0 });
+    const hits = await allOf({ like: { path: third.path } });
     expect(contents(hits)).toEqual(expected(mean, third.chunks));
   });
 

@@ -127,7 +127,9 @@ export function firstQuestion(projectId: string, body: RetrieveInput): Question 
   if (body.group_size !== undefined && body.group_by === undefined) {
     throw invalid([{ field: "group_by", message: "is required with a group_size" }]);
   }
-  const threshold = mode === "semantic" ? SEARCH_THRESHOLD_DEFAULT : 0;
+  // What is most like a source is asked for, however near that is.
+  const isLikeAlone = (query ?? vector) === null;
+  const threshold = mode === "semantic" && !isLikeAlone ? SEARCH_THRESHOLD_DEFAULT : 0;
   const rest = {
     query,
     vector,

@@ -87,7 +87,7 @@ const RetrieveOptions = Type.Object({
       maximum: 1,
       description:
         "The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, " +
-        "else 0.",
+        "else 0, also where `like` is all that is given.",
     }),
   ),
   filter: Type.Optional(Filter),
