@@ -19,8 +19,9 @@ RUN rm -rf native/build/objects native/prebuilt
 COPY src ./src
 COPY workers ./workers
 COPY client/src ./client/src
-# The handbook is the content of the demo project.
+# The handbook is the content of the demo project, and the guides are pages of the service.
 COPY fixtures/docs ./fixtures/docs
+COPY docs/*.md ./docs/
 COPY LICENSE* README.md tessera ./
 
 # Run: Bun, the service and its dependencies, under an unprivileged account.

@@ -13,7 +13,7 @@ import type { WriteThread } from "./api/files/write-thread.ts";
 import { importOperations } from "./api/imports/routes.ts";
 import { inputRequestOperations } from "./api/input-requests/routes.ts";
 import { knowledgeOperations } from "./api/lookup/routes.ts";
-import { mcpOperation } from "./api/mcp/routes.ts";
+import { mcpOperations } from "./api/mcp/routes.ts";
 import { memberOperations } from "./api/members/routes.ts";
 import { projectOperations } from "./api/projects/routes.ts";
 import { retrieveOperation } from "./api/retrieve/routes.ts";
@@ -168,7 +168,7 @@ export function buildApp(services: Services): Elysia {
   const features = operationsOf(services);
   // A call of a tool is one request, which counts once.
   const unlimited = { ...context, rateLimits: undefined };
-  const operations = [...features, mcpOperation(features, unlimited, config.corsOrigins)];
+  const operations = [...features, ...mcpOperations(features, unlimited, config.corsOrigins)];
   const app = new Elysia({ normalize: false });
   // Callers without a credential share what one tenant may start.
   const start = () => services.gates.starts.enter("");

@@ -11,6 +11,12 @@ export interface components {
              * @description The key's id.
              */
             id: string;
+            /** @description The key's name. */
+            name: string;
+            /** @description The public part of the key, `tsr_<prefix>`. */
+            key_prefix: string;
+            /** @description The key's permissions. Empty: all permissions of its user except `account.*`. */
+            scopes: string[];
             /** @description The project that the key is bound to; null for all projects of its user. */
             project_id: string | null;
             /**
@@ -18,10 +24,6 @@ export interface components {
              * @description The user that the key acts as.
              */
             user_id: string;
-            /** @description The key's name. */
-            name: string;
-            /** @description The public part of the key, `tsr_<prefix>`. */
-            key_prefix: string;
             /** @description When the key was last used, accurate to a minute; null if never. */
             last_used_at: string | null;
             /** @description When the key expires; null for never. */
@@ -36,8 +38,6 @@ export interface components {
              * @description When the key last changed.
              */
             updated_at: string;
-            /** @description The key's permissions. Empty: all permissions of its user except `account.*`. */
-            scopes: string[];
         };
         ApiKeyPage: {
             /** @description The keys in order of name (byte order). */
@@ -61,18 +61,8 @@ export interface components {
              * @description The user who approved.
              */
             approved_by: string;
-            /**
-             * Format: date-time
-             * @description When the branch was approved.
-             */
-            approved_at: string;
             /** @description The approver's comment. */
             comment?: string;
-            /**
-             * Format: date-time
-             * @description When the approval was dismissed. A dismissed approval does not count.
-             */
-            dismissed_at?: string;
             /**
              * Format: uuid
              * @description The user who dismissed the approval.
@@ -80,6 +70,16 @@ export interface components {
             dismissed_by?: string;
             /** @description Why the approval was dismissed. */
             dismissed_reason?: string;
+            /**
+             * Format: date-time
+             * @description When the branch was approved.
+             */
+            approved_at: string;
+            /**
+             * Format: date-time
+             * @description When the approval was dismissed. A dismissed approval does not count.
+             */
+            dismissed_at?: string;
         };
         /** @description An entry of the audit log. */
         AuditEntry: {
@@ -128,6 +128,16 @@ export interface components {
             id: string;
             /** @description The path of its file. */
             file_path: string;
+            /** @description Its text. */
+            content: string;
+            /** @description Its position among the chunks of the version, from 0. */
+            index: number;
+            /** @description Where it starts in the file. */
+            start_offset: number;
+            /** @description Where it ends in the file. */
+            end_offset: number;
+            /** @description Its number of tokens. */
+            token_count: number;
             /**
              * Format: uuid
              * @description The id of its file.
@@ -138,16 +148,6 @@ export interface components {
              * @description The id of the file's version.
              */
             file_version_id: string;
-            /** @description Its position among the chunks of the version, from 0. */
-            index: number;
-            /** @description Its text. */
-            content: string;
-            /** @description Where it starts in the file. */
-            start_offset: number;
-            /** @description Where it ends in the file. */
-            end_offset: number;
-            /** @description Its number of tokens. */
-            token_count: number;
         };
         /** @description The embedding of a chunk. */
         ChunkEmbedding: {
@@ -182,20 +182,20 @@ export interface components {
         Conversation: {
             /** @description The conversation's id. */
             id: string;
-            /** @description The project whose members have access. Without one, only the creator has access. */
-            project_id?: string;
-            /** @description The kind of conversation. */
-            type: string;
-            /** @description The status of the conversation. */
-            status: string;
             /** @description The title. */
             title?: string;
+            /** @description The kind of conversation. */
+            type: string;
             /** @description A summary of the conversation so far. */
             summary?: string;
-            /** @description The last message of the displayed branch. */
-            current_node?: string;
+            /** @description The status of the conversation. */
+            status: string;
             /** @description The number of messages. */
             message_count: number;
+            /** @description The project whose members have access. Without one, only the creator has access. */
+            project_id?: string;
+            /** @description The last message of the displayed branch. */
+            current_node?: string;
             /** @description Custom data of the creator; null when there is none. */
             metadata?: {
                 [key: string]: unknown;
@@ -238,6 +238,14 @@ export interface components {
              * @description The key's id.
              */
             id: string;
+            /** @description The key's name. */
+            name: string;
+            /** @description The complete key. It is never shown again. */
+            key: string;
+            /** @description The public part of the key, `tsr_<prefix>`. */
+            key_prefix: string;
+            /** @description The key's permissions. Empty: all permissions of its user except `account.*`. */
+            scopes: string[];
             /**
              * Format: uuid
              * @description The project that the key is bound to.
@@ -248,12 +256,6 @@ export interface components {
              * @description The user that the key acts as.
              */
             user_id: string;
-            /** @description The key's name. */
-            name: string;
-            /** @description The complete key. It is never shown again. */
-            key: string;
-            /** @description The public part of the key, `tsr_<prefix>`. */
-            key_prefix: string;
             /**
              * Format: date-time
              * @description When the key expires.
@@ -264,8 +266,6 @@ export interface components {
              * @description When the key was created.
              */
             created_at: string;
-            /** @description The key's permissions. Empty: all permissions of its user except `account.*`. */
-            scopes: string[];
         };
         /** @description Whether a branch can be merged, and why not. */
         Eligibility: {
@@ -457,6 +457,14 @@ export interface components {
             path: string;
             /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
             title: string;
+            /** @description The content, exactly as it was stored; null for a file that was imported without one. */
+            content: string | null;
+            /** @description The frontmatter of a Markdown file, in file order. Nested values are compact JSON. */
+            frontmatter: components["schemas"]["FrontmatterEntry"][];
+            /** @description The headings of a Markdown file, in order. */
+            headings: components["schemas"]["FileHeading"][];
+            /** @description The chunks in order. */
+            chunks: components["schemas"]["FileChunk"][];
             /**
              * Format: uuid
              * @description The id of this version of the file.
@@ -471,28 +479,20 @@ export interface components {
              * @description When this version was stored first.
              */
             updated_at: string;
-            /** @description The content, exactly as it was stored; null for a file that was imported without one. */
-            content: string | null;
-            /** @description The frontmatter of a Markdown file, in file order. Nested values are compact JSON. */
-            frontmatter: components["schemas"]["FrontmatterEntry"][];
-            /** @description The headings of a Markdown file, in order. */
-            headings: components["schemas"]["FileHeading"][];
-            /** @description The chunks in order. */
-            chunks: components["schemas"]["FileChunk"][];
         };
         /** @description A file that two environments or releases have differently. */
         FileChange: {
-            /** @description `added` if the base lacks the file, `removed` if only the base has it, `changed` if the versions differ. */
-            change: "added" | "removed" | "changed";
-            /** @description The path of the file. */
-            path: string;
             /**
              * Format: uuid
              * @description The file's id.
              */
             id: string;
+            /** @description The path of the file. */
+            path: string;
             /** @description The title of the version, of a removed file that of the base's version. */
             title: string;
+            /** @description `added` if the base lacks the file, `removed` if only the base has it, `changed` if the versions differ. */
+            change: "added" | "removed" | "changed";
             /** @description The version of the base; null for an added file. */
             base_version_id: string | null;
             /** @description The version compared with it; null for a removed file. */
@@ -516,10 +516,10 @@ export interface components {
         };
         /** @description A heading and the lines that it takes. */
         FileHeading: {
-            /** @description 1 for the highest. */
-            level: number;
             /** @description The text of the heading without markup. */
             text: string;
+            /** @description 1 for the highest. */
+            level: number;
             /** @description Where it starts in the content, in UTF-16 units. */
             start_offset: number;
             /** @description Where it ends in the content, in UTF-16 units. */
@@ -590,6 +590,16 @@ export interface components {
             id: string;
             /** @description The path of its file. */
             file_path: string;
+            /** @description Its text. */
+            content: string;
+            /** @description Its position among the chunks of the version, from 0. */
+            index: number;
+            /** @description Where it starts in the file. */
+            start_offset: number;
+            /** @description Where it ends in the file. */
+            end_offset: number;
+            /** @description Its number of tokens. */
+            token_count: number;
             /**
              * Format: uuid
              * @description The id of its file.
@@ -600,16 +610,6 @@ export interface components {
              * @description The id of the file's version.
              */
             file_version_id: string;
-            /** @description Its position among the chunks of the version, from 0. */
-            index: number;
-            /** @description Its text. */
-            content: string;
-            /** @description Where it starts in the file. */
-            start_offset: number;
-            /** @description Where it ends in the file. */
-            end_offset: number;
-            /** @description Its number of tokens. */
-            token_count: number;
             /** @description The metadata it was imported with. */
             metadata: {
                 [key: string]: unknown;
@@ -705,12 +705,12 @@ export interface components {
         IndexState: {
             /** @description True when every server in `data` has applied all changes of the project, and its graphs are built and calibrated. False while no server has loaded the project: a search loads it, and so does reading this state where projects are loaded ahead. Load tests begin when it is true. */
             complete: boolean;
+            /** @description By server and dimension, texts first. Empty: no server has it loaded. */
+            data: components["schemas"]["ServerIndex"][];
             /** @description The position in the change log up to which searches on all servers see the project; null while no server has loaded it, or one is loading it. */
             applied_sequence: number | null;
             /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
             last_sequence: number | null;
-            /** @description When its files, environments or releases last changed; null when `last_sequence` is. */
-            last_changed_at: string | null;
             /** @description Files with chunks that wait for their embeddings, those of `embeddings_failed` included. */
             embeddings_waiting: number;
             /** @description Chunks at which the embedder fails although it embeds others. Each is tried again after a pause that grows; `tessera embeddings rebuild --failed` tries them at once. */
@@ -719,8 +719,8 @@ export interface components {
             embedding_failures: components["schemas"]["EmbeddingFailure"][];
             /** @description Tasks of the project's index that failed twice in a row within the last 60 minutes, by name. After each time searches of the project are answered 503 for some seconds; the log of the service says why. */
             parked_tasks: components["schemas"]["ParkedTask"][];
-            /** @description By server and dimension, texts first. Empty: no server has it loaded. */
-            data: components["schemas"]["ServerIndex"][];
+            /** @description When its files, environments or releases last changed; null when `last_sequence` is. */
+            last_changed_at: string | null;
         };
         /** @description A request for input by a run, in a conversation. */
         InputRequest: {
@@ -729,6 +729,24 @@ export interface components {
              * @description The input request's id.
              */
             id: string;
+            /** @description A short form of the question. */
+            title?: string;
+            /** @description The full question. */
+            description?: string;
+            /** @description The kind of request, e.g. `form`. */
+            kind: string;
+            /** @description `open`, `submitted`, `cancelled` or `expired`. */
+            status: string;
+            /** @description The fields of the answer, each with `name`, `type`, `required` and `options`. */
+            fields: {
+                [key: string]: unknown;
+            }[];
+            /** @description Suggested values. */
+            recommendations?: {
+                [key: string]: unknown;
+            };
+            /** @description Who should answer, e.g. `human`. */
+            requested_responder_type: string;
             /**
              * Format: uuid
              * @description The conversation of the input request.
@@ -738,28 +756,11 @@ export interface components {
             run_id?: string;
             /** @description The tool call that waits for the answer. */
             tool_call_id?: string;
-            /** @description The kind of request, e.g. `form`. */
-            kind: string;
-            /** @description `open`, `submitted`, `cancelled` or `expired`. */
-            status: string;
-            /** @description Who should answer, e.g. `human`. */
-            requested_responder_type: string;
-            /** @description A short form of the question. */
-            title?: string;
-            /** @description The full question. */
-            description?: string;
-            /** @description The fields of the answer, each with `name`, `type`, `required` and `options`. */
-            fields: {
-                [key: string]: unknown;
-            }[];
-            /** @description Suggested values. */
-            recommendations?: {
-                [key: string]: unknown;
-            };
             /** @description Custom data. */
             metadata?: {
                 [key: string]: unknown;
             };
+            latest_response?: components["schemas"]["InputResponse"];
             /**
              * Format: date-time
              * @description When the request was created.
@@ -785,7 +786,6 @@ export interface components {
              * @description When the request was marked as expired.
              */
             expired_at?: string;
-            latest_response?: components["schemas"]["InputResponse"];
         };
         /** @description The answer to an input request. */
         InputResponse: {
@@ -794,6 +794,10 @@ export interface components {
              * @description The response's id.
              */
             id: string;
+            /** @description The values by field name. */
+            values: {
+                [key: string]: unknown;
+            };
             /**
              * Format: uuid
              * @description The input request that was answered.
@@ -810,10 +814,6 @@ export interface components {
             actor_type: string;
             /** @description The user who answered. */
             actor_id: string;
-            /** @description The values by field name. */
-            values: {
-                [key: string]: unknown;
-            };
             /**
              * Format: date-time
              * @description When the answer was stored.
@@ -845,6 +845,8 @@ export interface components {
                 /** @description Its name. */
                 name: string;
             };
+            /** @description The address or the name of the owner who invites. */
+            inviter: string;
             /** @description The id or the address that the inviter named. */
             user: string;
             /** @description The role that is offered. */
@@ -854,8 +856,6 @@ export interface components {
              * @description When they were invited.
              */
             since: string;
-            /** @description The address or the name of the owner who invites. */
-            inviter: string;
         };
         InvitationList: {
             /** @description The caller's invitations, the newest first, at most 100, which those who invite share. */
@@ -906,13 +906,13 @@ export interface components {
         LookupItem: {
             /** @description The file's path in the project. */
             path: string;
+            /** @description The frontmatter's title, else the first heading, else the file name. */
+            title?: string;
+            snippet?: components["schemas"]["Snippet"];
             /** @description Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched. */
             matched_fields: string[];
             /** @description The file's frontmatter in file order. Nested values are compact JSON. */
             frontmatter: components["schemas"]["FrontmatterEntry"][];
-            /** @description The frontmatter's title, else the first heading, else the file name. */
-            title?: string;
-            snippet?: components["schemas"]["Snippet"];
             /** @description How well the item matches. It orders the items of one answer; scores of different queries are not comparable. Absent when browsing. */
             score?: number;
         };
@@ -1023,10 +1023,10 @@ export interface components {
         Member: {
             /** @description The user's id. */
             id: string;
-            /** @description The user's email address, if known. */
-            email?: string;
             /** @description The user's name. */
             name: string;
+            /** @description The user's email address, if known. */
+            email?: string;
             /** @description The user's role in the project. */
             role: string;
             /** @description The URL of the user's picture; empty when there is none. */
@@ -1051,10 +1051,10 @@ export interface components {
              * @description The user's id.
              */
             id?: string;
-            /** @description The user's email address, if known. */
-            email?: string;
             /** @description The user's name; empty if it is not known. */
             name?: string;
+            /** @description The user's email address, if known. */
+            email?: string;
             /** @description Who is invited, as the request names them; absent for a member. */
             user?: string;
             /** @description `owner`, `editor` or `member`. Members that were imported may have others, which only read. */
@@ -1071,12 +1071,6 @@ export interface components {
         Message: {
             /** @description The message's id. */
             id: string;
-            /** @description The conversation's id. */
-            conversation_id: string;
-            /** @description The message that this one replies to. Absent for a root message. */
-            parent_id?: string;
-            /** @description The position in the conversation, in order of creation. */
-            seq: number;
             /** @description The author's role, e.g. `user` or `assistant`. */
             role: string;
             /** @description The parts of the content. */
@@ -1085,6 +1079,12 @@ export interface components {
             }[];
             /** @description The status of the message. */
             status: string;
+            /** @description The position in the conversation, in order of creation. */
+            seq: number;
+            /** @description The message that this one replies to. Absent for a root message. */
+            parent_id?: string;
+            /** @description The conversation's id. */
+            conversation_id: string;
             /** @description Who wrote the message. */
             created_by?: string;
             /** @description The model that wrote the message. */
@@ -1243,14 +1243,28 @@ export interface components {
             name: string;
             /** @description A description of the project. */
             description?: string;
-            /** @description True when the project has an owner. */
-            is_claimed?: boolean;
-            /** @description The enabled features. */
-            features?: string[];
+            /** @description The name of the project's embedder. Absent without one. */
+            embedder?: string;
             /** @description The environments in order of name. */
             environments?: components["schemas"]["Environment"][];
             /** @description The newest 1000 releases, the newest first. */
             releases?: components["schemas"]["Release"][];
+            /** @description The members, owners first, at most 1000. */
+            users?: components["schemas"]["Member"][];
+            /** @description The enabled features. */
+            features?: string[];
+            /** @description The project's configuration. */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description True when the project has an owner. */
+            is_claimed?: boolean;
+            /** @description The number of prompts. */
+            prompt_count?: number;
+            /** @description The host of the project's repository; null when there is none. */
+            provider?: string | null;
+            /** @description The layout of the files; null for the default. */
+            layout?: string | null;
             /**
              * Format: date-time
              * @description When the project was created.
@@ -1266,20 +1280,6 @@ export interface components {
              * @description When the project was published. Absent when it is not published.
              */
             published_at?: string;
-            /** @description The number of prompts. */
-            prompt_count?: number;
-            /** @description The project's configuration. */
-            config?: {
-                [key: string]: unknown;
-            };
-            /** @description The host of the project's repository; null when there is none. */
-            provider?: string | null;
-            /** @description The layout of the files; null for the default. */
-            layout?: string | null;
-            /** @description The name of the project's embedder. Absent without one. */
-            embedder?: string;
-            /** @description The members, owners first, at most 1000. */
-            users?: components["schemas"]["Member"][];
         };
         /** @description What is to be changed; absent fields stay. */
         ProjectChange: {
@@ -1300,10 +1300,10 @@ export interface components {
              * @description The user's id.
              */
             id: string;
-            /** @description The user's email address, if known. */
-            email?: string;
             /** @description The user's name; empty if it is not known. */
             name: string;
+            /** @description The user's email address, if known. */
+            email?: string;
             /** @description `owner`, `editor` or `member`. Members that were imported may have others, which only read. */
             role: string;
             /**
@@ -1358,6 +1358,8 @@ export interface components {
             name: string;
             /** @description Files of the release. */
             files: number;
+            /** @description The names of the environments that serve it. */
+            environments: string[];
             /**
              * Format: date-time
              * @description When the release was created.
@@ -1365,8 +1367,6 @@ export interface components {
             created_at: string;
             /** @description Since when it never changes; null while an import is filling it. */
             frozen_at: string | null;
-            /** @description The names of the environments that serve it. */
-            environments: string[];
         };
         ReleasePage: {
             /** @description The releases, newest first. */
@@ -1383,6 +1383,11 @@ export interface components {
         };
         /** @description A chunk that was found. */
         RetrieveHit: {
+            /** @description The title of the file. Absent without a query. */
+            title?: string;
+            /** @description The nearest heading above it. Absent without a query. */
+            heading?: string | null;
+            highlight?: components["schemas"]["Snippet"];
             /** @description The chunk; null for a file without chunks. */
             chunk: components["schemas"]["FoundChunk"] | null;
             file?: components["schemas"]["FoundFile"];
@@ -1397,28 +1402,19 @@ export interface components {
                 /** @description The lookup's score; null if the words did not find it. */
                 keyword: number | null;
             };
-            highlight?: components["schemas"]["Snippet"];
-            /** @description The title of the file. Absent without a query. */
-            title?: string;
-            /** @description The nearest heading above it. Absent without a query. */
-            heading?: string | null;
         };
         /** @description A question by text, by vector, or by both. */
         RetrieveRequest: {
             /** @description What to look for, 1 to 500 characters without white space around it. The project's embedder embeds it, unless a vector is given. */
             query?: string;
-            /** @description The number of elements of the vector: that of the project's embedder, or one of 768, 1024, 1536, 3072, 4096. */
-            dimension?: number;
-            like?: components["schemas"]["RetrieveSource"];
-            unlike?: components["schemas"]["RetrieveSource"];
             /** @description `semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with a query, else `semantic`. */
             mode?: "semantic" | "keyword" | "hybrid";
             target?: components["schemas"]["LookupTarget"];
+            filter?: components["schemas"]["Filter"];
             /** @description The maximum number of results; a fraction is rounded down. Default: 10. */
             limit?: number;
             /** @description The minimum cosine similarity of hits that only the vector found. Default: 0.7 in `semantic`, else 0, also where `like` is all that is given. */
             threshold?: number;
-            filter?: components["schemas"]["Filter"];
             /**
              * @description `file` answers the best files, each with its best hits: `data` has groups, and `limit` counts them.
              * @constant
@@ -1426,8 +1422,6 @@ export interface components {
             group_by?: "file";
             /** @description The most hits of a group, with `group_by`. Default: 3. */
             group_size?: number;
-            /** @description How much a hit has to differ from those before it (maximal marginal relevance): the next one has the highest (1 - diversity) * score - diversity * its greatest cosine with those before. `score` is at most that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0. */
-            diversity?: number;
             /**
              * @description Fields as filters name them, such as `frontmatter.tags`: the answer says how many of the files that are found have each value.
              * @example [
@@ -1435,8 +1429,14 @@ export interface components {
              *     ]
              */
             facets?: string[];
+            /** @description How much a hit has to differ from those before it (maximal marginal relevance): the next one has the highest (1 - diversity) * score - diversity * its greatest cosine with those before. `score` is at most that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0. */
+            diversity?: number;
+            like?: components["schemas"]["RetrieveSource"];
+            unlike?: components["schemas"]["RetrieveSource"];
             /** @description `page_info.next` of the previous page. It continues that page's query: parameters sent with it must have the same values. */
             cursor?: string;
+            /** @description The number of elements of the vector: that of the project's embedder, or one of 768, 1024, 1536, 3072, 4096. */
+            dimension?: number;
             /** @description The query embedding. */
             vector?: number[] | string;
         };
@@ -1667,11 +1667,6 @@ export interface components {
             /** @description Always `accepted`. */
             status: string;
             /**
-             * Format: date-time
-             * @description When the delivery was received.
-             */
-            received_at: string;
-            /**
              * Format: uuid
              * @description The run that the delivery started.
              */
@@ -1680,6 +1675,11 @@ export interface components {
             is_json: boolean;
             /** @description The payload as it was sent. A string when it is not JSON. */
             payload: unknown;
+            /**
+             * Format: date-time
+             * @description When the delivery was received.
+             */
+            received_at: string;
         };
         WebhookEventPage: {
             /** @description The project's events, newest first. */
@@ -1693,6 +1693,10 @@ export interface components {
              * @description The id of the event that stores the delivery.
              */
             webhook_event_id: string;
+            /** @description Always `accepted`. */
+            status: string;
+            /** @description True when the delivery was already stored. */
+            duplicate: boolean;
             /**
              * Format: uuid
              * @description The UUID of the webhook definition. Derived from its id when that is not a UUID.
@@ -1722,19 +1726,15 @@ export interface components {
             canonical_run_id: string;
             /** @description The number of this event within its conversation, from 1. */
             latest_event_id: number;
-            /** @description Always `accepted`. */
-            status: string;
-            /** @description True when the delivery was already stored. */
-            duplicate: boolean;
             /** @description Always `webhook`. */
             invoked_by: string;
+            /** @description The payload as it was sent. A string when it is not JSON. */
+            payload: unknown;
             /**
              * Format: date-time
              * @description When the delivery was received.
              */
             received_at: string;
-            /** @description The payload as it was sent. A string when it is not JSON. */
-            payload: unknown;
         };
         /** @description An RFC 9457 problem, with the members `error` and `message` that webhook senders display. */
         WebhookProblem: {
@@ -1781,6 +1781,8 @@ export interface components {
             path: string;
             /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
             title: string;
+            /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text. Absent without any. */
+            warnings?: components["schemas"]["FileWarning"][];
             /**
              * Format: uuid
              * @description The id of this version of the file.
@@ -1795,8 +1797,6 @@ export interface components {
              * @description When this version was stored first.
              */
             updated_at: string;
-            /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text. Absent without any. */
-            warnings?: components["schemas"]["FileWarning"][];
         };
     };
     responses: never;

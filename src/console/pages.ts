@@ -4,6 +4,7 @@ import { inTurns } from "../http/load/large-answers.ts";
 import { basePathOf } from "../http/request.ts";
 import { pageHeaders } from "../http/static/page-headers.ts";
 import { StaticDocument } from "../http/static/static-document.ts";
+import { lazy } from "../shared/lazy.ts";
 import { bundlePage } from "./bundle.ts";
 
 const FOLDER = join(import.meta.dir, "page");
@@ -52,18 +53,6 @@ const routeOf = (path: string, { name }: PageFile) => (name === "" ? path : `${p
 /** The paths that `mountConsole` serves. */
 export function consolePaths(path: string): string[] {
   return FILES.map((file) => routeOf(path, file));
-}
-
-/** Makes something when it is needed, once, unless that fails. */
-function lazy<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
 }
 
 /**

@@ -85,6 +85,10 @@ interface Common<P extends TObject, Q extends TObject> {
    * of the tenant wait.
    */
   readonly worksLong?: boolean;
+  /** Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems. */
+  page?(
+    call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">,
+  ): Response | Promise<Response>;
   /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
   readonly safe?: boolean;
   /**
@@ -120,10 +124,6 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
   readonly bodyExample?: Example;
   /** True when an absent body means `{}`. */
   readonly bodyOptional?: boolean;
-  /**
-   * Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems.
-   */
-  page?(call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">): Response;
   /** True when it may take rights away: this process applies that before it answers, others within a second. */
   readonly changesAccess?: boolean;
   handle(
@@ -134,8 +134,8 @@ interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
 /** An operation that reads its request itself, for other media types than JSON or for speed. */
 interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q> {
   readonly kind: "raw";
-  /** `own` when the operation checks credentials itself, such as a webhook's secret. */
-  readonly credential: "bearer" | "own";
+  /** `own` when the operation checks credentials itself, such as a webhook's secret; `none` for anybody. */
+  readonly credential: "bearer" | "own" | "none";
   readonly permission: Permission | null;
   /** Request bodies by media type, for the documentation. */
   readonly bodies: Readonly<Record<string, MediaType>>;
@@ -144,7 +144,7 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
   readonly extendProblem?: (problem: Problem) => Record<string, unknown>;
   /** The schema of its problem documents when `extendProblem` adds members. */
   readonly problemSchema?: TSchema;
-  /** `principal` is undefined exactly when `credential` is `own`. */
+  /** `principal` is undefined exactly when `credential` is not `bearer`. */
   handle(
     call: Call<Static<P>, Static<Q>> & {
       readonly principal: Principal | undefined;
@@ -162,11 +162,6 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
 export type AnyJsonOperation = JsonOperation<any, any, any>;
 // biome-ignore lint/suspicious/noExplicitAny: existential type
 export type Operation = AnyJsonOperation | RawOperation<any, any>;
-
-/** The page of an operation for browsers; undefined for most. */
-export function pageOf(operation: Operation) {
-  return operation.kind === "json" ? operation.page : undefined;
-}
 
 /** Declares a JSON operation. A function for its type inference. */
 export function operation<

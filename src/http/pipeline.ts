@@ -16,7 +16,7 @@ import { isJsonType, mediaType, parseBody, requirePlainBody } from "./load/body.
 import type { Gates } from "./load/gates.ts";
 import type { UnsentAnswers } from "./load/large-answers.ts";
 import type { RateLimits } from "./load/rate-limit.ts";
-import { type AnyJsonOperation, type Operation, pageOf } from "./operation.ts";
+import type { AnyJsonOperation, Operation } from "./operation.ts";
 import type { Refusals } from "./refusals.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
 import { type Note, type RequestDetail, recordRequest } from "./request-record.ts";
@@ -144,7 +144,11 @@ async function enter(call: Incoming, tenant: string): Promise<void> {
 async function admit(call: Incoming): Promise<Principal | undefined> {
   const { operation, context, request } = call;
   const { authenticator, gates, rateLimits } = context;
-  if (operation.kind === "raw" && operation.credential === "own") return undefined;
+  if (operation.kind === "raw" && operation.credential !== "bearer") {
+    // All who need no credential count as one tenant.
+    if (operation.credential === "none") await gates.starts.enter("");
+    return undefined;
+  }
   const principal = await authenticator.authenticate(request.headers);
   call.principal = principal;
   const { userId: tenant } = principal;
@@ -170,9 +174,8 @@ async function admit(call: Incoming): Promise<Principal | undefined> {
  */
 async function perform(call: Incoming): Promise<Response> {
   const { operation, validators, context, request, requestId, basePath, pathParams } = call;
-  const page = pageOf(operation);
-  if (page !== undefined && prefersHtml(request.headers)) {
-    return page({ request, basePath, params: pathParams });
+  if (operation.page !== undefined && prefersHtml(request.headers)) {
+    return await operation.page({ request, basePath, params: pathParams });
   }
   const principal = await admit(call);
   const params = validators.params?.(pathParams) ?? {};
@@ -278,7 +281,7 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
     };
     return traceRequest({ request, requestId, operation: id, route }, async () => {
       const response = await answer(call);
-      if (pageOf(operation) !== undefined) response.headers.set("vary", "Accept");
+      if (operation.page !== undefined) response.headers.set("vary", "Accept");
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
       const { principal, detail, scope, asked, refused = false } = call;

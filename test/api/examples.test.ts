@@ -59,6 +59,7 @@ async function examplesOf(path: string, method: string, operation: Json): Promis
     return {
       ...{ name: `${method} ${path} ${type}`, method: method.toUpperCase(), path: target },
       headers: {
+        accept: Object.keys(operation["responses"]["200"]?.content ?? {})[0] ?? "*/*",
         ...headers,
         ...(type === "" ? {} : { "content-type": type.replace("*/*", "text/plain") }),
       },

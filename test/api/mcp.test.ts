@@ -306,5 +306,25 @@ describe("POST /mcp", () => {
     }
   });
 
+  test("GET is described as it is answered, and gives browsers the guide, both without a credential", async () => {
+    const { document } = await api.contract();
+    const { security, responses } = document.paths["/mcp"].get;
+    expect(security).toEqual([]);
+    expect(Object.keys(responses).filter((status) => status < "500")).toEqual([
+      "200",
+      "304",
+      "405",
+    ]);
+    expect(Object.keys(responses[200].content)).toEqual(["text/html"]);
+    for (const accept of ["text/event-stream", "application/json, text/event-stream", "*/*"]) {
+      const answer = await api.send("GET", "/mcp", { headers: { accept } });
+      expect([answer.status, answer.body.slug], accept).toEqual([405, "method-not-allowed"]);
+      expect(answer.headers.get("allow")).toBe("POST");
+    }
+    const page = await api.send("GET", "/mcp", { headers: { accept: "text/html" } });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("<h1");
+  });
+
   refusesBadCredentials({ api, method: "POST", path: "/mcp", json: LIST });
 });

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import { guidePages } from "../../src/http/static/guides.ts";
 import { VERSION } from "../../src/shared/version.ts";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
+import { accessFaults } from "./access.ts";
 import { contrastFaults } from "./contrast.ts";
 import { changedPictures } from "./pictures.ts";
-import { api, browser, DESKTOP, key } from "./world.ts";
+import { api, browser, DESKTOP, key, PHONE } from "./world.ts";
 
 needs("chromium");
 
@@ -55,9 +57,19 @@ test("the reference looks as in the documentation", async () => {
   expect(await changedPictures(page, "docs", settled)).toEqual([]);
 });
 
-test("the reference leads back to the console", async () => {
+test("the reference leads back to the console, and to the guides", async () => {
   const back = page.getByRole("link", { name: "Back to the console" });
   expect(await back.getAttribute("href")).toBe("/console");
+  const guides = page.getByRole("link", { name: "Guides", exact: true });
+  expect(await guides.getAttribute("href")).toBe("/docs/guides");
+});
+
+test("the reference lists fields in the order of the document, in which people read them", async () => {
+  const shown = await page.locator(".property-name").allTextContents();
+  const first = shown.slice(shown.indexOf("query"));
+  const { properties } = (await api.contract()).document.components.schemas.RetrieveRequest;
+  const names = Object.keys(properties);
+  expect(first.filter((name) => names.includes(name)).slice(0, 4)).toEqual(names.slice(0, 4));
 });
 
 test("an operation that is tried in the reference is sent with the key of the console", async () => {
@@ -79,4 +91,25 @@ test("an operation that is tried in the reference is sent with the key of the co
 
 test("the reference needed no other host, and its policy blocked nothing", () => {
   expect(faults).toEqual([]);
+});
+
+test("the guides look as in the documentation, hinder nobody and lead to each other", async () => {
+  await page.goto(`${api.url}/docs/guides`);
+  expect(await changedPictures(page, "guides", async () => {})).toEqual([]);
+  expect(await accessFaults(page)).toEqual([]);
+  await page.getByRole("main").getByRole("link", { name: "Filters" }).click();
+  await page.getByRole("heading", { name: "Filters", level: 1 }).waitFor();
+  expect(await changedPictures(page, "guide", async () => {})).toEqual([]);
+  expect(await accessFaults(page)).toEqual([]);
+  await page.getByRole("link", { name: "API reference" }).click();
+  await page.getByRole("link", { name: "Guides", exact: true }).waitFor();
+});
+
+test("no guide is wider than a phone", async () => {
+  await page.setViewportSize(PHONE);
+  for (const path of guidePages("").keys()) {
+    await page.goto(`${api.url}${path}`);
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect(width, path).toBe(PHONE.width);
+  }
 });

@@ -175,6 +175,6 @@ test("the page of a problem looks as in the documentation, leads to the console,
 });
 
 test("every picture in the documentation is of a view, and every view has its pictures", () => {
-  const others = ["sign-in", "document", "delivery", "docs", "problem"];
+  const others = ["sign-in", "document", "delivery", "docs", "guides", "guide", "problem"];
   expect(strayPictures([...Object.keys(VIEWS), ...others])).toEqual([]);
 });

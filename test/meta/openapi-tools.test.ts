@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sharedApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { openApiTypes } from "../../support/openapi-types.ts";
 import { ROOT } from "./sources.ts";
@@ -38,6 +39,56 @@ test("whoever reads the document is told whom to ask", () => {
   const { contact } = document.info as { contact: { name: string; url: string } };
   expect(contact.name).not.toBe("");
   expect(contact.url).toBe(document.servers[0].url);
+});
+
+/** What people read of an object first, in this order; then follows what it has, and last when. */
+const FIRST = [["id"], ["slug", "name", "path"], ["title"]];
+/** Their order is that of RFC 9457 and of JSON-RPC. */
+const OTHER_STANDARDS = /^(?:Problem|WebhookProblem|McpMessage|McpAnswer)$/;
+
+/** A place in the order in which people read fields, of a field with this schema. */
+function placeOf(name: string, { format, anyOf = [] }: Json): number {
+  const first = FIRST.findIndex((names) => names.includes(name));
+  if (first >= 0) return first;
+  const isTime = [format, ...anyOf.map((one: Json) => one.format)].includes("date-time");
+  // `at` is what an entry of a list of events is read by.
+  return isTime && name !== "at" ? FIRST.length + 1 : FIRST.length;
+}
+
+/** The objects of a schema that have their fields in another order than `places` has, by where they are. */
+function outOfOrder(
+  schema: Json,
+  at: string,
+  places: (fields: [string, Json][], required: string[]) => number[],
+): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const fields = Object.entries<Json>(schema.properties ?? {});
+  const found = places(fields, schema.required ?? []);
+  const isSorted = found.every((place, i) => i === 0 || place >= (found[i - 1] as number));
+  const below = Object.entries(schema).flatMap(([name, one]) =>
+    outOfOrder(one, `${at}.${name}`, places),
+  );
+  return isSorted ? below : [`${at}: ${fields.map(([name]) => name)}`, ...below];
+}
+
+test("every object has its name first and times last", () => {
+  const schemas = Object.fromEntries(
+    Object.entries(document.components.schemas).filter(([name]) => !OTHER_STANDARDS.test(name)),
+  );
+  const places = (fields: [string, Json][]) => fields.map(([name, field]) => placeOf(name, field));
+  const all = { schemas, paths: document.paths };
+  expect(outOfOrder(all, "", places)).toEqual([]);
+});
+
+test("every request has the fields that it needs before those that it may have", () => {
+  const operations = Object.values<Json>(document.paths).flatMap((path) => Object.values(path));
+  const inline = JSON.stringify(operations.map(({ requestBody = {} }: Json) => requestBody));
+  const names = [...inline.matchAll(/schemas\/(\w+)"/g)].map(([, name = ""]) => name);
+  expect(names).toContain("SearchRequest");
+  const bodies = names.map((name) => [name, document.components.schemas[name]]);
+  const places = (fields: [string, Json][], required: string[]) =>
+    fields.map(([name]) => (required.includes(name) ? 0 : 1));
+  expect(outOfOrder([Object.fromEntries(bodies), JSON.parse(inline)], "", places)).toEqual([]);
 });
 
 const CALLS = `

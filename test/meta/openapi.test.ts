@@ -39,7 +39,7 @@ test("every operation has a summary and examples of its response and its bodies"
     expect(operation.summary, name).toBeString();
     const [status] = Object.keys(operation.responses).filter((code) => /^20[01]$/.test(code));
     if (operation.responses["204"] !== undefined) continue;
-    const answer = operation.responses[status as string].content["application/json"];
+    const [answer] = Object.values<Json>(operation.responses[status as string].content);
     expect(answer.example, `${name}: example of the answer`).toBeDefined();
     for (const media of Object.values<Json>(operation.requestBody?.content ?? {})) {
       expect(media.example, `${name}: body`).toBeDefined();
@@ -122,8 +122,10 @@ test("objects of requests and answers are components with names, and no operatio
   expect(inline).toEqual([]);
 });
 
-test("every operation documents its authentication and the 401", () => {
-  for (const { name, operation } of operations) {
+test("every operation documents its authentication and the 401, but for the one that anybody may call", () => {
+  const open = operations.filter(({ operation }) => operation.security.length === 0);
+  expect(open.map(({ name }) => name)).toEqual(["GET /mcp"]);
+  for (const { name, operation } of operations.filter((each) => !open.includes(each))) {
     expect(Object.keys(operation.responses), name).toContain("401");
     const callers = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
     const secrets = [{ webhookSecret: [] }, { webhookSecretInQuery: [] }];

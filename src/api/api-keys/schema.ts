@@ -67,18 +67,18 @@ export type NewApiKey = Static<typeof NewApiKey>;
 export const CreatedApiKey = Type.Object(
   {
     id: Type.String({ format: "uuid", description: ID }),
+    name: Type.String({ description: NAME }),
+    key: Type.String({ description: "The complete key. It is never shown again." }),
+    key_prefix: Type.String({ description: PREFIX }),
+    scopes: Type.Array(Type.String(), { description: SCOPES }),
     project_id: Type.Optional(
       Type.String({ format: "uuid", description: "The project that the key is bound to." }),
     ),
     user_id: Type.String({ format: "uuid", description: USER }),
-    name: Type.String({ description: NAME }),
-    key: Type.String({ description: "The complete key. It is never shown again." }),
-    key_prefix: Type.String({ description: PREFIX }),
     expires_at: Type.Optional(
       Type.String({ format: "date-time", description: "When the key expires." }),
     ),
     created_at: Type.String({ format: "date-time", description: CREATED }),
-    scopes: Type.Array(Type.String(), { description: SCOPES }),
   },
   { title: "CreatedApiKey", description: "A new API key, with its secret." },
 );
@@ -87,13 +87,14 @@ export type CreatedApiKey = Static<typeof CreatedApiKey>;
 export const ApiKey = Type.Object(
   {
     id: Type.String({ format: "uuid", description: ID }),
+    name: Type.String({ description: NAME }),
+    key_prefix: Type.String({ description: PREFIX }),
+    scopes: Type.Array(Type.String(), { description: SCOPES }),
     project_id: nullable(
       Uuid,
       "The project that the key is bound to; null for all projects of its user.",
     ),
     user_id: Type.String({ format: "uuid", description: USER }),
-    name: Type.String({ description: NAME }),
-    key_prefix: Type.String({ description: PREFIX }),
     last_used_at: nullable(
       DateTime,
       "When the key was last used, accurate to a minute; null if never.",
@@ -101,7 +102,6 @@ export const ApiKey = Type.Object(
     expires_at: nullable(DateTime, "When the key expires; null for never."),
     created_at: Type.String({ format: "date-time", description: CREATED }),
     updated_at: Type.String({ format: "date-time", description: "When the key last changed." }),
-    scopes: Type.Array(Type.String(), { description: SCOPES }),
   },
   { title: "ApiKey", description: "An API key, without its secret." },
 );

@@ -18,13 +18,13 @@ const Approval = Type.Object(
     id: uuid("The approval's id."),
     branch_id: uuid("The approved branch."),
     approved_by: uuid("The user who approved."),
-    approved_at: dateTime("When the branch was approved."),
     comment: Type.Optional(text("The approver's comment.")),
+    dismissed_by: Type.Optional(uuid("The user who dismissed the approval.")),
+    dismissed_reason: Type.Optional(text("Why the approval was dismissed.")),
+    approved_at: dateTime("When the branch was approved."),
     dismissed_at: Type.Optional(
       dateTime("When the approval was dismissed. A dismissed approval does not count."),
     ),
-    dismissed_by: Type.Optional(uuid("The user who dismissed the approval.")),
-    dismissed_reason: Type.Optional(text("Why the approval was dismissed.")),
   },
   { title: "Approval", description: "An approval of a branch." },
 );

@@ -24,15 +24,15 @@ export type ComparisonQuery = Static<typeof ComparisonQuery>;
 
 export const FileChange = Type.Object(
   {
+    id: uuid("The file's id."),
+    path: Type.String({ description: "The path of the file." }),
+    title: Type.String({
+      description: "The title of the version, of a removed file that of the base's version.",
+    }),
     change: Type.Union([Type.Literal("added"), Type.Literal("removed"), Type.Literal("changed")], {
       description:
         "`added` if the base lacks the file, `removed` if only the base has it, `changed` if the " +
         "versions differ.",
-    }),
-    path: Type.String({ description: "The path of the file." }),
-    id: uuid("The file's id."),
-    title: Type.String({
-      description: "The title of the version, of a removed file that of the base's version.",
     }),
     base_version_id: nullable(
       uuid("A version."),

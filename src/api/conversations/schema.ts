@@ -29,15 +29,15 @@ export const MessageParams = Type.Object({
 export const Conversation = Type.Object(
   {
     id: text(CONVERSATION_ID),
+    title: optionalText("The title."),
+    type: text("The kind of conversation."),
+    summary: optionalText("A summary of the conversation so far."),
+    status: text("The status of the conversation."),
+    message_count: Type.Number({ description: "The number of messages." }),
     project_id: optionalText(
       "The project whose members have access. Without one, only the creator has access.",
     ),
-    type: text("The kind of conversation."),
-    status: text("The status of the conversation."),
-    title: optionalText("The title."),
-    summary: optionalText("A summary of the conversation so far."),
     current_node: optionalText("The last message of the displayed branch."),
-    message_count: Type.Number({ description: "The number of messages." }),
     metadata: nullableObject("Custom data of the creator; null when there is none."),
     agent_id: optionalText("The agent that participates."),
     runtime_target_kind: optionalText("The kind of target that runs execute on."),
@@ -56,16 +56,16 @@ export type Conversation = Static<typeof Conversation>;
 export const Message = Type.Object(
   {
     id: text("The message's id."),
-    conversation_id: text(CONVERSATION_ID),
-    parent_id: optionalText("The message that this one replies to. Absent for a root message."),
-    seq: Type.Number({
-      description: "The position in the conversation, in order of creation.",
-    }),
     role: text("The author's role, e.g. `user` or `assistant`."),
     parts: Type.Array(anyObject("One part of the content."), {
       description: "The parts of the content.",
     }),
     status: text("The status of the message."),
+    seq: Type.Number({
+      description: "The position in the conversation, in order of creation.",
+    }),
+    parent_id: optionalText("The message that this one replies to. Absent for a root message."),
+    conversation_id: text(CONVERSATION_ID),
     created_by: optionalText("Who wrote the message."),
     model: optionalText("The model that wrote the message."),
     token_usage: nullableObject("The tokens used; null when unknown."),

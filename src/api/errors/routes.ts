@@ -1,9 +1,10 @@
 import type { Static } from "@sinclair/typebox";
 import { conditionalText } from "../../http/conditional.ts";
 import { type Operation, operation } from "../../http/operation.ts";
+import { TEXT_PAGE_HEADERS } from "../../http/static/text-page.ts";
 import { type ErrorType, errorType } from "../../problem/catalogue.ts";
 import { Problem } from "../../problem/problem.ts";
-import { ERROR_PAGE_HEADERS, errorPage } from "./page.ts";
+import { errorPage } from "./page.ts";
 import { ErrorTypeBody, ErrorTypeParams } from "./schema.ts";
 
 function bodyOf(slug: string, type: ErrorType, baseUrl: string): Static<typeof ErrorTypeBody> {
@@ -54,7 +55,7 @@ export function errorOperations({ baseUrl }: { baseUrl: string }): Operation[] {
       problems: ["error-type-not-found"],
       page({ request, basePath, params: { slug } }) {
         const page = errorPage(slug, knownType(slug), basePath);
-        return conditionalText(request, page, ERROR_PAGE_HEADERS);
+        return conditionalText(request, page, TEXT_PAGE_HEADERS);
       },
       handle: ({ params: { slug } }) => bodyOf(slug, knownType(slug), baseUrl),
     }),

@@ -78,13 +78,18 @@ export const WriteHeaders = Type.Object({
   ),
 });
 
+/** What is read of a file first. */
+const named = {
+  id: Type.String({ format: "uuid", description: "The file's id." }),
+  path: text("The path, unique within the project."),
+  title: text(
+    "The frontmatter's title, else the first heading, else the name of the file, as a lookup has it.",
+  ),
+};
+
 export const FileSummary = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "The file's id." }),
-    path: text("The path, unique within the project."),
-    title: text(
-      "The frontmatter's title, else the first heading, else the name of the file, as a lookup has it.",
-    ),
+    ...named,
     version_id: Type.String({ format: "uuid", description: "The id of this version of the file." }),
     size: count("The bytes of the content in UTF-8; 0 without a content."),
     chunk_count: count("The number of chunks."),
@@ -99,7 +104,7 @@ export type FileSummary = Static<typeof FileSummary>;
 
 export const WrittenFile = Type.Object(
   {
-    ...FileSummary.properties,
+    ...named,
     warnings: Type.Optional(
       Type.Array(
         Type.Object(
@@ -115,6 +120,7 @@ export const WrittenFile = Type.Object(
         },
       ),
     ),
+    ...FileSummary.properties,
   },
   { title: "WrittenFile", description: "A file that was written." },
 );
@@ -127,8 +133,8 @@ const offsets = {
 
 export const FileHeading = Type.Object(
   {
-    level: Type.Integer({ minimum: 1, maximum: 6, description: "1 for the highest." }),
     text: text("The text of the heading without markup."),
+    level: Type.Integer({ minimum: 1, maximum: 6, description: "1 for the highest." }),
     ...offsets,
   },
   { title: "FileHeading", description: "A heading and the lines that it takes." },
@@ -137,7 +143,7 @@ export type FileHeading = Static<typeof FileHeading>;
 
 export const File = Type.Object(
   {
-    ...FileSummary.properties,
+    ...named,
     content: nullable(
       Type.String(),
       "The content, exactly as it was stored; null for a file that was imported without one.",
@@ -161,6 +167,7 @@ export const File = Type.Object(
       ),
       { description: "The chunks in order." },
     ),
+    ...FileSummary.properties,
   },
   { title: "File", description: "A file with its content." },
 );

@@ -85,13 +85,6 @@ export const Snippet = Type.Object(
 const LookupItem = Type.Object(
   {
     path: Type.String({ description: "The file's path in the project." }),
-    matched_fields: Type.Array(Type.String(), {
-      description:
-        "Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched.",
-    }),
-    frontmatter: Type.Array(FrontmatterEntry, {
-      description: "The file's frontmatter in file order. Nested values are compact JSON.",
-    }),
     title: Type.Optional(
       Type.String({
         description: "The frontmatter's title, else the first heading, else the file name.",
@@ -99,6 +92,13 @@ const LookupItem = Type.Object(
       }),
     ),
     snippet: Type.Optional(Snippet),
+    matched_fields: Type.Array(Type.String(), {
+      description:
+        "Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched.",
+    }),
+    frontmatter: Type.Array(FrontmatterEntry, {
+      description: "The file's frontmatter in file order. Nested values are compact JSON.",
+    }),
     score: Type.Optional(
       Type.Number({
         description:

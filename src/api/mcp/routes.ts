@@ -1,8 +1,13 @@
 import type { ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import { Type } from "@sinclair/typebox";
+import { conditionalText } from "../../http/conditional.ts";
 import { plainSchema } from "../../http/openapi/json-schema.ts";
-import { type Operation, operation } from "../../http/operation.ts";
+import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import type { HttpContext } from "../../http/pipeline.ts";
+import { basePathOf } from "../../http/request.ts";
+import { guidePages } from "../../http/static/guides.ts";
+import { TEXT_PAGE_HEADERS } from "../../http/static/text-page.ts";
+import { Problem } from "../../problem/problem.ts";
 import { operationCaller } from "./call-operation.ts";
 import { toolCaller } from "./call-tool.ts";
 import { originCheck } from "./origin.ts";
@@ -46,8 +51,44 @@ function toolList(operations: readonly Operation[]): ListToolsResult {
   return { tools: TOOLS.map(listed) } as ListToolsResult;
 }
 
+/** What a client that asks for a stream is told, as the protocol has it: there is none. Browsers get the guide. */
+function streamOperation({ baseUrl }: HttpContext): Operation {
+  const guide = guidePages(basePathOf(baseUrl)).get("/docs/guides/mcp");
+  return rawOperation({
+    id: "openMcpStream",
+    method: "GET",
+    path: "/mcp",
+    tag: "Assistants",
+    summary: "Ask for a stream of messages, which there is none of",
+    description:
+      "A client of the Model Context Protocol may ask here for messages that the server sends of its own accord. This " +
+      "one sends none and has no sessions, so the answer is 405 with `Allow: POST`, as the protocol wants it, whatever " +
+      "the credential is. Callers who prefer `text/html`, as browsers do, get the guide to connecting assistants.",
+    extension: true,
+    credential: "none",
+    permission: null,
+    bodies: {},
+    bodyRequired: false,
+    problems: ["method-not-allowed"],
+    conditional: true,
+    page: async ({ request }) =>
+      conditionalText(request, (await guide?.()) ?? "", TEXT_PAGE_HEADERS),
+    handle: () => {
+      throw new Problem("method-not-allowed", { headers: { allow: "POST" } });
+    },
+  });
+}
+
 /** The Model Context Protocol for assistants, whose tools run `operations`. */
-export function mcpOperation(
+export function mcpOperations(
+  operations: readonly Operation[],
+  context: HttpContext,
+  corsOrigins: readonly string[],
+): Operation[] {
+  return [messageOperation(operations, context, corsOrigins), streamOperation(context)];
+}
+
+function messageOperation(
   operations: readonly Operation[],
   context: HttpContext,
   corsOrigins: readonly string[],

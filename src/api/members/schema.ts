@@ -34,8 +34,8 @@ export type MemberChange = Static<typeof MemberChange>;
 export const ProjectMember = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "The user's id." }),
-    email: Type.Optional(Type.String({ description: "The user's email address, if known." })),
     name: Type.String({ description: "The user's name; empty if it is not known." }),
+    email: Type.Optional(Type.String({ description: "The user's email address, if known." })),
     role: Type.String({
       description:
         "`owner`, `editor` or `member`. Members that were imported may have others, which only read.",
@@ -91,8 +91,8 @@ const Invitation = Type.Object(
       },
       { description: "The project." },
     ),
-    ...Invited.properties,
     inviter: Type.String({ description: "The address or the name of the owner who invites." }),
+    ...Invited.properties,
   },
   { title: "Invitation", description: "An invitation to a project." },
 );

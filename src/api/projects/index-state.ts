@@ -60,36 +60,6 @@ const IndexState = Type.Object(
         "built and calibrated. False while no server has loaded the project: a search loads it, and so does reading " +
         "this state where projects are loaded ahead. Load tests begin when it is true.",
     }),
-    applied_sequence: nullable(
-      Type.Integer({ minimum: 0 }),
-      "The position in the change log up to which searches on all servers see the project; null " +
-        "while no server has loaded it, or one is loading it.",
-    ),
-    last_sequence: nullable(
-      Type.Integer({ minimum: 1 }),
-      "The position of the last change of the project; null when the log has none, because old " +
-        "entries are deleted.",
-    ),
-    last_changed_at: nullable(
-      Type.String({ format: "date-time" }),
-      "When its files, environments or releases last changed; null when `last_sequence` is.",
-    ),
-    embeddings_waiting: count(
-      "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
-    ),
-    embeddings_failed: count(
-      "Chunks at which the embedder fails although it embeds others. Each is tried again after a pause " +
-        "that grows; `tessera embeddings rebuild --failed` tries them at once.",
-    ),
-    embedding_failures: Type.Array(EmbeddingFailure, {
-      description: `The first ${FAILURES_LISTED_MAX} of them, by file and chunk.`,
-    }),
-    parked_tasks: Type.Array(ParkedTask, {
-      description:
-        "Tasks of the project's index that failed twice in a row within the last " +
-        `${PARKED_TOLD_SECONDS / 60} minutes, by name. After each time searches of the project are answered ` +
-        "503 for some seconds; the log of the service says why.",
-    }),
     data: Type.Array(
       Type.Object(
         {
@@ -127,6 +97,36 @@ const IndexState = Type.Object(
         { title: "ServerIndex", description: "An index of the project on one server." },
       ),
       { description: "By server and dimension, texts first. Empty: no server has it loaded." },
+    ),
+    applied_sequence: nullable(
+      Type.Integer({ minimum: 0 }),
+      "The position in the change log up to which searches on all servers see the project; null " +
+        "while no server has loaded it, or one is loading it.",
+    ),
+    last_sequence: nullable(
+      Type.Integer({ minimum: 1 }),
+      "The position of the last change of the project; null when the log has none, because old " +
+        "entries are deleted.",
+    ),
+    embeddings_waiting: count(
+      "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
+    ),
+    embeddings_failed: count(
+      "Chunks at which the embedder fails although it embeds others. Each is tried again after a pause " +
+        "that grows; `tessera embeddings rebuild --failed` tries them at once.",
+    ),
+    embedding_failures: Type.Array(EmbeddingFailure, {
+      description: `The first ${FAILURES_LISTED_MAX} of them, by file and chunk.`,
+    }),
+    parked_tasks: Type.Array(ParkedTask, {
+      description:
+        "Tasks of the project's index that failed twice in a row within the last " +
+        `${PARKED_TOLD_SECONDS / 60} minutes, by name. After each time searches of the project are answered ` +
+        "503 for some seconds; the log of the service says why.",
+    }),
+    last_changed_at: nullable(
+      Type.String({ format: "date-time" }),
+      "When its files, environments or releases last changed; null when `last_sequence` is.",
     ),
   },
   { title: "IndexState", description: "The state of a project's indexes." },

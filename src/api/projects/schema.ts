@@ -127,8 +127,8 @@ export const ReleaseSummary = Type.Object(
 const UserSummary = Type.Object(
   {
     id: text("The user's id."),
-    email: Type.Optional(text("The user's email address, if known.")),
     name: text("The user's name."),
+    email: Type.Optional(text("The user's email address, if known.")),
     role: text("The user's role in the project."),
     avatar_src: text("The URL of the user's picture; empty when there is none."),
   },
@@ -141,8 +141,12 @@ export const Project = Type.Object(
     slug: text("The name in URLs."),
     name: text("The display name."),
     description: Type.Optional(text("A description of the project.")),
-    is_claimed: Type.Optional(Type.Boolean({ description: "True when the project has an owner." })),
-    features: Type.Optional(Type.Array(Type.String(), { description: "The enabled features." })),
+    embedder: Type.Optional(
+      Type.String({
+        description: "The name of the project's embedder. Absent without one.",
+        "x-tessera-extension": true,
+      }),
+    ),
     environments: Type.Optional(
       Type.Array(EnvironmentSummary, { description: "The environments in order of name." }),
     ),
@@ -151,27 +155,23 @@ export const Project = Type.Object(
         description: `The newest ${PROJECT_RELEASES_MAX} releases, the newest first.`,
       }),
     ),
-    created_at: Type.Optional(dateTime("When the project was created.")),
-    updated_at: Type.Optional(dateTime("When the project last changed.")),
-    published_at: Type.Optional(
-      dateTime("When the project was published. Absent when it is not published."),
-    ),
-    prompt_count: Type.Optional(Type.Number({ description: "The number of prompts." })),
-    config: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: "The project's configuration." }),
-    ),
-    provider: nullableText("The host of the project's repository; null when there is none."),
-    layout: nullableText("The layout of the files; null for the default."),
-    embedder: Type.Optional(
-      Type.String({
-        description: "The name of the project's embedder. Absent without one.",
-        "x-tessera-extension": true,
-      }),
-    ),
     users: Type.Optional(
       Type.Array(UserSummary, {
         description: `The members, owners first, at most ${PROJECT_MEMBERS_MAX}.`,
       }),
+    ),
+    features: Type.Optional(Type.Array(Type.String(), { description: "The enabled features." })),
+    config: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: "The project's configuration." }),
+    ),
+    is_claimed: Type.Optional(Type.Boolean({ description: "True when the project has an owner." })),
+    prompt_count: Type.Optional(Type.Number({ description: "The number of prompts." })),
+    provider: nullableText("The host of the project's repository; null when there is none."),
+    layout: nullableText("The layout of the files; null for the default."),
+    created_at: Type.Optional(dateTime("When the project was created.")),
+    updated_at: Type.Optional(dateTime("When the project last changed.")),
+    published_at: Type.Optional(
+      dateTime("When the project was published. Absent when it is not published."),
     ),
   },
   { title: "Project", description: "A project." },

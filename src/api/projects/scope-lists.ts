@@ -40,14 +40,14 @@ const ReleaseItem = Type.Object(
     id: uuid("The release's id."),
     name: text("The release's name, unique within the project."),
     files: fileCount("Files of the release."),
+    environments: Type.Array(Type.String(), {
+      description: "The names of the environments that serve it.",
+    }),
     created_at: dateTime("When the release was created."),
     frozen_at: nullable(
       Type.String({ format: "date-time" }),
       "Since when it never changes; null while an import is filling it.",
     ),
-    environments: Type.Array(Type.String(), {
-      description: "The names of the environments that serve it.",
-    }),
   },
   { title: "ReleaseItem", description: "A release in a list." },
 );

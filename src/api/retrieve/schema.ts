@@ -67,19 +67,9 @@ const RetrieveOptions = Type.Object({
         "embeds it, unless a vector is given.",
     }),
   ),
-  dimension: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: EMBEDDER_DIMENSION_MAX,
-      description:
-        "The number of elements of the vector: that of the project's embedder, or one of " +
-        `${DIMENSIONS.join(", ")}.`,
-    }),
-  ),
-  like: Type.Optional(RetrieveSource),
-  unlike: Type.Optional(RetrieveSource),
   mode: Type.Optional(Mode),
   target: Type.Optional(LookupTarget),
+  filter: Type.Optional(Filter),
   limit: Type.Optional(Limit),
   threshold: Type.Optional(
     Type.Number({
@@ -90,7 +80,6 @@ const RetrieveOptions = Type.Object({
         "else 0, also where `like` is all that is given.",
     }),
   ),
-  filter: Type.Optional(Filter),
   group_by: Type.Optional(
     Type.Literal("file", {
       description:
@@ -105,6 +94,15 @@ const RetrieveOptions = Type.Object({
       description: `The most hits of a group, with \`group_by\`. Default: ${GROUP_SIZE_DEFAULT}.`,
     }),
   ),
+  facets: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: FACETS_MAX,
+      description:
+        "Fields as filters name them, such as `frontmatter.tags`: the answer says how many of the files that are " +
+        "found have each value.",
+      examples: [["frontmatter.tags"]],
+    }),
+  ),
   diversity: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -115,15 +113,8 @@ const RetrieveOptions = Type.Object({
         "that of the hit before. Texts alone are not compared, so in `keyword` it changes nothing. Default: 0.",
     }),
   ),
-  facets: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: FACETS_MAX,
-      description:
-        "Fields as filters name them, such as `frontmatter.tags`: the answer says how many of the files that are " +
-        "found have each value.",
-      examples: [["frontmatter.tags"]],
-    }),
-  ),
+  like: Type.Optional(RetrieveSource),
+  unlike: Type.Optional(RetrieveSource),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
@@ -131,6 +122,15 @@ const RetrieveOptions = Type.Object({
       description:
         "`page_info.next` of the previous page. It continues that page's query: parameters sent with it " +
         "must have the same values.",
+    }),
+  ),
+  dimension: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: EMBEDDER_DIMENSION_MAX,
+      description:
+        "The number of elements of the vector: that of the project's embedder, or one of " +
+        `${DIMENSIONS.join(", ")}.`,
     }),
   ),
 });
@@ -163,6 +163,13 @@ const FoundFile = Type.Object(
 
 const RetrieveHit = Type.Object(
   {
+    title: Type.Optional(
+      Type.String({ description: "The title of the file. Absent without a query." }),
+    ),
+    heading: Type.Optional(
+      nullable(Type.String(), "The nearest heading above it. Absent without a query."),
+    ),
+    highlight: Type.Optional(Snippet),
     chunk: nullable(FoundChunk, "The chunk; null for a file without chunks."),
     file: Type.Optional(FoundFile),
     score: Type.Number({
@@ -180,13 +187,6 @@ const RetrieveHit = Type.Object(
         keyword: nullable(Type.Number(), "The lookup's score; null if the words did not find it."),
       },
       { description: "The scores that the fused one is made of." },
-    ),
-    highlight: Type.Optional(Snippet),
-    title: Type.Optional(
-      Type.String({ description: "The title of the file. Absent without a query." }),
-    ),
-    heading: Type.Optional(
-      nullable(Type.String(), "The nearest heading above it. Absent without a query."),
     ),
   },
   { title: "RetrieveHit", description: "A chunk that was found." },

@@ -21,6 +21,11 @@ const EventParams = Type.Object({
   }),
 });
 
+const received_at = Type.String({
+  format: "date-time",
+  description: "When the delivery was received.",
+});
+
 const ListedWebhookEvent = Type.Object(
   {
     id: uuid("The id of the event."),
@@ -32,22 +37,20 @@ const ListedWebhookEvent = Type.Object(
     conversation_id: uuid("The conversation that the delivery was added to."),
     message_id: uuid("The message that contains the payload."),
     status: Type.String({ description: "Always `accepted`." }),
-    received_at: Type.String({
-      format: "date-time",
-      description: "When the delivery was received.",
-    }),
+    received_at,
   },
   { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
 );
 
 const WebhookEvent = Type.Object(
   {
-    ...ListedWebhookEvent.properties,
+    ...Type.Omit(ListedWebhookEvent, ["received_at"]).properties,
     run_id: uuid("The run that the delivery started."),
     is_json: Type.Boolean({ description: "False when the payload was stored as text." }),
     payload: Type.Unknown({
       description: "The payload as it was sent. A string when it is not JSON.",
     }),
+    received_at,
   },
   { title: "WebhookEvent", description: "A stored delivery with its payload." },
 );

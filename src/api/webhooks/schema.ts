@@ -49,6 +49,8 @@ const moment = (description: string) => Type.String({ format: "date-time", descr
 export const WebhookEventResult = Type.Object(
   {
     webhook_event_id: uuid("The id of the event that stores the delivery."),
+    status: Type.String({ description: "Always `accepted`." }),
+    duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
     webhook_definition_id: uuid(
       "The UUID of the webhook definition. Derived from its id when that is not a UUID.",
     ),
@@ -61,13 +63,11 @@ export const WebhookEventResult = Type.Object(
       minimum: 0,
       description: "The number of this event within its conversation, from 1.",
     }),
-    status: Type.String({ description: "Always `accepted`." }),
-    duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
     invoked_by: Type.String({ description: "Always `webhook`." }),
-    received_at: moment("When the delivery was received."),
     payload: Type.Unknown({
       description: "The payload as it was sent. A string when it is not JSON.",
     }),
+    received_at: moment("When the delivery was received."),
   },
   { title: "WebhookEventResult", description: "The result of a delivery." },
 );

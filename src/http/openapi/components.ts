@@ -63,6 +63,11 @@ const HEADERS = {
     required: true,
     schema: { type: "string" },
   },
+  Allow: {
+    description: "The methods that the resource has.",
+    required: true,
+    schema: { type: "string" },
+  },
   Accept: {
     description: "The content types that the operation accepts.",
     schema: { type: "string" },

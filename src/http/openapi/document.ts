@@ -3,7 +3,7 @@ import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
 import { Problem, ProblemBody, problemBody } from "../../problem/problem.ts";
 import { VERSION } from "../../shared/version.ts";
 import { headersOf, queryOf } from "../changes.ts";
-import { type MediaType, type Operation, pageOf, TAGS } from "../operation.ts";
+import { type MediaType, type Operation, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
 import { type Json, plainSchema } from "./json-schema.ts";
@@ -37,7 +37,10 @@ function problemsOf(operation: Operation): Slug[] {
   const bearer = operation.kind === "json" || operation.credential === "bearer";
   if (bearer) slugs.add("unauthorized").add("rate-limited");
   if (bearer && operation.permission !== null) slugs.add("permission-denied");
-  const hasBody = operation.kind === "json" ? operation.body !== undefined : true;
+  const hasBody =
+    operation.kind === "json"
+      ? operation.body !== undefined
+      : Object.keys(operation.bodies).length > 0;
   if (hasBody) {
     for (const slug of ["validation-failed", "request-timeout", "payload-too-large"] as const) {
       slugs.add(slug);
@@ -124,6 +127,9 @@ function problemHeaders(slugs: readonly Slug[]): Json {
   if (slugs.includes("unauthorized")) {
     headers["WWW-Authenticate"] = { $ref: "#/components/headers/WwwAuthenticate" };
   }
+  if (slugs.includes("method-not-allowed")) {
+    headers["Allow"] = { $ref: "#/components/headers/Allow" };
+  }
   if (slugs.includes("unsupported-media-type")) {
     headers["Accept"] = { $ref: "#/components/headers/Accept" };
     headers["Accept-Encoding"] = { $ref: "#/components/headers/AcceptEncoding" };
@@ -180,15 +186,19 @@ function successHeaders(operation: Operation): Json {
   return headers;
 }
 
-function successContent(operation: Operation, media: MediaType): Json {
-  const page = pageOf(operation) === undefined ? {} : { "text/html": mediaOf(HTML_PAGE) };
-  return { "application/json": mediaOf(media), ...page };
+function successContent({ response, responseExample, page }: Operation): Json {
+  const media = response && { schema: response, example: responseExample };
+  return {
+    ...(media ? { "application/json": mediaOf(media) } : {}),
+    ...(page ? { "text/html": mediaOf(HTML_PAGE) } : {}),
+  };
 }
 
 function successResponses(operation: Operation): Json {
   const headers = successHeaders(operation);
-  const { status = 200, response: schema, responseExample: example } = operation;
-  const content = schema ? { content: successContent(operation, { schema, example }) } : {};
+  const { status = 200 } = operation;
+  const media = successContent(operation);
+  const content = Object.keys(media).length === 0 ? {} : { content: media };
   const responses: Json = {};
   for (const code of operation.mayCreate ? [status, 201] : [status]) {
     const description = code === 201 ? "Created." : "Success.";
@@ -209,8 +219,15 @@ function successResponses(operation: Operation): Json {
 /** The ways to authenticate a caller. Each one suffices. */
 const CALLERS = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
 
+/** By the credential that an operation takes. */
+const SECURITY = {
+  bearer: CALLERS,
+  own: [{ webhookSecret: [] }, { webhookSecretInQuery: [] }, ...CALLERS],
+  none: [],
+};
+
 function operationObject(operation: Operation): Json {
-  const bearer = operation.kind === "json" || operation.credential === "bearer";
+  const credential = operation.kind === "json" ? "bearer" : operation.credential;
   const needs =
     operation.permission === null ? "" : `Needs the permission \`${operation.permission}\`.`;
   const description = [operation.description, needs].filter(Boolean).join("\n\n");
@@ -224,7 +241,7 @@ function operationObject(operation: Operation): Json {
     parameters: parametersOf(operation),
     ...(requestBody ? { requestBody } : {}),
     responses: { ...successResponses(operation), ...problemResponses(operation) },
-    security: bearer ? CALLERS : [{ webhookSecret: [] }, { webhookSecretInQuery: [] }, ...CALLERS],
+    security: SECURITY[credential],
   };
 }
 

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { Elysia } from "elysia";
+import { lazy } from "../../shared/lazy.ts";
 import { inTurns } from "../load/large-answers.ts";
 import { basePathOf } from "../request.ts";
 import { JSON_TYPE } from "../respond.ts";
+import { guidePages } from "./guides.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { referenceScript } from "./reference.ts";
 import { StaticDocument } from "./static-document.ts";
+import { HTML_TYPE, TEXT_PAGE_HEADERS } from "./text-page.ts";
 
 /** The styles of the reference are partly inline. */
 const PAGE_HEADERS = pageHeaders({ styles: "'self' 'unsafe-inline'" });
@@ -42,7 +45,10 @@ function pageOf(title: string, base: string, path: string): string {
 <link rel="stylesheet" href="${path}/docs.css">
 </head>
 <body>
-<nav class="bar" aria-label="Tessera"><a href="${base}/console">Back to the console</a></nav>
+<nav class="bar" aria-label="Tessera">
+<a href="${base}/console">Back to the console</a>
+<a href="${path}/guides">Guides</a>
+</nav>
 <div id="docs" data-service="${base}/" data-document="${path}/json"></div>
 <script src="${path}/reference.js"></script>
 <script src="${path}/start.js"></script>
@@ -61,6 +67,7 @@ export function docsPaths(path: string): string[] {
     `${path}/json`,
     OPENAPI_PATH,
     ...Object.keys(ASSETS).map((name) => `${path}/${name}`),
+    ...guidePages("").keys(),
   ];
 }
 
@@ -77,19 +84,10 @@ async function jsonOf(path: string, document: ApiDocument): Promise<Uint8Array<A
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Makes a document when it is asked for, once. */
-function lazy(make: () => Promise<StaticDocument>): () => Promise<StaticDocument> {
-  let made: Promise<StaticDocument> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 const encoder = new TextEncoder();
 
 /**
- * Serves the API's document at `path`/json and the page that shows it at `path`. The page refers to its
+ * Serves the API's document at `path`/json, the page that shows it at `path`, and the guides. The page refers to its
  * files below the path of `baseUrl`, but not to its host: it may have others. All are made
  * at their first request, so that no start waits for them.
  *
@@ -112,14 +110,15 @@ export function mountDocs(
       });
     }
   };
-  const file = (text: string, type: string) =>
-    new StaticDocument(encoder.encode(text), type, PAGE_HEADERS);
+  const file = (text: string, type: string, headers = PAGE_HEADERS) =>
+    new StaticDocument(encoder.encode(text), type, headers);
   serve([`${path}/json`, OPENAPI_PATH], async () => {
     return new StaticDocument(await jsonOf(path, documentOf()), JSON_TYPE);
   });
-  serve([path], async () =>
-    file(pageOf(documentOf().info.title, base, base + path), "text/html; charset=utf-8"),
-  );
+  for (const [route, page] of guidePages(base)) {
+    serve([route], async () => file(await page(), HTML_TYPE, TEXT_PAGE_HEADERS));
+  }
+  serve([path], async () => file(pageOf(documentOf().info.title, base, base + path), HTML_TYPE));
   for (const [name, { type, read }] of Object.entries(ASSETS)) {
     serve([`${path}/${name}`], async () => file(await read(), type));
   }

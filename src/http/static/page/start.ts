@@ -50,6 +50,9 @@ Scalar.createApiReference(place, {
   },
   persistAuth: false,
   theme: "none",
+  // The document has them in the order in which people read them.
+  orderSchemaPropertiesBy: "preserve",
+  orderRequiredPropertiesFirst: false,
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
   hiddenClients: Object.fromEntries(HIDDEN.map((language) => [language, true])),
   documentDownloadType: "direct",
