@@ -80,11 +80,6 @@ interface Common<P extends TObject, Q extends TObject> {
    * of the tenant who filled it are refused before they are read.
    */
   readonly sheds?: boolean;
-  /**
-   * True when work on a large body goes on after it was taken up: until the answer and for some time after it, others
-   * of the tenant wait.
-   */
-  readonly worksLong?: boolean;
   /** Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems. */
   page?(
     call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">,
@@ -151,8 +146,12 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
       /**
        * Reads the body, then takes a place on the database. Throws `overloaded` and problems of the body.
        * @param tenant who pays for both; the principal's user by default
+       * @param admit waits until a body of this length may be taken up; by default as long as parsing it here needs
        */
-      readBody(tenant?: string): Promise<Uint8Array<ArrayBuffer>>;
+      readBody(
+        tenant?: string,
+        admit?: (bytes: number) => Promise<void>,
+      ): Promise<Uint8Array<ArrayBuffer>>;
     },
   ): Response | Promise<Response>;
 }

@@ -11,7 +11,7 @@ import { type Validator, validator } from "../problem/validate.ts";
 import { type Changes, isWrite, queryOf as querySchemaOf, setChange } from "./changes.ts";
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
-import type { BodyIntake } from "./load/body.ts";
+import type { BodyIntake, Uptake } from "./load/body.ts";
 import { isJsonType, mediaType, parseBody, requirePlainBody } from "./load/body.ts";
 import type { Gates } from "./load/gates.ts";
 import type { UnsentAnswers } from "./load/large-answers.ts";
@@ -106,8 +106,6 @@ interface Incoming {
   asked?: Asked | undefined;
   /** The tenant whose place on the database it holds. */
   holder?: string;
-  /** Resolved with the answer, where the work on a large body takes long. */
-  worked?: PromiseWithResolvers<void>;
   refused?: boolean;
 }
 
@@ -188,11 +186,10 @@ async function perform(call: Incoming): Promise<Response> {
     await waitForChange(call, change);
     await enter(call, tenant);
   };
-  const readBody = async (tenant = principal?.userId ?? "") => {
-    if (operation.worksLong) call.worked = Promise.withResolvers();
+  const readBody = async (tenant = principal?.userId ?? "", admit?: Uptake["admit"]) => {
     const { maxBodyBytes: max } = context;
     const isParsedHere = (bytes: Uint8Array) => mayBeParsed(call, bytes);
-    const uptake = { work: call.worked?.promise, isParsedHere };
+    const uptake = admit === undefined ? { isParsedHere } : { admit };
     const bytes = await context.bodies.read(request, max, tenant, uptake);
     await take(tenant);
     return bytes;
@@ -234,7 +231,6 @@ async function problemOf(error: unknown, { gates }: HttpContext): Promise<unknow
 
 /** Lets others do what the request has kept them from. */
 function leave(call: Incoming): void {
-  call.worked?.resolve();
   if (call.holder !== undefined) call.context.gates.database.leave(call.holder);
   delete call.holder;
 }

@@ -11,6 +11,7 @@ import {
 import { SupervisedThread } from "../threads/supervised-thread.ts";
 import { AppliedChanges } from "./changes/applied-changes.ts";
 import type { FieldSummary } from "./fields/field-summary.ts";
+import { FILTER_LATE } from "./fields/field-work.ts";
 import type { MemberLists } from "./fields/member-lists.ts";
 import { LoadQueue } from "./load-queue.ts";
 import type { WantedFacets } from "./projects/match-facets.ts";
@@ -30,17 +31,10 @@ const PARKED = {
   headers: { "retry-after": String(INDEX_PARKED_MS / 1_000) },
 } as const;
 
-const FILTER_LATE = {
-  detail:
-    "The filter was not compared with all files in time, because it is long or others of yours are being compared. " +
-    "Ask again, which goes on from there, or use fewer and shorter patterns.",
-  headers: { "retry-after": "1" },
-} as const;
-
 const FACETS_LATE = {
   detail:
-    "The values of the facets were not counted in time, because they are many or others of yours are being counted. " +
-    "Ask again, for fewer fields at once.",
+    "The values of the fields were not counted in time, because they are many or others of yours are being counted. " +
+    "Ask again, for fewer facets at once.",
   headers: { "retry-after": "1" },
 } as const;
 
@@ -183,9 +177,13 @@ export class Indexer {
   }
 
   /** For each file version 1 if the filter of the derived scope matches it, else 0. */
-  async matching({ projectId, filter }: Scope, versionIds: readonly string[]): Promise<Uint8Array> {
+  async matching(
+    { projectId, tenant, filter }: Scope,
+    versionIds: readonly string[],
+  ): Promise<Uint8Array> {
     const { json } = filter as NonNullable<Scope["filter"]>;
-    const matched = await this.#run({ type: "match", projectId, filter: json, versionIds });
+    const matched = await this.#run({ type: "match", projectId, tenant, filter: json, versionIds });
+    if (matched === "late") throw new Problem("overloaded", FILTER_LATE);
     if (matched instanceof Uint8Array) return matched;
     throw new Problem("dependency-unavailable");
   }
@@ -203,10 +201,11 @@ export class Indexer {
 
   /** What the files of a scope have in each field. Throws and waits as `whenLoaded` does. */
   fields(scope: Scope): Promise<readonly FieldSummary[]> {
-    const { projectId, id: scopeId } = scope;
+    const { projectId, tenant, id: scopeId } = scope;
     this.used(scope);
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
-      const fields = await this.#run({ type: "fields", projectId, scopeId });
+      const fields = await this.#run({ type: "fields", projectId, tenant, scopeId });
+      if (fields === "late") throw new Problem("overloaded", FACETS_LATE);
       return typeof fields === "string" ? (parseJson(fields) as FieldSummary[]) : undefined;
     });
   }

@@ -91,15 +91,15 @@ export class FairQueue<T> {
 
   /**
    * Removes the entry that is next; undefined when there is none.
-   * @param isServed tells whose entries may be taken; all by default
+   * @param isServed tells which entries may be taken; all by default
    */
-  shift(isServed: (tenant: string) => boolean = () => true): T | undefined {
+  shift(isServed: (item: T) => boolean = () => true): T | undefined {
     for (let passed = 0; passed < this.#tenants.size; ) {
       const [name, tenant] = this.#tenants.entries().next().value as [string, Tenant<T>];
       const [entry] = tenant.entries;
       if (entry === undefined) {
         this.#tenants.delete(name);
-      } else if (!isServed(name)) {
+      } else if (!isServed(entry.item)) {
         this.#endTurn(name, tenant);
         passed++;
       } else if (this.#isLate(name, entry)) {

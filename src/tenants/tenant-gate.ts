@@ -17,6 +17,7 @@ interface GateOptions {
 
 interface Waiting {
   readonly tenant: string;
+  readonly cost: number;
   readonly enter: () => void;
   readonly refuse: (error: unknown) => void;
 }
@@ -51,14 +52,14 @@ export class TenantGate {
     return cost <= free && (this.#inside.get(tenant) ?? 0) + cost <= tenantPlaces;
   }
 
-  /** Takes a place, now or later. Throws `overloaded`, or rejects with it. */
-  enter(tenant: string): Promise<void> | undefined {
-    if (this.waiting(tenant) === 0 && this.hasRoom(tenant)) {
-      this.hold(tenant);
+  /** Takes places, now or later; what one tenant may have at most. Throws `overloaded`, or rejects with it. */
+  enter(tenant: string, cost = 1): Promise<void> | undefined {
+    if (this.waiting(tenant) === 0 && this.hasRoom(tenant, cost)) {
+      this.hold(tenant, cost);
       return undefined;
     }
     const { promise, resolve: enter, reject: refuse } = Promise.withResolvers<void>();
-    if (!this.#waiting.push(tenant, { tenant, enter, refuse })) throw OVERLOADED;
+    if (!this.#waiting.push(tenant, { tenant, cost, enter, refuse })) throw OVERLOADED;
     return promise;
   }
 
@@ -83,11 +84,12 @@ export class TenantGate {
     this.#taken += cost;
   }
 
-  leave(tenant: string): void {
-    const held = (this.#inside.get(tenant) as number) - 1;
+  /** Frees what `enter` has taken. */
+  leave(tenant: string, cost = 1): void {
+    const held = (this.#inside.get(tenant) as number) - cost;
     if (held === 0) this.#inside.delete(tenant);
     else this.#inside.set(tenant, held);
-    this.#taken--;
+    this.#taken -= cost;
     this.#admit();
   }
 
@@ -100,9 +102,9 @@ export class TenantGate {
   #admit(): void {
     if (this.#waiting.length === 0) return;
     for (;;) {
-      const next = this.#waiting.shift((tenant) => this.hasRoom(tenant));
+      const next = this.#waiting.shift(({ tenant, cost }) => this.hasRoom(tenant, cost));
       if (next === undefined) return;
-      this.hold(next.tenant);
+      this.hold(next.tenant, next.cost);
       next.enter();
     }
   }

@@ -1,55 +1,78 @@
-import type { Problem } from "../problem/problem.ts";
+import { TenantGate } from "./tenant-gate.ts";
 
 interface TurnOptions {
-  /** A turn that is longer than this is not waited for, nor does anybody wait longer for one. */
+  /** What a tenant has under way at most, in the unit of the costs; by default 1, so that its turns come one by one. */
+  readonly places?: number;
+  /** Nobody waits longer for a turn. */
   readonly waitMaxMs: number;
-  /** After its turn a tenant rests for this multiple of it, which leaves the rest of the time to others. */
-  readonly restFactor: number;
-  /** What those are told who do not get a turn. */
-  readonly refusal: () => Problem;
+  /** After a turn its tenant rests for this multiple of it, which leaves the rest of the time to others; 0 by default. */
+  readonly restFactor?: number;
+  readonly restMaxMs?: number;
+  /** True where there is nobody to leave the time to; by default there always is. */
+  readonly isAlone?: (tenant: string) => boolean;
 }
 
-interface Turn {
-  readonly begunAt: number;
-  readonly over: Promise<void>;
+interface Taking {
+  /** What the turn takes of the places, all of them at most; 1 by default. */
+  readonly cost?: number;
+  /** Aborted when nobody needs the turn any more. */
+  readonly signal?: AbortSignal;
 }
+
+const DEFAULTS = {
+  ...{ places: 1, restFactor: 0, restMaxMs: Number.POSITIVE_INFINITY, isAlone: () => false },
+};
 
 /**
- * Turns of tenants at work that takes long, one at a time for each tenant. Others of the tenant wait for a short turn,
- * and are refused at once while a long one goes on, so a flood of them neither queues up nor goes on after its clients
- * have left.
+ * Turns of tenants at work that takes long. Others of the tenant wait for some time, in order, so a flood of them neither
+ * queues up for long nor goes on after its clients have left.
  */
 export class TenantTurns {
-  readonly #turns = new Map<string, Turn>();
+  readonly #options: Required<TurnOptions>;
+  readonly #gate: TenantGate;
 
-  constructor(private readonly options: TurnOptions) {}
+  constructor(options: TurnOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+    const [places, maxWaiting] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    this.#gate = new TenantGate({ places, tenantPlaces: this.#options.places, maxWaiting });
+  }
 
-  /** Does work in a turn of the tenant. Throws the refusal without starting it; so it does once `signal` is aborted. */
-  async run<T>(tenant: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(tenant, signal);
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const begunAt = performance.now();
-    this.#turns.set(tenant, { begunAt, over });
+  /** Does work in a turn of the tenant; undefined, without beginning, as `take` is. */
+  async run<T>(tenant: string, work: () => Promise<T>, taking?: Taking): Promise<T | undefined> {
+    const end = await this.take(tenant, taking);
+    if (end === undefined) return undefined;
     try {
       return await work();
     } finally {
-      const restMs = this.options.restFactor * (performance.now() - begunAt);
-      setTimeout(() => {
-        this.#turns.delete(tenant);
-        end();
-      }, restMs).unref();
+      end();
     }
   }
 
-  async #enter(tenant: string, signal: AbortSignal): Promise<void> {
-    const { waitMaxMs, refusal } = this.options;
-    const asked = performance.now();
-    for (;;) {
-      const turn = this.#turns.get(tenant);
-      if (turn === undefined) return;
-      const leftMs = Math.min(turn.begunAt, asked) + waitMaxMs - performance.now();
-      if (leftMs <= 0 || signal.aborted) throw refusal();
-      await Promise.race([turn.over, Bun.sleep(leftMs)]);
+  /** Begins a turn of the tenant. Resolves with what ends it; undefined if it comes too late for the caller. */
+  async take(tenant: string, { cost = 1, signal }: Taking = {}): Promise<(() => void) | undefined> {
+    const { places, restFactor, restMaxMs, isAlone } = this.#options;
+    const held = Math.min(cost, places);
+    const leave = () => this.#gate.leave(tenant, held);
+    const entered = this.#gate.enter(tenant, held);
+    const isInTime = entered === undefined || (await this.#isInTime(entered));
+    if (!isInTime || signal?.aborted === true) {
+      // It keeps its place in the order, and passes it on.
+      void Promise.resolve(entered).then(leave);
+      return undefined;
     }
+    const begun = performance.now();
+    return () => {
+      const restMs = Math.min(restFactor * (performance.now() - begun), restMaxMs);
+      if (restMs === 0 || isAlone(tenant)) leave();
+      else setTimeout(leave, restMs).unref();
+    };
+  }
+
+  async #isInTime(entered: Promise<void>): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(() => resolve(false), this.#options.waitMaxMs);
+    const isInTime = await Promise.race([entered.then(() => true), late]);
+    clearTimeout(timer);
+    return isInTime;
   }
 }

@@ -30,7 +30,9 @@ async function ownerOf(files: number, long: string) {
   const ask = (json: object, path = "retrieve", as: Caller = owner, of: TestProject = project) =>
     api.post(`/projects/${of.slug}/${path}`, { query: "rivers", ...json }, as);
   await until(async () => (await ask({ mode: "keyword" })).body.total_matches === files);
-  return ask;
+  const read = (path: string, query: Record<string, string>) =>
+    api.get(`/projects/${project.slug}/${path}?${new URLSearchParams(query)}`, owner);
+  return Object.assign(ask, { read });
 }
 
 const greedy = await ownerOf(FILES, LONG);
@@ -65,6 +67,18 @@ test("filters that take too long are refused with a reason, while those of anoth
     return status === 503 && body.slug === "overloaded" && body.detail.includes("facets");
   });
   await until(async () => (await modest(facets)).status === 200);
+  // So do lists of files and of fields.
+  const files = { filter: JSON.stringify({ path: "1.md" }) };
+  for (const [path, query] of [
+    ["files", files],
+    ["fields", {}],
+  ] as const) {
+    await until(async () => {
+      const { status, body } = await greedy.read(path, query);
+      return status === 503 && body.slug === "overloaded";
+    });
+    await until(async () => (await modest.read(path, query)).status === 200);
+  }
   isOver = true;
   for (const answer of (await Promise.all(flood)).flat()) {
     expect([answer.status, answer.body.slug]).toEqual([503, "overloaded"]);

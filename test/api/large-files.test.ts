@@ -57,23 +57,20 @@ describe("a large file", () => {
     expect((await put(stranger, project)).status).toBe(404);
   });
 
-  test("is read and stored by another thread than that of all requests, one at a time for each user", async () => {
+  test("is read and stored by another thread than that of all requests", async () => {
     const [one, other] = [await ownerWithProject(), await ownerWithProject()];
     const second = await api.project(one.owner);
     await importsOf(api, one.owner).post(second, [{ record: "environment", name: "production" }]);
     await put(one.owner, one.project);
-    let running: Promise<Answer>[] = [];
+    let running: Promise<Answer> | undefined;
     await sql.begin(async (tx) => {
       await tx`SELECT FROM environment_files WHERE project_id = ${one.project.id} FOR UPDATE`;
-      running = [put(one.owner, one.project)];
+      running = put(one.owner, one.project);
       await until(async () => (await storing()) === 1);
-      running.push(put(one.owner, second));
-      // Small ones of the same user and large ones of another pass.
+      // Others of the same user and of another one pass.
       expect((await put(one.owner, second, "# Small")).status).toBe(201);
       expect((await put(other.owner, other.project)).status).toBe(201);
-      const listed = await api.get(`/projects/${second.slug}/files`, one.owner);
-      expect(listed.body.data[0].size).toBe("# Small".length);
     });
-    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await running)?.status).toBe(200);
   });
 });

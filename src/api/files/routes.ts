@@ -4,7 +4,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
-import { LARGE_BODY_BYTES } from "../../shared/limits.ts";
+import type { ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
 import { listFiles } from "./list.ts";
@@ -21,6 +21,7 @@ import {
   WrittenFile,
   WrittenFileParams,
 } from "./schema.ts";
+import { UNSEEN_MAX_BYTES, UnseenWrites } from "./unseen-writes.ts";
 import {
   deleteFile,
   MARKDOWN_TYPE,
@@ -78,8 +79,13 @@ const EDITORS = "The caller needs the role `owner` or `editor`.";
 
 /** Operations on the files of environments and releases. */
 export function fileOperations(
-  services: WriteServices & { cursors: CursorSigner; engine: Engine },
+  context: Omit<WriteServices, "unseen"> & {
+    readonly cursors: CursorSigner;
+    readonly engine: Engine;
+    readonly embedders: ProjectEmbedders;
+  },
 ): Operation[] {
+  const services = { ...context, unseen: new UnseenWrites(context) };
   const { sql } = services;
   return [
     operation({
@@ -151,8 +157,8 @@ function putOperation(services: WriteServices): Operation {
     summary: "Write a file of an environment",
     description:
       "Stores the content, without a byte order mark, as a new version of the file, cut into chunks, and " +
-      `puts it into the working set. Files of ${LARGE_BODY_BYTES} bytes or more are stored one at a time for each user, ` +
-      "with pauses while other users send bodies; one that has waited for too long is answered 503 `overloaded`. " +
+      `puts it into the working set. While a user has written ${UNSEEN_MAX_BYTES} bytes that searches do not show yet, ` +
+      "further files of the user wait; one that has waited for too long is answered 503 `overloaded`. " +
       "Unchanged content changes nothing. Searches see the change within a second. An " +
       `environment with an active release goes on to serve that. ${EDITORS}`,
     extension: true,
@@ -166,7 +172,6 @@ function putOperation(services: WriteServices): Operation {
       [PLAIN_TYPE]: { schema: body, example: "Run the installer.\n" },
     },
     bodyRequired: false,
-    worksLong: true,
     mayCreate: true,
     response: WrittenFile,
     responseExample: SUMMARY,

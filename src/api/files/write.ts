@@ -16,6 +16,7 @@ import {
 } from "../../shared/limits.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
+import type { Admit, UnseenWrites } from "./unseen-writes.ts";
 import type { WriteThread } from "./write-thread.ts";
 
 export const MARKDOWN_TYPE = "text/markdown";
@@ -24,6 +25,7 @@ export const PLAIN_TYPE = "text/plain";
 export interface WriteServices {
   readonly sql: Sql;
   readonly writes: WriteThread;
+  readonly unseen: UnseenWrites;
 }
 
 interface WriteCall {
@@ -35,7 +37,7 @@ interface WriteCall {
 }
 
 export interface PutCall extends WriteCall {
-  readBody(): Promise<Uint8Array<ArrayBuffer>>;
+  readBody(tenant?: string, admit?: Admit): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 function requirePath(path: string): void {
@@ -65,9 +67,12 @@ function requireText(request: Request): string {
 }
 
 /** Any request may have fewer bytes than a document. Throws `payload-too-large`, among others. */
-async function readBody({ params, readBody }: PutCall): Promise<Uint8Array<ArrayBuffer>> {
+async function readBody(
+  { params, principal, readBody }: PutCall,
+  admit: Admit,
+): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return await readBody();
+    return await readBody(principal.userId, admit);
   } catch (error) {
     if (!(error instanceof Problem) || error.slug !== "payload-too-large") throw error;
     const remedy = `Split the text into several files, or import it: a document has at most ${DOCUMENT_MAX_BYTES} bytes.`;
@@ -90,20 +95,25 @@ function changeOf({ principal, requestId, params, query, request }: WriteCall): 
  * hundreds of searches. Throws `project-not-found`, `permission-denied`, `environment-not-found`,
  * `precondition-failed`, and problems of the body.
  */
-export async function putFile({ sql, writes }: WriteServices, call: PutCall): Promise<Written> {
+export async function putFile(services: WriteServices, call: PutCall): Promise<Written> {
+  const { principal, request } = call;
+  const write = (admit: Admit) => storeFile(services, call, admit);
+  return await services.unseen.during(principal.userId, request.signal, write);
+}
+
+async function storeFile({ sql, writes }: WriteServices, call: PutCall, admit: Admit) {
   const { request } = call;
   const path = documentPath(call.params.file_reference);
   requirePath(path);
-  const bytes = await readBody(call);
+  const bytes = await readBody(call, admit);
   await requireClient(request);
   // Only callers with the right make the text be cut.
   const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);
   await findWorkingSet(sql, id, call.query.environment);
   const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
   const text = { change: changeOf(call), projectId: id, path, bytes, isMarkdown };
-  return bytes.byteLength < LARGE_BODY_BYTES
-    ? await storeText(sql, text)
-    : await writes.store(text);
+  const isLarge = bytes.byteLength >= LARGE_BODY_BYTES;
+  return { projectId: id, written: await (isLarge ? writes.store(text) : storeText(sql, text)) };
 }
 
 /** Takes a file out of a working set. Throws as `putFile` does, and `file-not-found`. */

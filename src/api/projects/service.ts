@@ -42,12 +42,12 @@ const COPY_REST_FACTOR = 1;
 /** Copies of projects, each of which may take the database many seconds. */
 const copies = new TenantTurns({
   ...{ waitMaxMs: PROJECT_COPY_WAIT_MAX_MS, restFactor: COPY_REST_FACTOR },
-  refusal: () =>
-    new Problem("overloaded", {
-      detail: "Another project of this user is being copied, or was a moment ago.",
-      headers: { "retry-after": String(PROJECT_COPY_RETRY_AFTER_SECONDS) },
-    }),
 });
+
+const LATE = {
+  detail: "Another project of this user is being copied, or was a moment ago.",
+  headers: { "retry-after": String(PROJECT_COPY_RETRY_AFTER_SECONDS) },
+};
 
 function projectOf(row: FullProjectRow): Project {
   const { provider, layout, embedder, environments, releases, users, ...rest } = row;
@@ -206,7 +206,9 @@ export async function createProject(
     if (input.templateProjectId === undefined && input.templateSlug === undefined) {
       return await create();
     }
-    return await copies.run(principal.userId, signal, copy);
+    const copied = await copies.run(principal.userId, copy, { signal });
+    if (copied === undefined) throw new Problem("overloaded", LATE);
+    return copied;
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;
     throw new Problem("project-slug-taken", { cause: error });

@@ -46,6 +46,20 @@ export async function readEmbeddedPosition(
   return row;
 }
 
+/** Those of some file versions that wait for an embedder, and the last change, which has the embeddings of the others. */
+export async function readUnembedded(
+  sql: Queryable,
+  versions: readonly string[],
+  embedder: string,
+): Promise<{ readonly seq: number; readonly waiting: ReadonlySet<string> }> {
+  const [row] = await sql<{ seq: number; waiting: string[] }[]>`
+    SELECT coalesce((SELECT max(seq) FROM change_log), 0)::float8 AS seq, ARRAY(
+      SELECT q.file_version_id FROM embedding_queue q JOIN projects p ON p.id = q.project_id
+      WHERE q.file_version_id = ANY (${[...versions]}::uuid[]) AND p.embedder = ${embedder}) AS waiting`;
+  const { seq = 0, waiting = [] } = row ?? {};
+  return { seq, waiting: new Set(waiting) };
+}
+
 /** True if a file waits that nobody is at work on. */
 export async function isWaiting(sql: Queryable): Promise<boolean> {
   const [row] = await sql`SELECT 1 FROM embedding_queue WHERE due <= now() LIMIT 1`;

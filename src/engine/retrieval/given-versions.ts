@@ -1,13 +1,13 @@
-import pLimit from "p-limit";
 import type { Given } from "../../../native/retrieval.ts";
 import type { Queryable } from "../../db/client.ts";
 import { writtenJson } from "../../db/written-json.ts";
+import { FILTER_LATE, FieldWork } from "../../indexing/fields/field-work.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../../indexing/versions/version-index.ts";
 import { isMarkdownPath, markdownChunks, readFrontmatterValues } from "../../markdown/index.ts";
+import { Problem } from "../../problem/problem.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
-import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
 import type { Scope } from "../requests/scope.ts";
@@ -33,7 +33,7 @@ const UNCUT_MS = 400;
 
 /** All requests of the main thread wait while a filter is evaluated, so it is for this time at once. */
 const SLICE_MS = 1;
-const turns = pLimit(1);
+const fieldWork = new FieldWork(SLICE_MS);
 
 /** For how long a version is known to have no chunks. One that has text to cut may get some at any time. */
 function bareMsOf(
@@ -48,7 +48,7 @@ function bareMsOf(
 
 /** The chunks that belong to a scope, which may be one that a filter derives. */
 async function chunksIn(
-  { filter }: Scope,
+  { tenant, filter }: Scope,
   heads: ReadonlyMap<string, string | null>,
   rows: StoredChunk[],
 ): Promise<StoredChunk[]> {
@@ -65,7 +65,8 @@ async function chunksIn(
       if (yield* matches({ path, frontmatter, metadata })) matching.push(row);
     }
   }
-  await evaluateInTurns(turns, evaluation(), { sliceMs: SLICE_MS });
+  const evaluated = await fieldWork.inTurn(tenant, (evaluate) => evaluate(evaluation()));
+  if (evaluated === "late") throw new Problem("overloaded", FILTER_LATE);
   return matching;
 }
 

@@ -13,6 +13,7 @@ import {
 } from "../../shared/limits.ts";
 import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { TenantLedger } from "../../tenants/tenant-ledger.ts";
+import { TenantTurns } from "../../tenants/tenant-turns.ts";
 
 /**
  * After a large body, its tenant waits for this multiple of the time that the body took, which leaves four fifths
@@ -23,7 +24,7 @@ const LARGE_BODY_PAUSE_FACTOR = 4;
 const LARGE_BODY_PAUSE_MAX_MS = 3_000;
 /** Nor where no other tenant has sent a body for so long: there is nobody to leave the time to. */
 const ALONE_AFTER_MS = 1_000;
-/** A large body that has arrived waits no longer for its turn, unless the work on those before it takes long. */
+/** A large body that has arrived waits no longer for its turn. */
 const LARGE_BODY_WAIT_MAX_MS = 2_000;
 /** Bodies from this length on are taken up in a bounded number of each turn of the event loop: a millisecond of parsing. */
 const LONG_BODY_BYTES = 8_192;
@@ -123,11 +124,11 @@ const unreadable = (cause: unknown) =>
   new Problem("validation-failed", { detail: "The body could not be read.", cause });
 
 /** What follows when a body has been read. */
-interface Uptake {
-  /** Resolves when the work on a large body is done; by default when it was taken up. */
-  readonly work?: Promise<void> | undefined;
+export interface Uptake {
   /** Whether this thread parses the body; true by default. */
   isParsedHere?(bytes: Uint8Array): boolean;
+  /** Waits for what is bounded otherwise than parsing on this thread, with a body of this length. */
+  admit?(bytes: number): Promise<void>;
 }
 
 /** When somebody else than a tenant has sent a body last, on the clock of `performance.now()`. */
@@ -160,8 +161,10 @@ class LastOthers {
 export class BodyIntake {
   readonly #others = new LastOthers();
   readonly #shares: TenantLedger<Reading>;
-  readonly #large = new TenantGate({
-    ...{ places: Number.POSITIVE_INFINITY, tenantPlaces: 1, maxWaiting: Number.POSITIVE_INFINITY },
+  readonly #large = new TenantTurns({
+    ...{ waitMaxMs: LARGE_BODY_WAIT_MAX_MS, restFactor: LARGE_BODY_PAUSE_FACTOR },
+    restMaxMs: LARGE_BODY_PAUSE_MAX_MS,
+    isAlone: (tenant) => performance.now() - this.#others.lastBeside(tenant) > ALONE_AFTER_MS,
   });
   readonly #long = new TenantGate({
     ...{ places: TURN_LONG_BODIES_MAX, maxWaiting: GATE_WAITING_MAX, freeAfterMs: 0 },
@@ -207,20 +210,13 @@ export class BodyIntake {
     };
     const reading: Reading = { tenant, refuse, bytes: 0, isOver: false };
     this.#reserve(reading, Math.max(length, BODY_MIN_BYTES));
-    let late: "overloaded" | "request-timeout" = "request-timeout";
-    let timer = setTimeout(() => refuse(refusal(late)), this.timeoutMs);
+    const timer = setTimeout(() => refuse(refusal("request-timeout")), this.timeoutMs);
     try {
       const bytes = await Promise.race([refused, this.#receive(request, maxBytes, reading)]);
-      late = "overloaded";
-      if (bytes.byteLength >= LARGE_BODY_BYTES) {
-        if (uptake.work === undefined) {
-          clearTimeout(timer);
-          timer = setTimeout(() => refuse(waited()), LARGE_BODY_WAIT_MAX_MS);
-        }
-        await Promise.race([refused, this.#turn(tenant, uptake.work)]);
-      } else if (bytes.byteLength >= LONG_BODY_BYTES && (uptake.isParsedHere?.(bytes) ?? true)) {
-        await this.#long.enter(tenant);
-      } else return bytes;
+      clearTimeout(timer);
+      const admitted = this.#admit(tenant, bytes, uptake);
+      if (admitted === undefined) return bytes;
+      await Promise.race([refused, admitted]);
       // Who has left while it waited needs nothing any more.
       if (request.signal.aborted) throw unreadable("the client has gone");
       return bytes;
@@ -232,17 +228,20 @@ export class BodyIntake {
     }
   }
 
+  /** Resolves when a body of the tenant may be taken up; undefined for one that may be at once. */
+  #admit(tenant: string, bytes: Uint8Array, uptake: Uptake): Promise<void> | undefined {
+    const length = bytes.byteLength;
+    if (uptake.admit !== undefined) return uptake.admit(length);
+    if (length >= LARGE_BODY_BYTES) return this.#turn(tenant);
+    const isLong = length >= LONG_BODY_BYTES && (uptake.isParsedHere?.(bytes) ?? true);
+    return isLong ? this.#long.enter(tenant) : undefined;
+  }
+
   /** Resolves when a large body of the tenant may be taken up, in the turn of the event loop that follows. */
-  async #turn(tenant: string, work?: Promise<void>): Promise<void> {
-    await this.#large.enter(tenant);
-    const begun = performance.now();
-    const taken = work ?? new Promise<void>((resolve) => setImmediate(resolve));
-    void taken.then(() => {
-      const now = performance.now();
-      const isAlone = now - this.#others.lastBeside(tenant) > ALONE_AFTER_MS;
-      const pauseMs = isAlone ? 0 : LARGE_BODY_PAUSE_FACTOR * (now - begun);
-      setTimeout(() => this.#large.leave(tenant), Math.min(pauseMs, LARGE_BODY_PAUSE_MAX_MS));
-    });
+  async #turn(tenant: string): Promise<void> {
+    const end = await this.#large.take(tenant);
+    if (end === undefined) throw waited();
+    setImmediate(end);
   }
 
   /** The whole body. One without a declared length counts with what has arrived of it. */

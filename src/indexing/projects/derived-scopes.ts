@@ -1,13 +1,11 @@
 import type { ScopeRef } from "../../engine/requests/scope.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { compileFilter } from "../../shared/filter/compile.ts";
-import type { Steps } from "../../shared/filter/steps.ts";
-import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { FILTERS_CACHED_MAX } from "../../shared/limits.ts";
+import { completely } from "../fields/field-work.ts";
 import { FilterResults } from "../fields/filter-results.ts";
 import type { Members, NumberSet } from "../versions/version-index.ts";
-import { inTenantTurn } from "./filter-turn.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** A scope that requests wait for. */
@@ -39,11 +37,6 @@ export type Derived = boolean | "late";
 
 /** The time that the evaluation of a filter takes for one request at most. What it has evaluated is kept. */
 const FILTER_WORK_MAX_MS = 500;
-
-function* completely(evaluation: Steps<void>): Steps<true> {
-  yield* evaluation;
-  return true;
-}
 
 /**
  * The parts of a project's scopes that filters match. A filter is evaluated when it is first asked
@@ -168,13 +161,9 @@ export class DerivedScopes {
    * too long.
    */
   async #evaluate({ results, tenant }: DerivedScope, versions: NumberSet): Promise<boolean> {
-    const { filterGate, filterTurns } = this.context;
-    const evaluated = await inTenantTurn(filterGate, tenant, async () => {
-      const evaluation = completely(results.evaluate(versions));
-      const isNeeded = () => !this.#closed;
-      const options = { isNeeded, budgetMs: FILTER_WORK_MAX_MS };
-      return await evaluateInTurns(filterTurns, evaluation, options);
-    });
-    return evaluated ?? false;
+    const evaluation = completely(results.evaluate(versions));
+    const options = { isNeeded: () => !this.#closed, budgetMs: FILTER_WORK_MAX_MS };
+    const { fieldWork } = this.context;
+    return (await fieldWork.inTurn(tenant, (evaluate) => evaluate(evaluation, options))) === true;
   }
 }

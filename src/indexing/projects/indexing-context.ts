@@ -1,9 +1,9 @@
 import type { LimitFunction } from "p-limit";
 import type { Log } from "../../observability/log.ts";
-import type { TenantGate } from "../../tenants/tenant-gate.ts";
 import type { Anchor, ChangeLog } from "../changes/change-log.ts";
 import type { Copies } from "../copies/copies.ts";
 import type { FieldIndex } from "../fields/field-index.ts";
+import type { FieldWork } from "../fields/field-work.ts";
 import type { SnapshotStore } from "../snapshots/snapshot-store.ts";
 import type { VersionIndex, VersionReader } from "../versions/version-index.ts";
 
@@ -21,10 +21,8 @@ export interface IndexingContext {
   readonly anchor: () => Anchor;
   /** One of `indexes`: what filters compare. */
   readonly fields: FieldIndex;
-  /** Lets evaluations of filters take turns. */
-  readonly filterTurns: LimitFunction;
-  /** Lets each user evaluate one filter at a time. */
-  readonly filterGate: TenantGate;
+  /** In which users take turns to read them. */
+  readonly fieldWork: FieldWork;
   /** Limits how many projects read more than one slice at a time. */
   readonly bulk: LimitFunction;
 }

@@ -1,7 +1,5 @@
-import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { countFacets } from "../fields/facets.ts";
 import type { Members } from "../versions/version-index.ts";
-import { inTenantTurn } from "./filter-turn.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** The time that counting takes for one request at most. */
@@ -32,15 +30,11 @@ interface Derived {
  * null if the project is not in memory, "late" if the values were not counted in time.
  */
 export async function matchFacets(
-  {
-    fields,
-    filterTurns,
-    filterGate,
-  }: Pick<IndexingContext, "fields" | "filterTurns" | "filterGate">,
+  { fields, fieldWork }: Pick<IndexingContext, "fields" | "fieldWork">,
   { projectId, tenant, scopeId, versionIds, names, areAll }: WantedFacets,
   derived: Derived,
 ): Promise<string | null> {
-  const count = async () => {
+  return await fieldWork.inTurn(tenant, async (evaluate) => {
     const ids = versionIds === "" ? [] : versionIds.split(",");
     for (;;) {
       const project = fields.find(projectId);
@@ -50,11 +44,9 @@ export async function matchFacets(
       const chunks = derived.membersOf(projectId, scopeId)?.chunks ?? null;
       const counting = countFacets(project, names, { ids, chunks, areAll });
       const options = { isNeeded, budgetMs: FACETS_WORK_MAX_MS };
-      const found = await evaluateInTurns(filterTurns, counting, options);
+      const found = await evaluate(counting, options);
       // Versions may have got other numbers meanwhile.
-      if (isNeeded()) return found === undefined ? undefined : JSON.stringify(found);
+      if (isNeeded()) return found === undefined ? "late" : JSON.stringify(found);
     }
-  };
-  const counted = await inTenantTurn(filterGate, tenant, count);
-  return counted === undefined ? "late" : counted;
+  });
 }

@@ -1,23 +1,39 @@
 import { type CompiledFilter, compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
-import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { addDocument, emptyDocumentSet } from "../../text/index.ts";
 import type { FieldProject } from "../fields/field-project.ts";
+import { completely } from "../fields/field-work.ts";
 import { FilterResults } from "../fields/filter-results.ts";
 import { fieldsOf, matchesFields } from "../fields/version-fields.ts";
 import type { VersionReader } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
-type Turns = IndexingContext["filterTurns"];
+/** The time that comparing some versions takes at most. */
+const MATCH_WORK_MAX_MS = 1_000;
 
-/** Whether each of these file versions matches, of those that are indexed. */
+/** The file versions that are compared with a filter. */
+export interface WantedMatches {
+  readonly projectId: string;
+  /** The user who asks. */
+  readonly tenant: string;
+  /** Canonical JSON text. */
+  readonly filter: string;
+  readonly versionIds: readonly string[];
+}
+
+interface Matching {
+  readonly filter: CompiledFilter;
+  readonly versionIds: readonly string[];
+  /** False if it has taken too long. */
+  evaluate(evaluation: Steps<void>): Promise<boolean>;
+}
+
+/** Whether each of these file versions matches, of those that are indexed; undefined if that takes too long. */
 async function matchIndexed(
   project: FieldProject,
-  filter: CompiledFilter,
-  versionIds: readonly string[],
-  turns: Turns,
-): Promise<Map<string, boolean>> {
+  { filter, versionIds, evaluate }: Matching,
+): Promise<Map<string, boolean> | undefined> {
   const results = new FilterResults(project, filter);
   for (;;) {
     const set = emptyDocumentSet(project.count);
@@ -29,21 +45,19 @@ async function matchIndexed(
       known.set(id, false);
     }
     const members = results.membersIn(set);
-    if (members === undefined) await evaluateInTurns(turns, results.evaluate(set));
-    else {
+    if (members !== undefined) {
       for (const number of members.numbers) known.set(project.idOf(number), true);
       return known;
     }
+    if (!(await evaluate(results.evaluate(set)))) return undefined;
   }
 }
 
-/** The ids of those file versions that match. Reads them from the database. */
+/** The ids of those file versions that match, read from the database; undefined if that takes too long. */
 async function matchStored(
   reader: VersionReader,
-  filter: CompiledFilter,
-  versionIds: readonly string[],
-  turns: Turns,
-): Promise<Set<string>> {
+  { filter, versionIds, evaluate }: Matching,
+): Promise<Set<string> | undefined> {
   const matching = new Set<string>();
   for await (const rows of reader.fields(versionIds)) {
     function* evaluation(): Steps<void> {
@@ -52,29 +66,32 @@ async function matchStored(
         if (yield* matchesFields(filter, fieldsOf(row))) matching.add(row.file_version_id);
       }
     }
-    await evaluateInTurns(turns, evaluation());
+    if (!(await evaluate(evaluation()))) return undefined;
   }
   return matching;
 }
 
-/** For each file version 1 if one of its chunks matches a filter, else 0. */
+/** For each file version 1 if one of its chunks matches a filter, else 0; "late" if they were not compared in time. */
 export async function matchVersions(
-  { fields, reader, filterTurns }: Pick<IndexingContext, "fields" | "reader" | "filterTurns">,
-  projectId: string,
-  json: string,
-  versionIds: readonly string[],
-): Promise<Uint8Array> {
+  { fields, reader, fieldWork }: Pick<IndexingContext, "fields" | "reader" | "fieldWork">,
+  { projectId, tenant, filter: json, versionIds }: WantedMatches,
+): Promise<Uint8Array | "late"> {
   const filter = compileFilter(parseJson(json) as Record<string, unknown>);
   const project = fields.find(projectId);
-  const known =
-    project === undefined
-      ? new Map<string, boolean>()
-      : await matchIndexed(project, filter, versionIds, filterTurns);
-  // The scope may have been given versions that are not indexed yet.
-  const unknown = versionIds.filter((id) => !known.has(id));
-  const stored =
-    unknown.length === 0
-      ? new Set<string>()
-      : await matchStored(reader, filter, unknown, filterTurns);
-  return Uint8Array.from(versionIds, (id) => (known.get(id) === true || stored.has(id) ? 1 : 0));
+  return await fieldWork.inTurn(tenant, async (run) => {
+    const evaluate = async (evaluation: Steps<void>) =>
+      (await run(completely(evaluation), { budgetMs: MATCH_WORK_MAX_MS })) === true;
+    const known =
+      project === undefined
+        ? new Map<string, boolean>()
+        : await matchIndexed(project, { filter, versionIds, evaluate });
+    // The scope may have been given versions that are not indexed yet.
+    const rest = versionIds.filter((id) => known?.has(id) === false);
+    const stored =
+      rest.length === 0
+        ? new Set<string>()
+        : await matchStored(reader, { filter, versionIds: rest, evaluate });
+    if (known === undefined || stored === undefined) return "late";
+    return Uint8Array.from(versionIds, (id) => (known.get(id) === true || stored.has(id) ? 1 : 0));
+  });
 }

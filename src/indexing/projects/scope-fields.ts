@@ -1,21 +1,22 @@
-import pLimit from "p-limit";
-import { evaluateInTurns } from "../../shared/filter/turns.ts";
 import { summariseFields } from "../fields/field-summary.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
-/** One summary at a time takes turns with the filters, so that many of them delay no search for long. */
-const summaries = pLimit(1);
+/** The scope whose fields a user asks for. */
+export interface WantedFields {
+  readonly projectId: string;
+  readonly tenant: string;
+  readonly scopeId: string;
+}
 
 /**
  * What the files of a scope have in each field, as the JSON of summaries, because no thread can post numbers as
- * they are written; null if the scope is not in memory.
+ * they are written; null if the scope is not in memory, "late" if other work of the user takes too long.
  */
 export async function scopeFields(
-  { fields, filterTurns }: Pick<IndexingContext, "fields" | "filterTurns">,
-  projectId: string,
-  scopeId: string,
+  { fields, fieldWork }: Pick<IndexingContext, "fields" | "fieldWork">,
+  { projectId, tenant, scopeId }: WantedFields,
 ): Promise<string | null> {
-  return await summaries(async () => {
+  return await fieldWork.inTurn(tenant, async (evaluate) => {
     for (;;) {
       const project = fields.find(projectId);
       const scope = project?.scopes.get(scopeId);
@@ -23,7 +24,7 @@ export async function scopeFields(
       const { numbering } = project;
       const isNeeded = () => project.numbering === numbering;
       const summary = summariseFields(project, scope);
-      const found = await evaluateInTurns(filterTurns, summary, { isNeeded });
+      const found = await evaluate(summary, { isNeeded });
       if (found !== undefined && isNeeded()) return JSON.stringify(found);
     }
   });

@@ -170,10 +170,9 @@ export class IndexingThread {
       const members = this.projects.membersOf(projectId, task.scopeId);
       return Promise.resolve(members === undefined ? null : memberLists(members));
     }
-    if (task.type === "fields") return scopeFields(this.context, projectId, task.scopeId);
+    if (task.type === "fields") return scopeFields(this.context, task);
     if (task.type === "facets") return matchFacets(this.context, task, this.projects);
-    const { filter, versionIds } = task;
-    return matchVersions(this.context, projectId, filter, versionIds).catch((err: unknown) => {
+    return matchVersions(this.context, task).catch((err: unknown) => {
       this.context.log.warn({ err, project: projectId }, "cannot read the fields of file versions");
       return null;
     });

@@ -6,6 +6,8 @@ import type { CopyTotals } from "../copies/copy-totals.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { Derived, WantedScope } from "../projects/derived-scopes.ts";
 import type { WantedFacets } from "../projects/match-facets.ts";
+import type { WantedMatches } from "../projects/match-versions.ts";
+import type { WantedFields } from "../projects/scope-fields.ts";
 
 /** What the indexing thread is started with. */
 export interface IndexerOptions {
@@ -58,12 +60,8 @@ interface EnsureTask extends WantedScope {
 }
 
 /** Asks which file versions a filter matches. */
-interface MatchTask {
+interface MatchTask extends WantedMatches {
   readonly type: "match";
-  readonly projectId: string;
-  /** Canonical JSON text. */
-  readonly filter: string;
-  readonly versionIds: readonly string[];
 }
 
 /** Asks what a derived scope holds. */
@@ -74,10 +72,8 @@ interface MembersTask {
 }
 
 /** Asks what the files of a scope have in each field. */
-interface FieldsTask {
+interface FieldsTask extends WantedFields {
   readonly type: "fields";
-  readonly projectId: string;
-  readonly scopeId: string;
 }
 
 /** Asks how many of some file versions have each value of some fields. */

@@ -5,10 +5,10 @@ import type { Log } from "../../observability/log.ts";
 import { LogLimiter } from "../../observability/log-limiter.ts";
 import { INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
 import { Copies } from "../copies/copies.ts";
 import { FieldIndex } from "../fields/field-index.ts";
+import { FieldWork } from "../fields/field-work.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { SnapshotStore } from "../snapshots/snapshot-store.ts";
 import { TextIndex } from "../text/text-index.ts";
@@ -58,12 +58,6 @@ function createIndexes(
   return [vector, text];
 }
 
-/** One at a time of each user. */
-function filterGate(): TenantGate {
-  const [places, maxWaiting] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  return new TenantGate({ places, tenantPlaces: 1, maxWaiting });
-}
-
 /**
  * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
  * change that was handed to them.
@@ -90,8 +84,7 @@ export async function openContext(
     ...(place === undefined ? {} : { copies: new Copies(place, shared) }),
     reader: createVersionReader(sql),
     fields,
-    filterTurns: pLimit(1),
-    filterGate: filterGate(),
+    fieldWork: new FieldWork(),
     bulk: pLimit(INDEX_BULK_READERS),
   };
   return { context, names };

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pLimit from "p-limit";
 import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
+import { FieldWork } from "../../../../src/indexing/fields/field-work.ts";
 import { DerivedScopes } from "../../../../src/indexing/projects/derived-scopes.ts";
 import type {
   FieldsRow,
@@ -10,7 +10,6 @@ import type {
   VersionReader,
 } from "../../../../src/indexing/versions/version-index.ts";
 import { FILTERS_CACHED_MAX } from "../../../../src/shared/limits.ts";
-import { TenantGate } from "../../../../src/tenants/tenant-gate.ts";
 import { hasDocument } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 
@@ -65,8 +64,7 @@ function deriving(fields: FieldIndex) {
   const context = {
     fields,
     indexes: [fields, searched],
-    filterTurns: pLimit(1),
-    filterGate: new TenantGate({ places: 1 }),
+    fieldWork: new FieldWork(),
   };
   const scopes = new DerivedScopes(PROJECT, context as never);
   const ensure = async (json: string, tenant = "tenant") => {

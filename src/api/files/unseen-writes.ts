@@ -1,0 +1,113 @@
+import { HASHING } from "../../config/embedders.ts";
+import type { Sql } from "../../db/client.ts";
+import { readUnembedded } from "../../embeddings/queue/queries.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type {
+  ProjectEmbedder,
+  ProjectEmbedders,
+} from "../../import/embedders/project-embedders.ts";
+import { Problem } from "../../problem/problem.ts";
+import { SharedWork } from "../../shared/shared-work.ts";
+import { TenantTurns } from "../../tenants/tenant-turns.ts";
+import type { Written } from "./change-file.ts";
+
+/** Texts that a user has written and searches do not show: about a second of cutting, embedding and indexing. */
+export const UNSEEN_MAX_BYTES = 1_048_576;
+/** A short text counts for so much, because storing it takes as long. */
+const UNSEEN_TEXT_MIN_BYTES = 16_384;
+/** A text that has been read waits no longer for those before it. */
+const UNSEEN_WAIT_MAX_MS = 10_000;
+/** Nor does a text count for longer: what shows it may be away. */
+const UNSEEN_COUNTS_MAX_MS = 10_000;
+/** How often texts are looked for that have their embeddings. */
+const UNSEEN_POLL_MS = 50;
+
+const BEHIND = {
+  detail:
+    "Other files of this user are stored first, and shown by searches. Send fewer at once, or import them.",
+  headers: { "retry-after": "1" },
+} as const;
+
+interface UnseenServices {
+  readonly sql: Sql;
+  readonly engine: Pick<Engine, "noteChange" | "whenApplied">;
+  readonly embedders: ProjectEmbedders;
+}
+
+/** A file that was written. */
+interface Stored {
+  readonly projectId: string;
+  readonly written: Written;
+}
+
+/** Waits until a text of so many bytes may be stored. Throws `overloaded`. */
+export type Admit = (bytes: number) => Promise<void>;
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Bounds what users have written and searches do not show yet, so that a flood of writes leaves no more work behind
+ * than that. Further writes of the user wait.
+ */
+export class UnseenWrites {
+  readonly #turns = new TenantTurns({ places: UNSEEN_MAX_BYTES, waitMaxMs: UNSEEN_WAIT_MAX_MS });
+  /** The versions that may wait for their embeddings. */
+  readonly #versions = new Set<string>();
+  readonly #looks: SharedWork<Awaited<ReturnType<typeof readUnembedded>>>;
+
+  constructor(private readonly services: UnseenServices) {
+    const { sql, embedders } = services;
+    // Texts may wait for other embedders for hours, and cost this service little meanwhile.
+    const { fingerprint } = embedders.get(HASHING) as ProjectEmbedder;
+    this.#looks = new SharedWork(() => readUnembedded(sql, [...this.#versions], fingerprint));
+  }
+
+  /** Does a write, which has its text admitted. That counts until searches show it. */
+  async during(
+    tenant: string,
+    signal: AbortSignal,
+    write: (admit: Admit) => Promise<Stored>,
+  ): Promise<Written> {
+    let isOver = false;
+    let end = () => {
+      isOver = true;
+    };
+    const admit = async (bytes: number) => {
+      const cost = Math.max(bytes, UNSEEN_TEXT_MIN_BYTES);
+      const leave = await this.#turns.take(tenant, { cost, signal });
+      if (leave === undefined) throw new Problem("overloaded", BEHIND);
+      if (isOver) leave();
+      else end = leave;
+    };
+    try {
+      const stored = await write(admit);
+      void this.#untilSeen(stored)
+        .catch(() => {})
+        .finally(() => end());
+      return stored.written;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** Resolves when searches of this process show a file. */
+  async #untilSeen({ projectId, written }: Stored): Promise<void> {
+    const { engine } = this.services;
+    const version = written.file.version_id;
+    const deadline = performance.now() + UNSEEN_COUNTS_MAX_MS;
+    this.#versions.add(version);
+    try {
+      let { seq, waiting } = await this.#looks.run();
+      while (waiting.has(version) && performance.now() < deadline) {
+        await Bun.sleep(UNSEEN_POLL_MS);
+        ({ seq, waiting } = await this.#looks.run());
+      }
+      engine.noteChange(seq);
+      const timeoutMs = Math.max(0, deadline - performance.now());
+      await engine.whenApplied({ projectId, seq, timeoutMs, signal: NEVER }, "vectors");
+    } finally {
+      this.#versions.delete(version);
+    }
+  }
+}

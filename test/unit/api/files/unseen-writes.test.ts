@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import { UNSEEN_MAX_BYTES, UnseenWrites } from "../../../../src/api/files/unseen-writes.ts";
+import { projectEmbedders } from "../../../../src/import/embedders/project-embedders.ts";
+import { until } from "../../../../support/until.ts";
+
+const NEVER = new AbortController().signal;
+const HALF = UNSEEN_MAX_BYTES / 2;
+const embedders = projectEmbedders([], () => {});
+
+/** Writes whose embeddings and indexes are made when the test says so. */
+function writing() {
+  const unembedded = new Set<string>();
+  const unindexed = new Set<() => void>();
+  const sql = () => Promise.resolve([{ seq: 1, waiting: [...unembedded] }]);
+  const engine = {
+    noteChange() {},
+    whenApplied: () => new Promise<boolean>((resolve) => unindexed.add(() => resolve(true))),
+  };
+  const writes = new UnseenWrites({ sql: sql as never, engine, embedders });
+  const stored: string[] = [];
+  const write = (id: string, bytes: number, tenant = "one", signal = NEVER) =>
+    writes.during(tenant, signal, async (admit) => {
+      await admit(bytes);
+      stored.push(id);
+      unembedded.add(id);
+      return { projectId: "project", written: { file: { version_id: id } } as never };
+    });
+  const index = async () => {
+    await until(() => unindexed.size > 0);
+    for (const resolve of unindexed) resolve();
+    unindexed.clear();
+  };
+  return { writes, write, stored, unembedded, index };
+}
+
+test("what a user has written and searches do not show stays within the bound, and others write", async () => {
+  const { write, stored, unembedded, index } = writing();
+  await Promise.all([write("a", HALF), write("b", HALF)]);
+  const third = write("c", HALF);
+  const fourth = write("d", 1);
+  await write("x", UNSEEN_MAX_BYTES, "other");
+  unembedded.delete("a");
+  await Bun.sleep(100);
+  // It has its embeddings, and searches do not show them yet.
+  expect(stored).toEqual(["a", "b", "x"]);
+  await index();
+  await third;
+  expect(stored).toEqual(["a", "b", "x", "c"]);
+  unembedded.delete("b");
+  await index();
+  await fourth;
+});
+
+test("many short texts count for more than they have, and a longer one than the bound is stored alone", async () => {
+  const { write, stored, unembedded, index } = writing();
+  const short = Array.from({ length: 65 }, (_, i) => write(String(i), 1));
+  await Promise.all(short.slice(0, 64));
+  expect(stored).toHaveLength(64);
+  const long = write("long", 10 * UNSEEN_MAX_BYTES);
+  for (let i = 0; i < 64; i++) unembedded.delete(String(i));
+  await index();
+  await short[64];
+  expect(stored).not.toContain("long");
+  unembedded.delete("64");
+  await index();
+  await long;
+});
+
+test("writes that fail, are admitted too late or have lost their client count no more", async () => {
+  const { writes, write, unembedded, index } = writing();
+  const failing = writes.during("one", NEVER, async (admit) => {
+    await admit(UNSEEN_MAX_BYTES);
+    throw new Error("no");
+  });
+  expect(failing).rejects.toThrow("no");
+  await write("a", UNSEEN_MAX_BYTES);
+  // The one is refused while it waits, by what counts its bytes; the client of the other goes away.
+  const refused = writes.during("one", NEVER, async (admit) => {
+    void admit(UNSEEN_MAX_BYTES);
+    throw new Error("refused");
+  });
+  expect(refused).rejects.toThrow("refused");
+  const client = new AbortController();
+  const left = write("b", UNSEEN_MAX_BYTES, "one", client.signal).catch((error) => error.slug);
+  client.abort();
+  unembedded.delete("a");
+  await index();
+  expect(await left).toBe("overloaded");
+  await write("c", UNSEEN_MAX_BYTES);
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
+import { FieldWork } from "../../../../src/indexing/fields/field-work.ts";
+import { DerivedScopes } from "../../../../src/indexing/projects/derived-scopes.ts";
+import { matchFacets } from "../../../../src/indexing/projects/match-facets.ts";
+import { matchVersions } from "../../../../src/indexing/projects/match-versions.ts";
+import { scopeFields } from "../../../../src/indexing/projects/scope-fields.ts";
+import type { VersionReader } from "../../../../src/indexing/versions/version-index.ts";
+import { PROJECT_ROOT } from "../../../../support/processes/process.ts";
+
+const SOURCES = join(PROJECT_ROOT, "src");
+const TARGET = { projectId: "project", scopeId: "a" } as const;
+
+const reader: VersionReader = {
+  async *chunks() {},
+  async *documents() {},
+  async *fields(ids) {
+    const more = { head: "text", dimensions: [768], metadata: "[{}]" };
+    yield ids.map((id) => ({ file_version_id: id, path: `${id}.md`, ...more }));
+  },
+};
+
+const fields = new FieldIndex();
+fields.openProject(TARGET.projectId);
+await fields.add(TARGET.projectId, ["v"], reader);
+fields.setScope(TARGET.projectId, TARGET.scopeId, ["v"]);
+
+const fieldWork = new FieldWork();
+const context = { fields, reader, fieldWork, indexes: [fields] };
+const scopes = new DerivedScopes(TARGET.projectId, context as never);
+const derived = { membersOf: () => undefined };
+
+/** All work on fields in the indexing thread, by its file. */
+const WORK: Readonly<Record<string, (tenant: string) => Promise<unknown>>> = {
+  "indexing/projects/derived-scopes.ts": (tenant) => {
+    const filter = { base: "a", json: JSON.stringify({ path: `${tenant}.md` }) };
+    const scope = { id: `a#${tenant}`, kind: "environment", filter } as const;
+    return scopes.ensure({ scope, tenant, indexes: ["fields"] });
+  },
+  "indexing/projects/match-facets.ts": (tenant) =>
+    matchFacets(
+      context,
+      { ...TARGET, tenant, versionIds: "v", names: ["path"], areAll: true },
+      derived,
+    ),
+  "indexing/projects/match-versions.ts": (tenant) =>
+    matchVersions(context, {
+      ...{ projectId: TARGET.projectId, tenant, filter: `{"path":"v.md"}` },
+      // The second one is read from the database.
+      versionIds: ["v", "w"],
+    }),
+  "indexing/projects/scope-fields.ts": (tenant) => scopeFields(context, { ...TARGET, tenant }),
+};
+
+test("every piece of work on fields takes a turn of the user who asks, and keeps others waiting for none", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = fieldWork.inTurn("greedy", () => promise);
+  const all = Object.values(WORK);
+  expect(await Promise.all(all.map((work) => work("greedy")))).toEqual(all.map(() => "late"));
+  for (const result of await Promise.all(all.map((work) => work("modest")))) {
+    expect(result).toBeTruthy();
+    expect(result).not.toBe("late");
+  }
+  resolve();
+  await held;
+  for (const work of all) expect(await work("greedy")).not.toBe("late");
+});
+
+test("no other work on fields is admitted than that, and what retrievals read themselves", async () => {
+  const found: string[] = [];
+  for await (const path of new Bun.Glob("**/*.ts").scan(SOURCES)) {
+    const text = await Bun.file(join(SOURCES, path)).text();
+    for (const [, first] of text.matchAll(/\.inTurn\((\w+)/g)) found.push(`${path}: ${first}`);
+  }
+  const files = [...Object.keys(WORK), "engine/retrieval/given-versions.ts"];
+  expect(found.sort()).toEqual(files.map((path) => `${path}: tenant`).sort());
+});
