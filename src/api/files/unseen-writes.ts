@@ -18,7 +18,7 @@ const UNSEEN_TEXT_MIN_BYTES = 16_384;
 /** A text that has been read waits no longer for those before it. */
 const UNSEEN_WAIT_MAX_MS = 10_000;
 /** Nor does a text count for longer: what shows it may be away. */
-const UNSEEN_COUNTS_MAX_MS = 10_000;
+const UNSEEN_COUNTS_MAX_MS = 30_000;
 /** How often texts are looked for that have their embeddings. */
 const UNSEEN_POLL_MS = 50;
 
