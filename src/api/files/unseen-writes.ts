@@ -98,14 +98,17 @@ export class UnseenWrites {
     const deadline = performance.now() + UNSEEN_COUNTS_MAX_MS;
     this.#versions.add(version);
     try {
-      let { seq, waiting } = await this.#looks.run();
-      while (waiting.has(version) && performance.now() < deadline) {
+      while (performance.now() < deadline) {
+        // A database that does not answer shows nothing either.
+        const look = await this.#looks.run().catch(() => undefined);
+        if (look?.waiting.has(version) === false) {
+          engine.noteChange(look.seq);
+          const timeoutMs = Math.max(0, deadline - performance.now());
+          const change = { projectId, seq: look.seq, timeoutMs, signal: NEVER };
+          return void (await engine.whenApplied(change, "vectors"));
+        }
         await Bun.sleep(UNSEEN_POLL_MS);
-        ({ seq, waiting } = await this.#looks.run());
       }
-      engine.noteChange(seq);
-      const timeoutMs = Math.max(0, deadline - performance.now());
-      await engine.whenApplied({ projectId, seq, timeoutMs, signal: NEVER }, "vectors");
     } finally {
       this.#versions.delete(version);
     }

@@ -14,12 +14,7 @@ import { ENGLISH, stem, tokenize } from "../../text/index.ts";
  */
 export function embed(text: string, dimension = EMBED_DEFAULT_DIMENSION): Float32Array {
   const vector = new Float32Array(dimension);
-  for (const [feature, weight] of weighFeatures(text)) {
-    const hash = fnv1a(feature);
-    const sign = hash >>> 31 === 0 ? 1 : -1;
-    const at = (hash & 0x7fffffff) % dimension;
-    vector[at] = (vector[at] as number) + sign * weight;
-  }
+  addFeatures(vector, text);
   return normalise(vector, text);
 }
 
@@ -61,34 +56,111 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** Feature to weight. The first letter of a feature is its kind: word, stem, bigram or trigram. */
-function weighFeatures(text: string): Map<string, number> {
-  const weights = new Map<string, number>();
-  const counts = new Map<string, number>();
-  const add = (feature: string, weight: number) => {
-    counts.set(feature, (counts.get(feature) ?? 0) + 1);
-    weights.set(feature, weight);
-  };
-  let previous: string | null = null;
-  for (const word of tokenize(text)) {
-    const share = STOP_WORDS.has(word) ? STOP_WORD_SHARE : 1;
-    add(`w${word}`, WORD_WEIGHT * share);
-    add(`s${stem(word, ENGLISH)}`, STEM_WEIGHT * share);
-    if (previous !== null) add(`p${previous} ${word}`, BIGRAM_WEIGHT * share);
-    for (const trigram of trigramsOf(word)) add(`c${trigram}`, TRIGRAM_WEIGHT * share);
-    previous = word;
-  }
-  for (const [feature, weight] of weights) {
-    weights.set(feature, weight * (1 + Math.log(counts.get(feature) as number)));
-  }
-  return weights;
+/** Words whose features are kept for the texts that follow, which mostly have the same ones. */
+const WORDS_KEPT_MAX = 20_000;
+/** Features of a text for which the table is kept, too. */
+const FEATURES_KEPT_MAX = 32_768;
+
+/** The hashes of the features of a word. */
+interface Word {
+  readonly word: number;
+  readonly stem: number;
+  readonly trigrams: Int32Array;
+  /** The hash of a bigram as far as this word is its first one. */
+  readonly bigramBegin: number;
+  /** The weight relative to other words. */
+  readonly share: number;
 }
 
-function trigramsOf(word: string): string[] {
-  const padded = `<${word}>`;
-  const trigrams: string[] = [];
-  for (let i = 0; i + 3 <= padded.length; i++) trigrams.push(padded.slice(i, i + 3));
-  return trigrams;
+const words = new Map<string, Word>();
+
+/** The first letter of a feature is its kind: word, stem, bigram or trigram. */
+function wordOf(text: string): Word {
+  const known = words.get(text);
+  if (known !== undefined) return known;
+  const padded = `<${text}>`;
+  const trigrams = new Int32Array(padded.length - 2);
+  for (const i of trigrams.keys()) trigrams[i] = fnv1a(`c${padded.slice(i, i + 3)}`);
+  const [word, stemmed] = [fnv1a(`w${text}`), fnv1a(`s${stem(text, ENGLISH)}`)];
+  const bigramBegin = hashOn(FNV_OFFSET, `p${text} `);
+  const share = STOP_WORDS.has(text) ? STOP_WORD_SHARE : 1;
+  const made = { word, stem: stemmed, trigrams, bigramBegin, share };
+  if (words.size >= WORDS_KEPT_MAX) words.clear();
+  words.set(text, made);
+  return made;
+}
+
+/** How often a text has each feature, by hash, with the weight of its last occurrence. A table with open addressing. */
+class FeatureTable {
+  readonly #hashes: Int32Array;
+  readonly #counts: Uint32Array;
+  readonly #weights: Float64Array;
+  /** The slots that are used, in the order of the first occurrences. */
+  readonly #used: Uint32Array;
+  #size = 0;
+
+  constructor(readonly features: number) {
+    const slots = 2 ** Math.ceil(Math.log2(2 * features));
+    this.#hashes = new Int32Array(slots);
+    this.#counts = new Uint32Array(slots);
+    this.#weights = new Float64Array(slots);
+    this.#used = new Uint32Array(features);
+  }
+
+  add(hash: number, weight: number): void {
+    const mask = this.#hashes.length - 1;
+    let slot = hash & mask;
+    while (this.#counts[slot] !== 0 && this.#hashes[slot] !== hash) slot = (slot + 1) & mask;
+    if (this.#counts[slot] === 0) {
+      this.#hashes[slot] = hash;
+      this.#used[this.#size++] = slot;
+    }
+    (this.#counts[slot] as number)++;
+    this.#weights[slot] = weight;
+  }
+
+  /** Adds each feature at its coordinate, and forgets all of them. */
+  addTo(vector: Float32Array): void {
+    for (let i = 0; i < this.#size; i++) {
+      const slot = this.#used[i] as number;
+      const hash = this.#hashes[slot] as number;
+      const weight = (this.#weights[slot] as number) * (1 + Math.log(this.#counts[slot] as number));
+      const at = (hash & 0x7fffffff) % vector.length;
+      vector[at] = (vector[at] as number) + (hash >= 0 ? weight : -weight);
+      this.#counts[slot] = 0;
+    }
+    this.#size = 0;
+  }
+}
+
+let table = new FeatureTable(1_024);
+
+/** A table for a text with at most so many features. */
+function tableFor(features: number): FeatureTable {
+  if (features <= table.features) return table;
+  const larger = new FeatureTable(features);
+  if (features <= FEATURES_KEPT_MAX) table = larger;
+  return larger;
+}
+
+function addFeatures(vector: Float32Array, text: string): void {
+  const tokens = tokenize(text);
+  const features = tableFor(tokens.reduce((sum, token) => sum + 3 + token.length, 0));
+  let previous: Word | undefined;
+  for (const token of tokens) {
+    const word = wordOf(token);
+    const { share, trigrams } = word;
+    features.add(word.word, WORD_WEIGHT * share);
+    features.add(word.stem, STEM_WEIGHT * share);
+    if (previous !== undefined) {
+      features.add(mixed(hashOn(previous.bigramBegin, token)), BIGRAM_WEIGHT * share);
+    }
+    for (let i = 0; i < trigrams.length; i++) {
+      features.add(trigrams[i] as number, TRIGRAM_WEIGHT * share);
+    }
+    previous = word;
+  }
+  features.addTo(vector);
 }
 
 function normalise(vector: Float32Array, text: string): Float32Array {
@@ -97,7 +169,7 @@ function normalise(vector: Float32Array, text: string): Float32Array {
   if (square < Number.EPSILON) {
     // Without words, or if the weights cancel out, the text's hash decides the direction.
     vector.fill(0);
-    vector[fnv1a(text) % vector.length] = 1;
+    vector[(fnv1a(text) >>> 0) % vector.length] = 1;
     return vector;
   }
   const scale = 1 / Math.sqrt(square);
@@ -105,14 +177,24 @@ function normalise(vector: Float32Array, text: string): Float32Array {
   return vector;
 }
 
-/** FNV-1a over UTF-16 code units, with a final mix that improves the low bits. */
+const FNV_OFFSET = 0x811c9dc5;
+
+/** FNV-1a over UTF-16 code units, with a final mix that improves the low bits. A signed integer of 32 bits. */
 function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
+  return mixed(hashOn(FNV_OFFSET, text));
+}
+
+/** Goes on with the hash of what comes before a text. */
+function hashOn(begin: number, text: string): number {
+  let hash = begin;
   for (let i = 0; i < text.length; i++) {
     hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   }
-  hash ^= hash >>> 15;
+  return hash;
+}
+
+function mixed(begin: number): number {
+  let hash = begin ^ (begin >>> 15);
   hash = Math.imul(hash, 0x2c1b3c6d);
-  hash ^= hash >>> 13;
-  return hash >>> 0;
+  return hash ^ (hash >>> 13);
 }
