@@ -9,6 +9,7 @@ import {
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
+import { base64Of, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
@@ -179,6 +180,34 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     }
     const elsewhere = await projectWith({ "a.md": "# A" });
     expect((await elsewhere.ask({ cursor: next })).body.slug).toBe("invalid-cursor");
+  });
+
+  test("a hit has the same score, however many are asked for", async () => {
+    const project = await api.project(owner);
+    await addEnvironment(api.sql, project);
+    const centre = randomVector(768, 1);
+    // The best chunk of the long file is far down in it, and behind those of all other files.
+    const chunks = (count: number, noise: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        content: `Otters swim, part ${i}.`,
+        embedding: base64Of(nearVector(centre, i === 150 ? 2 : noise, 31 * i + noise)),
+      }));
+    const files = Array.from({ length: 16 }, (_, i) => ({
+      ...{ record: "file", path: `${i}.md`, environments: ["production"] },
+      ...{ content: "Otters swim.", chunks: i === 0 ? chunks(200, 40) : chunks(1, i / 20) },
+    }));
+    await report(project, files);
+    const ask = async (limit: number) => {
+      const vector = { vector: base64Of(centre), dimension: 768 };
+      const question = { query: "where do otters swim in rivers", mode: "hybrid", ...vector, limit };
+      const { body } = await api.post(`/projects/${project.slug}/retrieve`, question, owner);
+      const hits: { chunk: { id: string }; score: number }[] = body.data;
+      return hits.map(({ chunk, score }) => [chunk.id, score]);
+    };
+    await until(async () => (await ask(100)).length > files.length);
+    for (const limit of [1, 10, 11, 20]) {
+      expect((await ask(100)).slice(0, limit)).toEqual(await ask(limit));
+    }
   });
 
   test("says whether the number of hits is exact", async () => {

@@ -132,7 +132,8 @@ void Candidates::addChunk(const ChunkRef& chunk, double cosine) {
   offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
   candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
   const auto file = byVersion_.find(chunk.parts.versionId);
-  if (file != byVersion_.end()) {
+  // Chunks that only a longer list has change no score, so that scores do not depend on its length.
+  if (candidate.item.counts && file != byVersion_.end()) {
     // A long file may have a better chunk than those that were compared.
     HitCandidate& own = candidates_[file->second];
     offer(own.item, chunk.vector, chunk.inverseNorm, cosine);

@@ -3,8 +3,8 @@ import type { ScopeRef } from "../../engine/requests/scope.ts";
 /** A scope that has to be indexed. */
 export interface PendingScope {
   readonly scope: ScopeRef;
-  /** The oldest log entry that caused it. */
-  readonly seq: number;
+  /** The oldest log entry that caused it. One that is being indexed may take over older ones. */
+  seq: number;
   /** True when it changed while another scope was being indexed. */
   readonly preempts: boolean;
   /** Called once the scope is indexed, or the project is closed. */

@@ -164,7 +164,7 @@ export class ProjectIndexer {
     this.#current.add(pending);
     let done = false;
     try {
-      done = await this.#replace(pending.scope, preempting);
+      done = await this.#replace(pending, preempting);
     } finally {
       this.#current.delete(pending);
       if (!done) this.#pending.restore(pending);
@@ -190,8 +190,9 @@ export class ProjectIndexer {
   }
 
   /** Makes a scope as it is in the database; false when it has to be continued later. */
-  async #replace(scope: ScopeRef, preempting: boolean): Promise<boolean> {
-    await this.#takeEmbedded(scope);
+  async #replace(pending: PendingScope, preempting: boolean): Promise<boolean> {
+    const { scope } = pending;
+    await this.#takeEmbedded(pending);
     const versions = await this.context.changes.versionsOf(this.id, scope);
     this.#throwIfClosed();
     if (versions === null) {
@@ -207,17 +208,18 @@ export class ProjectIndexer {
    * Lets versions that have got embeddings be added again, with all scopes that hold them. No version is being
    * added meanwhile, so none is read before it had its embeddings and added after.
    *
-   * @param current the scope that is read next anyway
+   * @param current the scope that is read next anyway, and shows the embeddings only then
    */
-  async #takeEmbedded(current?: ScopeRef): Promise<void> {
+  async #takeEmbedded(current?: PendingScope): Promise<void> {
     const embedded = [...this.#embedded];
     if (embedded.length === 0) return;
     const versions = embedded.map(([version]) => version);
     await this.sink.readAgain(versions);
     const seq = Math.min(...this.#embedded.values());
+    if (current !== undefined) current.seq = Math.min(current.seq, seq);
     // Asked now: a scope that holds one only later has a log entry after those of the embeddings.
     for (const scope of await this.context.changes.scopesHolding(this.id, versions)) {
-      if (scope.id !== current?.id) {
+      if (scope.id !== current?.scope.id) {
         this.#pending.add({ scope, seq, preempts: false, waiters: [] });
       }
     }

@@ -12,6 +12,7 @@ function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
   const index = {
     name: "text",
     knows: () => true,
+    readAgain: () => {},
     setScope: (_: string, scopeId: string) => void indexed.add(scopeId),
   };
   const changes = {
@@ -20,6 +21,7 @@ function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
       onRead(indexer);
       return [];
     },
+    scopesHolding: async () => [scope("a")],
   };
   const derived = { baseChanges: () => {} };
   const sink = new LoadedIndexes(
@@ -53,4 +55,18 @@ test("nobody waits for a scope of a project that is closed", async () => {
   await indexer.close();
   await indexer.reindex(scope("a"), 1);
   expect(indexed).not.toContain("a");
+});
+
+test("embeddings count as applied only when the scope shows them that a later change has made the next one", async () => {
+  const oldest: (number | undefined)[] = [];
+  const { indexer } = openIndexer((own) => {
+    oldest.push(own.oldestPending);
+    if (oldest.length > 1) return;
+    own.readAgain("version", 5);
+    own.mark(scope("a"), 9);
+  });
+  await indexer.reindex(scope("b"), 1);
+  await indexer.idle();
+  expect(oldest).toEqual([1, 5]);
+  expect(indexer.oldestPending).toBeUndefined();
 });
