@@ -199,7 +199,12 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     await report(project, files);
     const ask = async (limit: number) => {
       const vector = { vector: base64Of(centre), dimension: 768 };
-      const question = { query: "where do otters swim in rivers", mode: "hybrid", ...vector, limit };
+      const question = {
+        query: "swim rivers lakes mountain stones",
+        mode: "hybrid",
+        ...vector,
+        limit,
+      };
       const { body } = await api.post(`/projects/${project.slug}/retrieve`, question, owner);
       const hits: { chunk: { id: string }; score: number }[] = body.data;
       return hits.map(({ chunk, score }) => [chunk.id, score]);
