@@ -16,6 +16,8 @@ import { knowledgeOperations } from "./api/lookup/routes.ts";
 import { mcpOperations } from "./api/mcp/routes.ts";
 import { memberOperations } from "./api/members/routes.ts";
 import { projectOperations } from "./api/projects/routes.ts";
+import type { QuestionLog } from "./api/questions/question-log.ts";
+import { questionsOperation } from "./api/questions/routes.ts";
 import { retrieveOperation } from "./api/retrieve/routes.ts";
 import type { ScopeResolver } from "./api/scopes/resolver.ts";
 import { searchOperations } from "./api/search/routes.ts";
@@ -63,6 +65,7 @@ export interface Services {
   readonly readiness: Readiness;
   readonly authenticator: Authenticator;
   readonly audit: AuditLog;
+  readonly questions: QuestionLog;
   readonly coordinator: Coordinator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
@@ -104,6 +107,7 @@ function operationsOf(services: Services): Operation[] {
     fieldsOperation(services),
     ...apiKeyOperations(services),
     ...projectOperations(services),
+    questionsOperation(services),
     ...memberOperations(services),
     auditOperation(services),
     ...fileOperations(services),

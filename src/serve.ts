@@ -1,5 +1,6 @@
 import { WriteThread } from "./api/files/write-thread.ts";
 import { writeQuotaDefaults } from "./api/projects/quota.ts";
+import { QuestionLog } from "./api/questions/question-log.ts";
 import { ChangeGate } from "./api/scopes/change-gate.ts";
 import { ScopeResolver } from "./api/scopes/resolver.ts";
 import { buildApp, type Services } from "./app.ts";
@@ -151,6 +152,8 @@ async function openServices(
   resources.push("rate limits", () => rateLimits?.close());
   const audit = new AuditLog(sql, log);
   resources.push("audit log", () => audit.close());
+  const questions = new QuestionLog(sql, log, config.countsQuestions);
+  resources.push("questions", () => questions.close());
   const cursors = await openCursorSigner(sql);
   const scopes = new ScopeResolver(sql, metrics.cache("scopes"));
   clearOnAccessChange(scopes);
@@ -184,7 +187,13 @@ async function openServices(
     unsent: new UnsentAnswers((tenant) => gates.starts.enter(tenant)),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
-    ...{ audit, imports, writes, keepOpen: (request: Request) => listener.keepOpen(request) },
+    ...{
+      audit,
+      questions,
+      imports,
+      writes,
+      keepOpen: (request: Request) => listener.keepOpen(request),
+    },
   };
   return { services, demo };
 }

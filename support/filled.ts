@@ -63,6 +63,10 @@ export async function fill(sql: Sql): Promise<void> {
     INSERT INTO input_responses (id, input_request_id, conversation_id, actor_id, values)
       SELECT ${id("input_responses", "i")}, ${id("input_requests", "i")}, ${id("conversations", "i")}, 'a', '{}'
       FROM generate_series(101, ${ROWS}) i;
+    INSERT INTO question_days (project_id, day, asked, without_hits, durations)
+      SELECT ${id("projects", parent)}, '2026-01-01'::date + i, i, 0, '{1}' FROM ${series(ROWS)};
+    INSERT INTO questions (project_id, day, question, asked, without_hits)
+      SELECT ${id("projects", parent)}, '2026-01-01'::date + i, 'question', i, 0 FROM ${series(ROWS)};
     INSERT INTO audit_log (action, project_id, user_id, at)
       SELECT 'file.written', ${id("projects", parent)}, ${id("users", parent)}, now() - i * interval '1 second'
       FROM ${series(ROWS)}`);

@@ -1317,6 +1317,54 @@ export interface components {
             data: components["schemas"]["Project"][];
             page_info: components["schemas"]["PageInfo"];
         };
+        /** @description A question and how often it was asked. */
+        Question: {
+            /** @description The first 200 characters, in lower case. Questions that differ in case and white space only are one. */
+            question: string;
+            /** @description How often it was asked. */
+            asked: number;
+            /** @description How often it had no hits. */
+            without_hits: number;
+        };
+        /** @description What was asked on a day. */
+        QuestionDay: {
+            /**
+             * Format: date
+             * @description The day, in UTC.
+             */
+            day: string;
+            /** @description How many questions there were. */
+            asked: number;
+            /** @description Those that had no hits. */
+            without_hits: number;
+            /** @description Milliseconds in which half of the answers were there, to some ten percent; null without questions. */
+            p50_ms: number | null;
+            /** @description Milliseconds in which 95 % of the answers were there, to some ten percent; null without questions. */
+            p95_ms: number | null;
+            /** @description Milliseconds in which 99 % of the answers were there, to some ten percent; null without questions. */
+            p99_ms: number | null;
+        };
+        /** @description What a project is asked in words. */
+        QuestionReport: {
+            /** @description False if this service counts no questions. */
+            counted: boolean;
+            /** @description How many questions there were. */
+            asked: number;
+            /** @description Those that had no hits. */
+            without_hits: number;
+            /** @description Milliseconds in which half of the answers were there, to some ten percent; null without questions. */
+            p50_ms: number | null;
+            /** @description Milliseconds in which 95 % of the answers were there, to some ten percent; null without questions. */
+            p95_ms: number | null;
+            /** @description Milliseconds in which 99 % of the answers were there, to some ten percent; null without questions. */
+            p99_ms: number | null;
+            /** @description The most frequent, at most 50. */
+            frequent: components["schemas"]["Question"][];
+            /** @description Those that were without hits most often, at most 50. */
+            unanswered: components["schemas"]["Question"][];
+            /** @description Days on which anything was asked, oldest first. */
+            days: components["schemas"]["QuestionDay"][];
+        };
         /** @description A limit of a project and how much of it is used. */
         Quota: {
             /** @description What is limited. */

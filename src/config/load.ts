@@ -191,6 +191,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
       BODY_TRANSPORT_MAX_BYTES,
     ),
     demo: reader.oneOf<DemoMode>("DEMO", "auto", ["auto", "on", "off"]),
+    countsQuestions: reader.oneOf("QUESTION_STATISTICS", "on", ["on", "off"]) === "on",
     slowRequestMs: reader.integer("SLOW_REQUEST_MS", 0, 0, SLOW_REQUEST_MAX_MS),
     tracing: readTracing(reader),
     logLevel: reader.oneOf<LogLevel>("LOG_LEVEL", "info", LOG_LEVELS),

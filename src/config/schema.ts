@@ -110,6 +110,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Requests that take longer are logged with their stages; 0 for none. */
   readonly slowRequestMs: number;
+  /** Count what projects are asked in words, and store it. */
+  readonly countsQuestions: boolean;
   /** Absent when no spans are exported. */
   readonly tracing: TracingConfig | undefined;
   /** Where tests make the process die; empty in production. */

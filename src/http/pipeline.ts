@@ -4,6 +4,7 @@ import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { QuestionCounts } from "../observability/question-counts.ts";
 import type { Asked, RequestScope } from "../observability/slow-requests.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
@@ -38,6 +39,7 @@ export interface HttpContext {
   readonly changes: Changes;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly questions: { readonly counts: QuestionCounts | undefined };
   readonly config: { readonly slowRequestMs: number };
 }
 

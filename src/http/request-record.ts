@@ -1,6 +1,7 @@
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { QuestionCounts } from "../observability/question-counts.ts";
 import type { Asked, RequestScope } from "../observability/slow-requests.ts";
 
 /** Slow requests of an operation are logged at most this often, the others as a number. */
@@ -31,14 +32,16 @@ interface AnsweredRequest {
 interface RecordContext {
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Without counts, questions are not counted. */
+  readonly questions: { readonly counts: QuestionCounts | undefined };
   readonly config: { readonly slowRequestMs: number };
 }
 
 const slow = new LogLimiter(SLOW_LOG_INTERVAL_MS);
 
-/** Notes an answered request in the metrics, and in the log at the level `http` or when it was slow. */
+/** Notes an answered request in the metrics, what it asked in words, and in the log at the level `http` or when it was slow. */
 export function recordRequest(
-  { metrics, log, config: { slowRequestMs } }: RecordContext,
+  { metrics, log, questions: { counts }, config: { slowRequestMs } }: RecordContext,
   answered: AnsweredRequest,
 ): void {
   const { requestId, operation, status, milliseconds, detail, scope, asked, refused } = answered;
@@ -47,6 +50,10 @@ export function recordRequest(
   if (scope !== undefined && detail !== undefined) {
     const describe = () => ({ operation, requestId, scope, asked, detail: detail() });
     metrics.slowRequests.offer(scope.projectId, milliseconds, describe);
+    const { query = null, matches = null } = asked ?? {};
+    if (query !== null && matches !== null) {
+      counts?.add(scope.projectId, query, matches, milliseconds);
+    }
   }
   const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;
   if (!isSlow && !log.isLevelEnabled("http")) return;

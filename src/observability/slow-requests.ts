@@ -15,15 +15,18 @@ export interface Asked {
   /** The beginning of the query; null for a search by a vector. */
   readonly query: string | null;
   readonly mode: string;
+  /** How many matches there are, at least; null for a later page, which is no question of its own. */
+  readonly matches: number | null;
 }
 
 /** Characters of a query that are kept. */
 const QUERY_KEPT_CHARS = 200;
 
-export const askedOf = (query: string | null | undefined, mode: string): Asked => ({
-  query: query?.slice(0, QUERY_KEPT_CHARS) || null,
-  mode,
-});
+export const askedOf = (
+  query: string | null | undefined,
+  mode: string,
+  matches: number | null,
+): Asked => ({ query: query?.slice(0, QUERY_KEPT_CHARS) || null, mode, matches });
 
 /** A request that was among the slowest of its project. */
 export interface SlowRequest {

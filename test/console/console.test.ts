@@ -129,6 +129,7 @@ const VIEWS = [
   "#/projects/shipyard/members",
   "#/projects/shipyard/settings",
   "#/operate",
+  "#/operate/questions?project=shipyard",
   "#/operate/slow",
   "#/operate/audit",
   "#/operate/deliveries",
@@ -139,7 +140,7 @@ const VIEWS = [
 const GZIPPED_MAX_BYTES = 150_000;
 
 describe("every view of the console", () => {
-  test("has no horizontal overflow on a phone, and nothing that hinders people with disabilities in light and dark", async () => {
+  test("has no horizontal overflow on a phone, and nothing that hinders people with disabilities on it and on a desktop, in light and dark", async () => {
     const phone = await signedIn("#/search", { ...PHONE, colorScheme: "dark" });
     const hindered: string[] = [];
     for (const address of VIEWS) {
@@ -147,8 +148,12 @@ describe("every view of the console", () => {
       await phone.page.locator(".panel:visible, .result:visible").first().waitFor();
       const width = await phone.page.evaluate("document.documentElement.scrollWidth");
       expect(width, address).toBeLessThanOrEqual(PHONE.width);
-      const found = await accessFaults(phone.page);
-      hindered.push(...found.map((fault) => `${address}: ${fault}`));
+      for (const screen of [PHONE, DESKTOP]) {
+        await phone.page.setViewportSize(screen);
+        const found = await accessFaults(phone.page);
+        hindered.push(...found.map((fault) => `${address} at ${screen.width}: ${fault}`));
+      }
+      await phone.page.setViewportSize(PHONE);
     }
     expect(hindered).toEqual([]);
     expect(phone.faults).toEqual([]);

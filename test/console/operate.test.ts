@@ -121,6 +121,23 @@ describe("operating in the console", () => {
     expect(await list.count()).toBe(0);
   });
 
+  test("what a project is asked is listed, and what had no hits leads to the search", async () => {
+    const yard = await api.project(owner);
+    await importsOf(api, owner).report(yard, [PRODUCTION]);
+    await visit(watched, `#/operate/questions?project=${yard.slug}`);
+    await page.getByText("Nobody has asked this project anything").waitFor();
+    await api.post(`/projects/${yard.slug}/retrieve`, { query: "Crane of gold" }, owner);
+    await visit(watched, `#/operate/questions?project=${yard.slug}`);
+    const days = page.getByRole("table", { name: "By day" });
+    expect(await days.getByRole("row").nth(1).textContent()).toMatch(/^[\d-]{10}11[\d.]+ ms/);
+    await page.getByRole("table", { name: "Without hits" }).getByRole("link").click();
+    await page.getByRole("searchbox", { name: "Query" }).waitFor();
+    expect(new URL(page.url()).hash).toContain(`#/search?project=${yard.slug}&q=crane`);
+    await visit(watched, "#/operate/questions?project=vault");
+    await page.getByRole("alert").first().waitFor();
+    expect(await days.count()).toBe(0);
+  });
+
   test("the audit log of a project says who did what", async () => {
     await visit(watched, "#/operate/audit?project=shipyard");
     const log = page.getByRole("table", { name: "Audit log" });

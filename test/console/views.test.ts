@@ -84,6 +84,36 @@ const SLOW: components["schemas"]["SlowRequestList"] = {
   })),
 };
 
+const asked = (question: string, asked: number, without_hits = 0) => ({
+  ...{ question, asked, without_hits },
+});
+
+/** A week in which people looked for what nobody has written. */
+const QUESTIONS: components["schemas"]["QuestionReport"] = {
+  ...{ counted: true, asked: 1_284, without_hits: 97, p50_ms: 2.4, p95_ms: 7.9, p99_ms: 18.2 },
+  frequent: [
+    asked("how do releases share files", 131),
+    asked("filters", 88),
+    asked("invite a member", 61, 61),
+    asked("environments", 54),
+    asked("rotate an api key", 37),
+  ],
+  unanswered: [
+    asked("invite a member", 61, 61),
+    asked("price list", 19, 19),
+    asked("single sign-on", 9, 9),
+  ],
+  days: [
+    ["2026-02-27", 402, 18],
+    ["2026-02-28", 96, 11],
+    ["2026-03-01", 121, 9],
+    ["2026-03-02", 665, 59],
+  ].map(([day, count, empty]) => ({
+    ...{ day: String(day), asked: Number(count), without_hits: Number(empty) },
+    ...{ p50_ms: 2.41, p95_ms: 7.9, p99_ms: 18.2 },
+  })),
+};
+
 /** What a build service sends. */
 async function deliver(): Promise<void> {
   const [project] = await api.sql<Project[]>`SELECT id, slug FROM projects WHERE slug = 'demo'`;
@@ -98,6 +128,7 @@ async function deliver(): Promise<void> {
 const { page, demo } = await openDemo();
 await deliver();
 await page.route("**/slow-requests", (route) => route.fulfill({ json: SLOW }));
+await page.route("**/questions?*", (route) => route.fulfill({ json: QUESTIONS }));
 const measured = measuredUntil(NOW.getTime(), MEASURED_SECONDS);
 await page.route("**/metrics/history?*", (route) => route.fulfill({ json: measured }));
 
@@ -127,6 +158,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   members: "#/projects/demo/members",
   settings: "#/projects/demo/settings",
   operate: "#/operate",
+  questions: "#/operate/questions?project=demo",
   slow: "#/operate/slow?project=demo",
   audit: "#/operate/audit?project=demo",
   deliveries: "#/operate/deliveries?project=demo",

@@ -60,6 +60,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     accepts: [HASH],
     refuses: [HASH.slice(1), HASH.toUpperCase(), `${HASH}\n`, ""],
   },
+  "a number of days": {
+    pattern: "^(?:[1-9]|[12]\\d|30)$",
+    accepts: ["1", "9", "10", "29", "30"],
+    refuses: ["0", "31", "01", "1.5", "300", ""],
+  },
   "a commit": {
     pattern: "^[0-9a-f]{40}$",
     accepts: [HASH.slice(0, 40)],

@@ -12,6 +12,7 @@ import * as inputRequests from "../../src/api/input-requests/queries.ts";
 import * as members from "../../src/api/members/queries.ts";
 import * as contents from "../../src/api/projects/contents.ts";
 import * as projects from "../../src/api/projects/queries.ts";
+import * as questions from "../../src/api/questions/queries.ts";
 import * as scopes from "../../src/api/scopes/queries.ts";
 import * as webhooks from "../../src/api/webhooks/queries.ts";
 import { readAuditEntries } from "../../src/audit/entries.ts";
@@ -237,6 +238,20 @@ const RUNS: Record<string, Record<string, Run>> = {
     },
     readFullEvent: (tx) => webhooks.readFullEvent(tx, one("projects"), randomUUID()),
     readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
+  },
+  "src/api/questions/queries.ts": {
+    addQuestions: (tx) => {
+      const tally = { asked: 1, without_hits: 0 };
+      const day = { project: one("projects"), day: "2026-01-09", durations: [1], ...tally };
+      return questions.addQuestions(tx, [{ ...day, questions: new Map([["a", tally]]) }]);
+    },
+    deleteQuestions: (tx) => questions.deleteQuestions(tx, "2026-01-02"),
+    readQuestionDays: (tx) => questions.readQuestionDays(tx, one("projects"), "2026-01-02"),
+    readQuestions: async (tx) => {
+      const of = { project: one("projects"), from: "2026-01-02", limit: 50 };
+      await questions.readQuestions(tx, { ...of, by: "asked" });
+      await questions.readQuestions(tx, { ...of, by: "without_hits" });
+    },
   },
   "src/api/scopes/queries.ts": {
     readScope: async (tx) => {

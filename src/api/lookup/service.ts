@@ -141,7 +141,9 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   };
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
-  call.note(() => describe(work), scope, askedOf(query, "keyword"));
+  // A part of the items does not tell whether a question has hits.
+  const matches = progress === "" && shardCount === 1 ? work.total : null;
+  call.note(() => describe(work), scope, askedOf(query, "keyword", matches));
   const { userId } = call.principal;
   const hasAllCursors =
     !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));

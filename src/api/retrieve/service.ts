@@ -223,7 +223,9 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const found = await traced("retrieve", run, (found) => describe(found.work));
   const { work } = found;
   const json = await withFacets(engine, request, state.question, found);
-  call.note(() => describe(work), scope, askedOf(state.question.query, state.answered));
+  const matches = state.progress === "" ? work.total : null;
+  const asked = askedOf(state.question.query, state.answered, matches);
+  call.note(() => describe(work), scope, asked);
   const { userId } = call.principal;
   const hasAllCursors = work.more
     ? await cursors.save(next, { ...state, progress: work.progress }, userId)

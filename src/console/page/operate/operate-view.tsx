@@ -6,9 +6,11 @@ import { Empty, Loaded } from "../parts/states.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Live } from "./live.tsx";
+import { Questions } from "./questions.tsx";
 import { SlowRequests } from "./slow-requests.tsx";
 
 const PROJECT_PARTS = {
+  questions: { label: "Questions", Part: Questions },
   slow: { label: "Slow searches", Part: SlowRequests },
   audit: { label: "Audit log", Part: AuditLog },
   deliveries: { label: "Deliveries", Part: Deliveries },

@@ -1,0 +1,80 @@
+import type { Sql } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
+import type { Log } from "../../observability/log.ts";
+import { LogLimiter } from "../../observability/log-limiter.ts";
+import { dayOf, QuestionCounts, type QuestionDay } from "../../observability/question-counts.ts";
+import { addQuestions, deleteQuestions } from "./queries.ts";
+
+/** Questions are stored this often. A crash loses those since. */
+const STORE_INTERVAL_MS = 60_000;
+/** Days that are kept, with the present one. */
+export const QUESTION_DAYS_MAX = 30;
+
+const DAY_MS = 86_400_000;
+/** After every day. */
+const NEVER = "9999-12-31";
+
+/** The first of the last days, as in `2026-01-06`. */
+export const firstOf = (days: number): string => dayOf(Date.now() - (days - 1) * DAY_MS);
+
+/** What projects are asked: counted in memory, and stored by day. */
+export class QuestionLog {
+  /** Absent when nothing is counted. */
+  readonly counts: QuestionCounts | undefined;
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #failures = new LogLimiter();
+  /** What could not be stored yet. */
+  #unstored: QuestionDay[] = [];
+  #storing: Promise<void> | undefined;
+  /** The day on which old days were deleted last. */
+  #cleanedOn = "";
+
+  /** @param isOn false to count nothing, and to delete what is stored */
+  constructor(
+    private readonly sql: Sql,
+    private readonly log: Log,
+    isOn: boolean,
+  ) {
+    this.counts = isOn ? new QuestionCounts() : undefined;
+    this.#timer = setInterval(() => void this.#storeOrLog(), STORE_INTERVAL_MS);
+    this.#timer.unref();
+    if (!isOn) void this.#storeOrLog();
+  }
+
+  /** Stores what was counted before. Throws when the database does not. */
+  async store(): Promise<void> {
+    // What was counted while others store comes after that.
+    await this.#storing?.catch(() => {});
+    this.#storing ??= this.#store().finally(() => {
+      this.#storing = undefined;
+    });
+    await this.#storing;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#storeOrLog();
+  }
+
+  async #store(): Promise<void> {
+    await this.#storeUnstored();
+    this.#unstored = this.counts?.take() ?? [];
+    await this.#storeUnstored();
+    const today = dayOf(Date.now());
+    if (this.#cleanedOn === today) return;
+    await deleteQuestions(this.sql, this.counts ? firstOf(QUESTION_DAYS_MAX) : NEVER);
+    this.#cleanedOn = today;
+  }
+
+  async #storeUnstored(): Promise<void> {
+    const days = this.#unstored;
+    if (days.length > 0) await transaction(this.sql, (tx) => addQuestions(tx, days));
+    this.#unstored = [];
+  }
+
+  async #storeOrLog(): Promise<void> {
+    await this.store().catch((err: unknown) => {
+      this.#failures.limited("store", () => this.log.warn({ err }, "could not store questions"));
+    });
+  }
+}
