@@ -50,17 +50,28 @@ class MemberReader {
 };
 
 /// Characters that are read at once.
-constexpr size_t BLOCK = sizeof(uint64_t);
+constexpr size_t WORD = sizeof(uint64_t);
+constexpr size_t BLOCK = 2 * WORD;
 
-/// How many of the characters at the begin of a block stand for themselves.
+/// How many of the characters at the begin of a word stand for themselves.
 size_t plainCount(const char* text) {
   constexpr uint64_t ONES = 0x0101010101010101, HIGHEST = 0x8080808080808080;
   uint64_t word;
-  std::memcpy(&word, text, sizeof(word));
+  std::memcpy(&word, text, WORD);
   // A byte that is a backslash becomes zero, from which the subtraction borrows.
   const uint64_t others = word ^ ONES * static_cast<uint64_t>('\\');
   const uint64_t special = (word | (others - ONES)) & HIGHEST;
   return static_cast<size_t>(std::countr_zero(special)) / CHAR_BIT;
+}
+
+/// Copies a block, and returns how many of the characters at its begin stand for themselves.
+size_t copyPlain(const char* from, char16_t* to) {
+  // Of a copy the compiler knows that it does not overlap with the target, so it uses vectors.
+  char block[BLOCK];
+  std::memcpy(block, from, BLOCK);
+  for (size_t i = 0; i < BLOCK; i++) to[i] = static_cast<unsigned char>(block[i]);
+  const size_t plain = plainCount(block);
+  return plain < WORD ? plain : WORD + plainCount(block + WORD);
 }
 
 uint32_t hexValue(char digit) {
@@ -110,14 +121,15 @@ void decodeJsonString(std::string_view raw, std::u16string& out) {
   char16_t* to = out.data();
   std::u16string other;
   for (size_t i = 0; i < raw.size();) {
-    const char first = raw[i];
-    const size_t plain = i + BLOCK <= raw.size() ? plainCount(raw.data() + i) : 0;
-    if (plain > 0) {
-      // The others are overwritten.
-      for (size_t at = 0; at < BLOCK; at++) to[at] = static_cast<char16_t>(raw[i + at]);
+    if (i + BLOCK <= raw.size()) {
+      // What is copied behind these is overwritten.
+      const size_t plain = copyPlain(raw.data() + i, to);
       to += plain;
       i += plain;
-    } else if (first == '\\' && i + 1 < raw.size()) {
+      if (plain == BLOCK) continue;
+    }
+    const char first = raw[i];
+    if (first == '\\' && i + 1 < raw.size()) {
       if (raw[i + 1] == 'u' && i + 5 < raw.size()) {
         uint32_t unit = 0;
         for (size_t d = 2; d < 6; d++) unit = unit << 4 | hexValue(raw[i + d]);

@@ -31,6 +31,7 @@ static bool isDefinition(Units line) {
 
 /// A line with which MDX imports or exports.
 static bool isModule(Units line) {
+  if (unitAt(line, 0) != u'i' && unitAt(line, 0) != u'e') return false;
   const bool isImport = line.starts_with(u"import ") && line.find_first_of(u"'\"") != Units::npos;
   return (isImport && (line.find(u" from ") != Units::npos || line[7] == u'"' || line[7] == u'\'')) ||
          line.starts_with(u"export const ") || line.starts_with(u"export default ") ||
@@ -56,8 +57,8 @@ static size_t endOfMarker(Units text, size_t at) {
   return isBlank(unitAt(text, end)) ? end : at;
 }
 
-size_t lineTextAt(Units text, size_t line) {
-  const Units whole = text.substr(line, endOfLine(text, line) - line);
+size_t lineTextAt(Units text, size_t line, size_t lineEnd) {
+  const Units whole = text.substr(line, lineEnd - line);
   if (isRule(whole) || isDefinition(trimmed(whole)) || isModule(whole)) return line + whole.size();
   size_t at = line;
   while (true) {

@@ -8,6 +8,8 @@ namespace tessera {
 bool isFence(Units text, size_t line);
 
 /// Where the text of a line starts: after markers, callouts and admonitions. Its end if it has none.
-size_t lineTextAt(Units text, size_t line);
+///
+/// @param lineEnd where the line ends
+size_t lineTextAt(Units text, size_t line, size_t lineEnd);
 
 }  // namespace tessera

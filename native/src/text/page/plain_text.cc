@@ -33,11 +33,10 @@ class InlineReader {
  public:
   InlineReader(Units text, std::u16string& out) : text_(text), out_(out) {}
 
-  /// Reads on to the end of the line at the position. Returns where the next one starts.
-  size_t line(size_t start) {
+  /// Reads on from the start of a line to its end. Returns where the next one starts.
+  size_t line(size_t start, size_t end) {
     space();
-    const size_t end = endOfLine(text_, start);
-    size_t at = lineTextAt(text_, start);
+    size_t at = lineTextAt(text_, start, end);
     while (at < text_.size() && text_[at] != u'\n') {
       at = isOrdinary(text_[at]) ? run(at) : next(at);
     }
@@ -66,10 +65,9 @@ class InlineReader {
   /// Adds the ordinary characters from the position on, with single spaces between them. Returns where they end.
   size_t run(size_t at) {
     size_t end = at + 1;
-    while (true) {
-      while (isOrdinary(unitAt(text_, end))) end++;
-      if (unitAt(text_, end) != u' ' || !isOrdinary(unitAt(text_, end + 1))) break;
-      end += 2;
+    for (; end < text_.size(); end++) {
+      if (isOrdinary(text_[end])) continue;
+      if (text_[end] != u' ' || !isOrdinary(unitAt(text_, end + 1))) break;
     }
     if (isSpaced_ && !out_.empty()) out_ += u' ';
     isSpaced_ = false;
@@ -244,7 +242,7 @@ void plainTextOf(std::u16string_view markdown, std::u16string& out, bool isCode)
     const size_t end = endOfLine(markdown, line);
     const bool isMark = isFence(markdown, line);
     if (isCode && !isMark) reader.verbatim(markdown.substr(line, end - line));
-    line = isCode || isMark ? end + 1 : reader.line(line);
+    line = isCode || isMark ? end + 1 : reader.line(line, end);
     if (isMark) isCode = !isCode;
   }
 }

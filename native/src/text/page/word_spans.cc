@@ -74,19 +74,22 @@ void ShownWords::find(std::u16string_view text, size_t from, size_t to,
   spans.clear();
   const std::u16string_view part = text.substr(0, std::min(to, text.size())).substr(from);
   units_.read(part);
-  const auto findPiece = [&](size_t start, size_t end) {
+  const auto findPiece = [&](size_t start, size_t end, bool isAscii) {
     const std::u16string_view piece = part.substr(start, end - start);
-    if (units_.isAscii(start, end)) {
-      if (firsts_.test(firstOf(piece[0]))) findAscii(piece, from + start, spans);
+    if (isAscii) {
+      findAscii(piece, from + start, spans);
     } else {
       findOther(piece, from + start, spans);
     }
   };
-  if (!hasNames_) return units_.each(findPiece);
+  if (!hasNames_) {
+    return units_.each([&](char16_t first) { return firsts_.test(firstOf(first)); }, findPiece);
+  }
   SymbolNames names(part, tokenizer_);
-  units_.each([&](size_t start, size_t end) {
+  const auto any = [](char16_t) { return true; };
+  units_.each(any, [&](size_t start, size_t end, bool isAscii) {
     names.open(start);
-    findPiece(start, end);
+    findPiece(start, end, isAscii);
     names.close(start, end, [&](NameSpan name) {
       findAscii(part.substr(name.start, name.end - name.start), from + name.start, spans);
     });

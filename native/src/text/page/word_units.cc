@@ -37,6 +37,7 @@ static uint64_t bitsOf(const uint8_t* bytes) {
 void WordUnits::read(std::u16string_view text) {
   text_ = text;
   words_.clear();
+  others_.clear();
   allAscii_ = true;
   bool hasHebrew = false;
   // Written so that a compiler can use vectors.
@@ -56,9 +57,11 @@ void WordUnits::read(std::u16string_view text) {
       seen |= unit;
     }
     words_.push_back(bitsOf(areWords));
+    others_.push_back(0);
     if (seen < 0x80) continue;
     allAscii_ = false;
     for (size_t i = 0; i < count; i++) {
+      others_.back() |= uint64_t{units[i] >= 0x80} << i;
       if (isTypographic(units[i])) words_.back() &= ~(uint64_t{1} << i);
       hasHebrew = hasHebrew || isHebrew(units[i]);
     }

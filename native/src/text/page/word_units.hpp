@@ -1,6 +1,5 @@
 // Which code units of a text are in words, as bits.
 #pragma once
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,42 +15,55 @@ class WordUnits {
   /// @param text stays in place while its pieces are visited
   void read(std::u16string_view text);
 
-  /// Calls `visit(start, end)` for each piece, in order.
-  template <typename Visit>
-  void each(const Visit& visit) const {
-    constexpr size_t NONE = ~size_t{0};
-    size_t open = NONE;
+  /// Calls `visit(start, end, isAscii)` for each piece, in order. Of those that consist of ASCII, only for the ones
+  /// whose first unit is wanted.
+  template <typename Wants, typename Visit>
+  void each(const Wants& wants, const Visit& visit) const {
+    uint64_t before = 0;
     for (size_t b = 0; b < words_.size(); b++) {
-      uint64_t bits = words_[b];
-      // Each bit is a unit at which a piece starts or, if one is open, ends.
-      uint64_t changes = bits ^ (bits << 1 | (open != NONE ? 1 : 0));
-      for (; changes != 0; changes &= changes - 1) {
-        const size_t at = b * BLOCK + static_cast<size_t>(std::countr_zero(changes));
-        if (open == NONE) {
-          open = at;
-        } else {
-          visit(open, at);
-          open = NONE;
-        }
+      const uint64_t bits = words_[b];
+      uint64_t starts = bits & ~(bits << 1 | before);
+      before = bits >> (BLOCK - 1);
+      for (; starts != 0; starts &= starts - 1) {
+        const size_t at = b * BLOCK + static_cast<size_t>(std::countr_zero(starts));
+        const bool isWanted = wants(text_[at]);
+        if (allAscii_ && !isWanted) continue;
+        const size_t end = endOf(at);
+        const bool isAscii = allAscii_ || lacksOthers(at, end);
+        if (isWanted || !isAscii) visit(at, end, isAscii);
       }
     }
-    if (open != NONE) visit(open, text_.size());
-  }
-
-  /// Whether a piece consists of ASCII.
-  bool isAscii(size_t start, size_t end) const {
-    return allAscii_ || std::ranges::all_of(text_.substr(start, end - start),
-                                            [](char16_t unit) { return unit < 0x80; });
   }
 
  private:
   static constexpr size_t BLOCK = 64;
 
+  /// Where the piece ends that a unit belongs to.
+  size_t endOf(size_t at) const {
+    size_t b = at / BLOCK;
+    uint64_t gaps = ~words_[b] >> at % BLOCK << at % BLOCK;
+    while (gaps == 0 && ++b < words_.size()) gaps = ~words_[b];
+    return b * BLOCK + (gaps == 0 ? 0 : static_cast<size_t>(std::countr_zero(gaps)));
+  }
+
+  /// Whether a piece consists of ASCII.
+  bool lacksOthers(size_t start, size_t end) const {
+    const size_t last = (end - 1) / BLOCK;
+    for (size_t b = start / BLOCK; b <= last; b++) {
+      uint64_t others = others_[b];
+      if (b == start / BLOCK) others = others >> start % BLOCK << start % BLOCK;
+      if (b == last) others <<= BLOCK - 1 - (end - 1) % BLOCK;
+      if (others != 0) return false;
+    }
+    return true;
+  }
+
   void joinAcronyms();
 
   std::u16string_view text_;
-  /// A bit per unit that is in a piece.
+  /// A bit per unit that is in a piece, and per unit that is not ASCII.
   std::vector<uint64_t> words_;
+  std::vector<uint64_t> others_;
   bool allAscii_ = true;
 };
 
