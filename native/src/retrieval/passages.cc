@@ -46,8 +46,8 @@ Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query
       shown_(words_, query, leastShown(query), tokenizer) {}
 
 /// Finds the densest passage of the text.
-WordWindow Passages::densest() {
-  shown_.find(text_, 0, text_.size(), spans_);
+WordWindow Passages::densest(const DividedText& divided) {
+  shown_.find(divided, spans_);
   return densestPassage(spans_, query_, found_, counts_);
 }
 
@@ -57,8 +57,7 @@ std::vector<Passages::Coverage> Passages::coverages(std::span<const ChunkRef> ch
   for (size_t i = 0; i < chunks.size(); i++) {
     bytes += chunks[i].parts.content.size();
     if (bytes > BEST_PASSAGE_BYTES) break;
-    decodeJsonString(chunks[i].parts.content, text_);
-    const auto [first, covered] = densest();
+    const auto [first, covered] = densest(scratch_.chunks.of(chunks[i].parts.content));
     if (covered > 0) found[i] = {covered, static_cast<size_t>(first->position)};
   }
   return found;
@@ -78,21 +77,22 @@ void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
 }
 
 void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
-  decodeJsonString(hit.chunk->parts.content, text_);
+  const DividedText& divided = scratch_.chunks.of(hit.chunk->parts.content);
+  const Units text = divided.text;
   size_t at = hit.passage.value_or(0);
   if (!hit.passage) {
-    const FoundWord* first = densest().first;
+    const FoundWord* first = densest(divided).first;
     if (first != nullptr) at = static_cast<size_t>(first->position);
   }
   // Only the text around the passage is reduced to what a reader sees.
-  const size_t from = lineBefore(text_, at > REGION_LEAD ? at - REGION_LEAD : 0, tokenizer_);
-  const Units region = Units(text_).substr(from, REGION_UNITS);
-  plainTextOf(region, plain_, endsInCode(Units(text_).substr(0, from)));
+  const size_t from = lineBefore(text, at > REGION_LEAD ? at - REGION_LEAD : 0, tokenizer_);
+  const Units region = text.substr(from, REGION_UNITS);
+  plainTextOf(region, plain_, endsInCode(text.substr(0, from)));
   shown_.find(plain_, 0, plain_.size(), spans_);
   cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_),
              tokenizer_, snippet);
   if (from > 0 && !snippet.text.starts_with(u'…')) addLead(snippet);
-  const bool goesOn = from + region.size() < text_.size();
+  const bool goesOn = from + region.size() < text.size();
   if (goesOn && !snippet.text.ends_with(u'…')) snippet.text += u'…';
 }
 

@@ -61,7 +61,7 @@ class Passages {
   void highlightFiles(std::span<ShownHit> hits);
 
  private:
-  WordWindow densest();
+  WordWindow densest(const DividedText& divided);
 
   const std::span<const TextSegment> segments_;
   const TextQuery& query_;
@@ -69,7 +69,6 @@ class Passages {
   LookupScratch& scratch_;
   ViewWords words_;
   ShownWords shown_;
-  std::u16string text_;
   std::u16string plain_;
   std::vector<WordSpan> spans_;
   std::vector<FoundWord> found_;

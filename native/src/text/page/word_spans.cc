@@ -71,27 +71,36 @@ inline size_t ShownWords::startOf(std::u16string_view word) {
 
 void ShownWords::find(std::u16string_view text, size_t from, size_t to,
                       std::vector<WordSpan>& spans) {
-  spans.clear();
   const std::u16string_view part = text.substr(0, std::min(to, text.size())).substr(from);
   units_.read(part);
+  findIn(part, units_, from, spans);
+}
+
+void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) {
+  findIn(divided.text, divided.units, 0, spans);
+}
+
+void ShownWords::findIn(std::u16string_view part, const WordUnits& units, size_t offset,
+                        std::vector<WordSpan>& spans) {
+  spans.clear();
   const auto findPiece = [&](size_t start, size_t end, bool isAscii) {
     const std::u16string_view piece = part.substr(start, end - start);
     if (isAscii) {
-      findAscii(piece, from + start, spans);
+      findAscii(piece, offset + start, spans);
     } else {
-      findOther(piece, from + start, spans);
+      findOther(piece, offset + start, spans);
     }
   };
   if (!hasNames_) {
-    return units_.each([&](char16_t first) { return firsts_.test(firstOf(first)); }, findPiece);
+    return units.each(part, [&](char16_t first) { return firsts_.test(firstOf(first)); }, findPiece);
   }
   SymbolNames names(part, tokenizer_);
   const auto any = [](char16_t) { return true; };
-  units_.each(any, [&](size_t start, size_t end, bool isAscii) {
+  units.each(part, any, [&](size_t start, size_t end, bool isAscii) {
     names.open(start);
     findPiece(start, end, isAscii);
     names.close(start, end, [&](NameSpan name) {
-      findAscii(part.substr(name.start, name.end - name.start), from + name.start, spans);
+      findAscii(part.substr(name.start, name.end - name.start), offset + name.start, spans);
     });
   });
   // A name comes after its words, and may start before them.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "text/page/word_units.hpp"
+#include "text/page/chunk_texts.hpp"
 #include "text/segment/term_marks.hpp"
 #include "text/segment/tokenizer.hpp"
 
@@ -80,8 +80,11 @@ class ShownWords {
   /// Replaces `spans` by the words in a part of a text, in order. In unspaced scripts every pair of
   /// neighbouring characters is a word.
   void find(std::u16string_view text, size_t from, size_t to, std::vector<WordSpan>& spans);
+  /// The same in the whole of a text.
+  void find(const DividedText& divided, std::vector<WordSpan>& spans);
 
  private:
+  void findIn(std::u16string_view part, const WordUnits& units, size_t offset, std::vector<WordSpan>& spans);
   void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findRun(std::u16string_view run, UnitKind kind, size_t offset, std::vector<WordSpan>& spans);

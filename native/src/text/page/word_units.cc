@@ -35,7 +35,6 @@ static uint64_t bitsOf(const uint8_t* bytes) {
 }
 
 void WordUnits::read(std::u16string_view text) {
-  text_ = text;
   words_.clear();
   others_.clear();
   allAscii_ = true;
@@ -66,12 +65,12 @@ void WordUnits::read(std::u16string_view text) {
       hasHebrew = hasHebrew || isHebrew(units[i]);
     }
   }
-  if (hasHebrew) joinAcronyms();
+  if (hasHebrew) joinAcronyms(text);
 }
 
-void WordUnits::joinAcronyms() {
-  for (size_t at = text_.find(u'"'); at != std::u16string_view::npos; at = text_.find(u'"', at + 1)) {
-    if (isGershayim(text_, at)) words_[at / BLOCK] |= uint64_t{1} << at % BLOCK;
+void WordUnits::joinAcronyms(std::u16string_view text) {
+  for (size_t at = text.find(u'"'); at != std::u16string_view::npos; at = text.find(u'"', at + 1)) {
+    if (isGershayim(text, at)) words_[at / BLOCK] |= uint64_t{1} << at % BLOCK;
   }
 }
 

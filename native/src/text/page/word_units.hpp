@@ -12,13 +12,12 @@ namespace tessera {
 /// piece, but typographic ones. Most of a text is of no interest, so 64 units are looked at together.
 class WordUnits {
  public:
-  /// @param text stays in place while its pieces are visited
   void read(std::u16string_view text);
 
-  /// Calls `visit(start, end, isAscii)` for each piece, in order. Of those that consist of ASCII, only for the ones
-  /// whose first unit is wanted.
+  /// Calls `visit(start, end, isAscii)` for each piece of the text that was read, in order. Of those that consist of
+  /// ASCII, only for the ones whose first unit is wanted.
   template <typename Wants, typename Visit>
-  void each(const Wants& wants, const Visit& visit) const {
+  void each(std::u16string_view text, const Wants& wants, const Visit& visit) const {
     uint64_t before = 0;
     for (size_t b = 0; b < words_.size(); b++) {
       const uint64_t bits = words_[b];
@@ -26,7 +25,7 @@ class WordUnits {
       before = bits >> (BLOCK - 1);
       for (; starts != 0; starts &= starts - 1) {
         const size_t at = b * BLOCK + static_cast<size_t>(std::countr_zero(starts));
-        const bool isWanted = wants(text_[at]);
+        const bool isWanted = wants(text[at]);
         if (allAscii_ && !isWanted) continue;
         const size_t end = endOf(at);
         const bool isAscii = allAscii_ || lacksOthers(at, end);
@@ -58,9 +57,8 @@ class WordUnits {
     return true;
   }
 
-  void joinAcronyms();
+  void joinAcronyms(std::u16string_view text);
 
-  std::u16string_view text_;
   /// A bit per unit that is in a piece, and per unit that is not ASCII.
   std::vector<uint64_t> words_;
   std::vector<uint64_t> others_;

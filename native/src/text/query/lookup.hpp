@@ -7,6 +7,7 @@
 
 #include "text/segment/block_texts.hpp"
 #include "text/query/rank.hpp"
+#include "text/page/chunk_texts.hpp"
 #include "text/page/snippet.hpp"
 #include "text/query/text_view.hpp"
 #include "text/segment/tokenizer.hpp"
@@ -38,10 +39,11 @@ struct LookupAnswer {
   std::string progress;
 };
 
-/// Memory that a thread reuses, so that a lookup allocates little.
+/// Memory that a thread reuses, so that a lookup allocates little, and a retrieval as well.
 struct LookupScratch {
   RankScratch rank;
   BlockTexts texts;
+  ChunkTexts chunks;
 };
 
 /// Append a score as answers show it, and a snippet as a member of that name.

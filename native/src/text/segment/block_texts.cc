@@ -9,8 +9,6 @@
 
 namespace tessera {
 
-/// Blocks that a thread keeps uncompressed.
-static constexpr size_t CACHED = 2'048;
 /// Far more than the text of a block has.
 static constexpr size_t BLOCK_MAX_BYTES = size_t{64} << 10;
 
@@ -22,20 +20,11 @@ BlockTexts::~BlockTexts() { ZSTD_freeDCtx(context_); }
 
 const std::u16string& BlockTexts::of(const TextSegment& segment, uint32_t block) {
   const auto bytes = segment.block(block);
-  const Key key{bytes.data(), segment.checksum};
-  if (const auto known = known_.find(key); known != known_.end()) {
-    entries_.splice(entries_.begin(), entries_, known->second);
-    return known->second->text;
-  }
-  std::u16string text;
-  uncompress(bytes, text);
-  if (entries_.size() >= CACHED) {
-    known_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
-  entries_.push_front({key, std::move(text)});
-  known_.emplace(key, entries_.begin());
-  return entries_.front().text;
+  return kept_.get({bytes.data(), segment.checksum}, [&] {
+    std::u16string text;
+    uncompress(bytes, text);
+    return text;
+  });
 }
 
 void BlockTexts::uncompress(std::span<const uint8_t> bytes, std::u16string& text) {

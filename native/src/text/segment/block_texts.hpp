@@ -1,11 +1,10 @@
 // The texts of documents, which segments hold compressed.
 #pragma once
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
+#include "common/recently_used.hpp"
 #include "text/segment/text_segment.hpp"
 
 struct ZSTD_DCtx_s;
@@ -20,7 +19,7 @@ class BlockTexts {
   BlockTexts(const BlockTexts&) = delete;
   BlockTexts& operator=(const BlockTexts&) = delete;
 
-  /// The text of a block. It stays where it is for the next `CACHED - 1` calls. Throws
+  /// The text of a block. It stays where it is for the next `KEPT - 1` calls. Throws
   /// std::runtime_error when the block is damaged.
   const std::u16string& of(const TextSegment& segment, uint32_t block);
 
@@ -37,18 +36,15 @@ class BlockTexts {
       return reinterpret_cast<uintptr_t>(key.bytes) * 31 + key.checksum;
     }
   };
-  struct Entry {
-    Key key;
-    std::u16string text;
-  };
+
+  /// Blocks that are kept uncompressed.
+  static constexpr size_t KEPT = 2'048;
 
   void uncompress(std::span<const uint8_t> bytes, std::u16string& text);
 
   ZSTD_DCtx_s* const context_;
   std::string buffer_;
-  /// The most recently used first.
-  std::list<Entry> entries_;
-  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> known_;
+  RecentlyUsed<Key, std::u16string, KeyHash> kept_{KEPT};
 };
 
 }  // namespace tessera

@@ -1,0 +1,44 @@
+// The texts of chunks, divided into words.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/recently_used.hpp"
+#include "text/page/word_units.hpp"
+
+namespace tessera {
+
+struct DividedText {
+  std::u16string text;
+  WordUnits units;
+};
+
+/// Decodes the contents of chunks, and keeps those that were used recently. It belongs to one thread.
+class ChunkTexts {
+ public:
+  /// The text of a chunk's content, which is the inside of a JSON string. It stays where it is until the next call.
+  const DividedText& of(std::string_view content);
+
+ private:
+  /// The content, by its checksum: memory is used again for other chunks.
+  struct Key {
+    uint64_t checksum;
+    size_t size;
+
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const { return key.checksum; }
+  };
+
+  /// Chunks that are kept. One that the service cuts has some kilobytes.
+  static constexpr size_t KEPT = 2'048;
+  static constexpr size_t KEPT_MAX_BYTES = size_t{8} << 10;
+
+  RecentlyUsed<Key, DividedText, KeyHash> kept_{KEPT};
+  /// The last one that is too large to be kept.
+  DividedText large_;
+};
+
+}  // namespace tessera
