@@ -27,6 +27,9 @@ constexpr double FEEDBACK_DECAY = 0.8;
 /// Shares of the query's maximum score between which a best text makes the vectors count less and less.
 constexpr double NAMED_FROM = 1;
 constexpr double NAMED_TO = 2.25;
+/// The least deviation of the texts' scores, as a share of the whole query: words that all candidates have, and hardly
+/// tell them apart, do not decide.
+constexpr double COVER_DEVIATION_MIN = 0.06;
 /// What a cosine of 1 is worth as a share of the query that a text covers: as much as a text that repeats it.
 constexpr double SAME_MEANING = NAMED_TO;
 
@@ -47,7 +50,7 @@ Fusion::Statistics Fusion::statisticsOf(double count, double sum, double squares
 }
 
 /// The scores of the best texts; missing ones count as 0.
-Fusion::Statistics Fusion::ofKeywords(std::span<const FusedItem> items) {
+Fusion::Statistics Fusion::ofKeywords(std::span<const FusedItem> items) const {
   std::vector<double> scores;
   for (const FusedItem& item : items) if (item.keyword > 0) scores.push_back(item.keyword);
   std::ranges::sort(scores, std::greater());
@@ -57,7 +60,9 @@ Fusion::Statistics Fusion::ofKeywords(std::span<const FusedItem> items) {
     sum += score;
     squares += score * score;
   }
-  return statisticsOf(FUSED_FILES, sum, squares);
+  Statistics found = statisticsOf(FUSED_FILES, sum, squares);
+  if (found.deviation > 0) found.deviation = std::max(found.deviation, COVER_DEVIATION_MIN * wholeScore_);
+  return found;
 }
 
 Fusion::Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension)

@@ -61,7 +61,7 @@ class Fusion {
   };
 
   static Statistics statisticsOf(double count, double sum, double squares);
-  static Statistics ofKeywords(std::span<const FusedItem> items);
+  Statistics ofKeywords(std::span<const FusedItem> items) const;
   Statistics ofVectors() const;
   double agreement() const;
   void score(double weight);

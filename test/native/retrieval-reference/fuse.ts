@@ -14,6 +14,7 @@ const FEEDBACK_SHARE = 4;
 const FEEDBACK_DECAY = 0.8;
 const NAMED_FROM = 1;
 const NAMED_TO = 2.25;
+const COVER_DEVIATION_MIN = 0.06;
 const SAME_MEANING = NAMED_TO;
 
 export interface FusedItem {
@@ -37,10 +38,11 @@ interface Statistics {
   standard(value: number): number;
 }
 
-function statistics(values: readonly number[]): Statistics {
+/** @param least of the deviation, unless all values are the same */
+function statistics(values: readonly number[], least = 0): Statistics {
   const mean = values.length === 0 ? 0 : sum(values) / values.length;
   const spread = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / values.length);
-  const deviation = spread > 1e-9 ? spread : 0;
+  const deviation = spread > 1e-9 ? Math.max(spread, least) : 0;
   return { mean, deviation, standard: (value) => (deviation > 0 ? (value - mean) / deviation : 0) };
 }
 
@@ -67,7 +69,7 @@ export function fuseByReference(
   const texts = items.map(({ keyword }) => keyword).filter((keyword) => keyword > 0);
   const best = texts.toSorted((a, b) => b - a).slice(0, FILES);
   const padding = Array.from({ length: FILES - best.length }, () => 0);
-  const text = statistics([...best, ...padding]);
+  const text = statistics([...best, ...padding], COVER_DEVIATION_MIN * whole);
   const share = maxScore > 0 ? (best[0] ?? 0) / maxScore : 0;
   const named = clamped((share - NAMED_FROM) / (NAMED_TO - NAMED_FROM));
 
