@@ -1,3 +1,4 @@
+import { cancelledBy } from "./cancelled-by.ts";
 import type { Queryable, Sql, Transaction } from "./client.ts";
 import { transaction } from "./transaction.ts";
 
@@ -16,6 +17,8 @@ interface Copy<T> {
   /** The project that is copied, if there is one. */
   template(tx: Transaction): Promise<string | null>;
   copy(): Promise<T>;
+  /** Aborted when nobody waits for the copy any more, which ends the reservation. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -28,9 +31,10 @@ export async function withReservation<T>(
   sql: Sql,
   id: string,
   owner: string,
-  { template, copy }: Copy<T>,
+  { template, copy, signal }: Copy<T>,
 ): Promise<T> {
-  await transaction(sql, async (tx) => {
+  await transaction(sql, async (uncancelled) => {
+    const tx = cancelledBy(uncancelled, signal);
     const from = await template(tx);
     if (from !== null)
       await tx`SELECT reserve_quota(${id}, ${owner}, ${from}, ${RESERVED_SECONDS})`;

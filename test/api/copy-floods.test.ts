@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { INDEX_REPORTS_CHANNEL } from "../../src/db/channels.ts";
+import { DB_STATEMENT_TIMEOUT_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { addFile } from "../../support/content.ts";
@@ -86,6 +87,43 @@ describe("while a copy of a project takes long", () => {
       );
     });
   });
+});
+
+test("a copy whose client goes away while its quota is reserved ends, and reserves nothing", async () => {
+  const owner = await api.user();
+  const template = await templateOf(owner);
+  const client = new AbortController();
+  const reserving = () => sql`
+    SELECT FROM pg_stat_activity WHERE datname = current_database()
+      AND wait_event_type = 'Lock' AND query LIKE '%reserve_quota%'`;
+  await sql.begin(async (tx) => {
+    await tx`LOCK TABLE quota_reservations IN ACCESS EXCLUSIVE MODE`;
+    const copying = fetch(`${api.url}/projects`, {
+      method: "POST",
+      headers: { ...owner.headers, "content-type": "application/json" },
+      body: JSON.stringify(copyOf(template, newSlug())),
+      signal: client.signal,
+    }).catch(() => {});
+    await until(async () => (await reserving()).length === 1);
+    client.abort();
+    await copying;
+    // Statements that wait for the lock end by themselves after some time, and this one before them.
+    const timeout = sql
+      .begin(async (other) => {
+        await other.unsafe(`SET LOCAL statement_timeout = ${DB_STATEMENT_TIMEOUT_MS / 2}`);
+        await other`LOCK TABLE quota_reservations IN ACCESS EXCLUSIVE MODE`;
+      })
+      .catch(() => "timeout");
+    const ended = until(async () => (await reserving()).length === 0).then(() => "ended");
+    expect(await Promise.race([ended, timeout])).toBe("ended");
+    await timeout;
+  });
+  expect(await sql`SELECT FROM quota_reservations WHERE owner_id = ${owner.userId}`).toHaveLength(
+    0,
+  );
+  await until(
+    async () => (await api.post("/projects", copyOf(template, newSlug()), owner)).status === 201,
+  );
 });
 
 test("copies that take no time are all made, however many are asked for at once", async () => {

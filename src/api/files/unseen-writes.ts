@@ -12,7 +12,7 @@ import { TenantTurns } from "../../tenants/tenant-turns.ts";
 import type { Written } from "./change-file.ts";
 
 /** Texts that a user has written and searches do not show: about a second of cutting, embedding and indexing. */
-export const UNSEEN_MAX_BYTES = 1_048_576;
+export const UNSEEN_MAX_BYTES = 2_097_152;
 /** A short text counts for so much, because storing it takes as long. */
 const UNSEEN_TEXT_MIN_BYTES = 16_384;
 /** A text that has been read waits no longer for those before it. */

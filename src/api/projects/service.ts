@@ -199,8 +199,8 @@ export async function createProject(
     });
   const copy = () =>
     withReservation(sql, id, principal.userId, {
-      template: (tx) => findTemplate(cancelledBy(tx, signal), principal, input),
-      copy: create,
+      template: (tx) => findTemplate(tx, principal, input),
+      ...{ copy: create, signal },
     });
   try {
     if (input.templateProjectId === undefined && input.templateSlug === undefined) {
