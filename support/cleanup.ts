@@ -1,22 +1,38 @@
 /**
  * Stops what a process has started: servers, folders, child processes. Tests call `cleanUp` after the
- * last test (see support/preload.ts), benchmarks at their end; signals call it before the exit.
+ * last test of each file and of the process (see support/preload.ts), benchmarks at their end; signals call
+ * it before the exit.
  */
 type Closer = () => Promise<void> | void;
 
-const closers = new Set<Closer>();
+/** Closers, each with the test file that has registered it; those of the whole process have none. */
+const closers = new Map<Closer, string | undefined>();
+
+/** How many starts of what the whole process shares are under way. */
+let sharedStarts = 0;
 
 /** Registers a closer. The returned function runs it at once, and only once. */
 export function onCleanup(closer: Closer): () => Promise<void> {
-  closers.add(closer);
+  closers.set(closer, sharedStarts > 0 ? undefined : Bun.main);
   return async () => {
     if (closers.delete(closer)) await closer();
   };
 }
 
-/** Runs all closers, the newest first, because later things use earlier ones. */
-export async function cleanUp(): Promise<void> {
-  for (const closer of [...closers].reverse()) {
+/** Starts something that all test files of the process share, so that it is stopped after the last one. */
+export async function startShared<T>(start: () => T | Promise<T>): Promise<T> {
+  sharedStarts++;
+  try {
+    return await start();
+  } finally {
+    sharedStarts--;
+  }
+}
+
+/** Runs the closers of a test file, or all of them: the newest first, because later things use earlier ones. */
+export async function cleanUp(file?: string): Promise<void> {
+  for (const [closer, owner] of [...closers].reverse()) {
+    if (file !== undefined && owner !== file) continue;
     closers.delete(closer);
     try {
       await closer();

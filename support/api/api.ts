@@ -4,7 +4,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import type { Sql } from "../../src/db/client.ts";
 import { serve } from "../../src/serve.ts";
 import { addApiKey, addMember, addProject, addUser, type Project } from "../accounts.ts";
-import { onCleanup } from "../cleanup.ts";
+import { onCleanup, startShared } from "../cleanup.ts";
 import { dataFolder } from "../processes/embedded.ts";
 import { createTestDatabase } from "../processes/postgres.ts";
 import { startServer, type TestServer } from "../processes/process.ts";
@@ -183,6 +183,8 @@ export const ENGINE_VARIABLE = "TESSERA_TEST_ENGINE";
 function variables(options: ApiOptions, databaseUrl: string) {
   return {
     SEARCH_ENGINE: process.env[ENGINE_VARIABLE],
+    // Each worker that starts takes a tenth of a second of processor time.
+    SEARCH_WORKERS: "1",
     PORT: "0",
     HOST: "127.0.0.1",
     DEMO: "off",
@@ -214,7 +216,7 @@ let shared: Promise<TestApi> | undefined;
  * most of their requests. Each test has users and projects of its own.
  */
 export function sharedApi(): Promise<TestApi> {
-  shared ??= startApi();
+  shared ??= startShared(() => startApi({ env: { SEARCH_WORKERS: undefined } }));
   return shared;
 }
 
@@ -223,9 +225,7 @@ export async function startApiProcess(
   options: ApiOptions = {},
 ): Promise<TestApi & { readonly server: TestServer }> {
   const database = await databaseOf(options);
-  // One worker is enough for tests of how processes end, and each one that starts takes time.
-  const env = { SEARCH_WORKERS: "1", ...variables(options, database.url) };
-  const server = await startServer({ env });
+  const server = await startServer({ env: variables(options, database.url) });
   const api = new TestApi(server.url, database.sql, database.url, server.stop);
   return Object.assign(api, { server });
 }

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { startShared } from "../cleanup.ts";
 import { type Answer, type Caller, startApi } from "./api.ts";
 import { BillingProvider } from "./billing-provider.ts";
 
@@ -40,7 +41,7 @@ let shared: ReturnType<typeof startBilling> | undefined;
 
 /** A service that all tests of a process share, with a provider, and functions that send upgrades to it. */
 export function sharedBilling() {
-  shared ??= startBilling();
+  shared ??= startShared(startBilling);
   return shared;
 }
 

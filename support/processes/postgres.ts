@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
-import { onCleanup } from "../cleanup.ts";
+import { onCleanup, startShared } from "../cleanup.ts";
 import { memoryFolder } from "../folders.ts";
 import { openOnPort, removeAbandonedFolders } from "./embedded.ts";
 
@@ -80,13 +80,13 @@ let adminSql: Promise<Sql> | undefined;
 let templateName: Promise<string> | undefined;
 
 function server(): Promise<string> {
-  serverUrl ??= Promise.resolve(process.env[SERVER_VARIABLE] ?? startPostgres());
+  serverUrl ??= Promise.resolve(process.env[SERVER_VARIABLE] ?? startShared(startPostgres));
   return serverUrl;
 }
 
 function admin(): Promise<Sql> {
-  adminSql ??= server().then((url) => {
-    const sql = openDatabase(url, { connections: 2, statementTimeoutMs: 0 });
+  adminSql ??= startShared(async () => {
+    const sql = openDatabase(await server(), { connections: 2, statementTimeoutMs: 0 });
     onCleanup(() => sql.end({ timeout: 5 }));
     return sql;
   });

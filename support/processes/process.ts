@@ -37,7 +37,7 @@ export type CommandResult = { status: number; stdout: string; stderr: string };
 
 /**
  * Starts the real server on a free port with a new data folder and waits until it listens. Of the
- * caller's environment it gets only PATH, HOME and TMPDIR.
+ * caller's environment it gets only PATH, HOME, TMPDIR and how Bun compiles.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
@@ -94,11 +94,12 @@ export async function runCommand(
 export function environment(
   overrides: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string> {
-  const { PATH = "/usr/bin:/bin", HOME, TMPDIR } = process.env;
+  const { PATH = "/usr/bin:/bin", HOME, TMPDIR, BUN_JSC_useFTLJIT } = process.env;
   const merged: Record<string, string | undefined> = {
     PATH,
     HOME,
     TMPDIR,
+    BUN_JSC_useFTLJIT,
     PORT: "0",
     HOST: "127.0.0.1",
     DEMO: "off",

@@ -1,12 +1,13 @@
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
+import { startShared } from "../../support/cleanup.ts";
 import { openPage, startBrowser, type WatchedPage } from "../../support/processes/browser.ts";
 
 export const DESKTOP = { width: 1_280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
 /** One service and one browser for all tests of the console. */
-export const [api, browser] = await Promise.all([sharedApi(), startBrowser()]);
+export const [api, browser] = await Promise.all([sharedApi(), startShared(startBrowser)]);
 
 export const owner = await api.user({ email: "ada@example.com" });
 export const { key } = await api.key(owner);

@@ -6,7 +6,7 @@ import { type Caller, JWT_SECRET } from "../../../support/api/api.ts";
 import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../../../support/api/billing.ts";
 import { BillingProvider } from "../../../support/api/billing-provider.ts";
 import { Contract } from "../../../support/api/openapi.ts";
-import { onCleanup } from "../../../support/cleanup.ts";
+import { onCleanup, startShared } from "../../../support/cleanup.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { type OwnPostgres, startOwnPostgres } from "../../../support/processes/own-postgres.ts";
 import { startRedis, type TestRedis } from "../../../support/processes/redis.ts";
@@ -54,7 +54,7 @@ export class World {
 
   /** The world that all tests of a process share. */
   static shared(): Promise<World> {
-    World.#shared ??= World.start();
+    World.#shared ??= startShared(World.start);
     return World.#shared;
   }
 
