@@ -7,12 +7,12 @@ import {
   IMPORT_REFUSED_MAX,
   JSON_MAX_DEPTH,
 } from "../../src/shared/limits.ts";
-import { startApi, type TestProject } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../support/api/imports.ts";
 import { addConversation } from "../../support/content.ts";
 import { randomNumbers } from "../../support/random.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const owner = await api.user();
 const { report, working } = importsOf(api, owner);
 const TYPE = { "content-type": "application/x-ndjson" };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 describe("the address of the service itself", () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
-import { ENGINE_VARIABLE, startApi } from "../../support/api/api.ts";
+import { ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import {
   attach,
   base64Of,
@@ -18,7 +18,7 @@ const FEW = 300;
 const MANY = 2_400;
 const THRESHOLD = 0.7;
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);
