@@ -10,7 +10,7 @@ const UNKNOWN_SECONDS = 5;
  * A process takes files of one folder until they add up to this. The first files of a process cost two seconds of
  * processor time more than later ones: a service that all share starts, and its code is compiled.
  */
-const GROUP_SECONDS = 150;
+const GROUP_SECONDS = 250;
 /** Suites with commands of their own, because they need other programs or more time. */
 export const OTHER_SUITES: Readonly<Record<string, string>> = {
   "test/engine/": "npm run test:engine",

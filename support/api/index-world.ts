@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
 import { addEnvironment, type NamedScope } from "../accounts.ts";
+import { until } from "../until.ts";
 import type { Caller, TestApi, TestProject } from "./api.ts";
 import type { Json } from "./openapi.ts";
 import {
@@ -127,10 +128,5 @@ export class IndexWorld {
 
 /** Waits until the service is ready. */
 export async function untilReady(url: string): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  while (Date.now() < deadline) {
-    if ((await fetch(`${url}/readyz`)).ok) return;
-    await Bun.sleep(20);
-  }
-  throw new Error("the service is not ready in time");
+  await until(async () => (await fetch(`${url}/readyz`)).ok);
 }
