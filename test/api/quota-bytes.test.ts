@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { type Answer, type Caller, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { addWritableProject, sendWrite, WRITES } from "../../support/api/writes.ts";
@@ -20,6 +21,12 @@ const used = async (to: TestApi, id: string): Promise<Record<string, number>> =>
     Object.entries(row ?? {}).map(([name, value]) => [name, Number(value)]),
   );
 };
+
+/** The ids of the threads of this process that run imports. */
+const importThreads = () =>
+  readdirSync("/proc/self/task").filter((id) =>
+    readFileSync(`/proc/self/task/${id}/comm`, "utf8").startsWith("tessera-import"),
+  );
 
 const refusal = ({ status, body }: Answer) => [status, body.slug];
 const REFUSED = [409, "quota-exceeded"];
@@ -100,6 +107,17 @@ describe("the bytes of a project", () => {
       expect((await used(api, project.id))["bytes"]).toBe(before);
     },
   );
+
+  test("are compared in one thread, import after import, as a start of one costs more than a refusal", async () => {
+    const project = await api.project(owner);
+    const { post } = importsOf(api, owner);
+    expect((await post(project, [PRODUCTION])).status).toBe(200);
+    const before = importThreads();
+    for (let i = 0; i < 3; i++) {
+      expect(refusal(await post(project, [fileOf("a.md", { content: MUCH })]))).toEqual(REFUSED);
+    }
+    expect(importThreads()).toEqual(before);
+  });
 
   test("are refused to no operation but those that add to them, which store nothing then", async () => {
     const adding = [

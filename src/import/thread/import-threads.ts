@@ -45,11 +45,18 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
   }
 }
 
+/** Whether an import has failed by its contents, after which nothing of it is left in its thread. */
+function isRefusal(failure: ImportFailure): boolean {
+  if (failure.kind === "error") return failure.severity !== undefined;
+  return failure.kind === "refused" || failure.kind === "gone" || failure.kind === "import";
+}
+
 /** The main thread's side of one import. */
 class RunningImport {
   readonly #report: Promise<ImportReport>;
   #queuedBytes = 0;
   #finished = false;
+  #leavesNothing = false;
   #wake = () => {};
 
   constructor(
@@ -79,6 +86,11 @@ class RunningImport {
     return await this.#report;
   }
 
+  /** True once the thread can run another import. */
+  get leavesNothing(): boolean {
+    return this.#leavesNothing;
+  }
+
   /** The thread has taken a piece of this many bytes out of its queue. */
   taken(bytes: number): void {
     this.#queuedBytes -= bytes;
@@ -88,6 +100,7 @@ class RunningImport {
   async #run(job: ImportJob): Promise<ImportReport> {
     try {
       const result = await this.thread.run(job);
+      this.#leavesNothing = !("failure" in result) || isRefusal(result.failure);
       if ("failure" in result) throw errorOf(result.failure, job.maxBytes);
       return result.report;
     } finally {
@@ -128,6 +141,10 @@ class ImportThread {
     });
   }
 
+  get isReusable(): boolean {
+    return this.#current?.leavesNothing === true && !this.thread.hasEnded;
+  }
+
   run(job: ImportJob, body: AsyncIterable<Uint8Array>, client: AbortSignal): Promise<ImportReport> {
     this.#current = new RunningImport(this.thread, job);
     return this.#current.feed(body, client);
@@ -155,13 +172,12 @@ export class ImportThreads {
     const running = this.#take();
     this.#running.add(running);
     try {
-      const report = await running.run(job, body, client);
-      // Only after a success: what a failed import has left behind ends with its thread.
-      if (!this.#closed && this.#idle === undefined) this.#idle = running;
-      return report;
+      return await running.run(job, body, client);
     } finally {
       this.#running.delete(running);
-      if (running !== this.#idle) await running.thread.close();
+      // What any other failed import has left behind ends with its thread.
+      if (running.isReusable && !this.#closed && this.#idle === undefined) this.#idle = running;
+      else await running.thread.close();
     }
   }
 
