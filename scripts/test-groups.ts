@@ -10,7 +10,9 @@ const UNKNOWN_SECONDS = 5;
  * A process takes files of one folder until they add up to this. The first files of a process cost two seconds of
  * processor time more than later ones: a service that all share starts, and its code is compiled.
  */
-const GROUP_SECONDS = 250;
+const GROUP_SECONDS = 150;
+/** Number of concurrent test processes: more than cores, because many tests wait for servers. */
+export const PARALLEL = 5;
 /** Suites with commands of their own, because they need other programs or more time. */
 export const OTHER_SUITES: Readonly<Record<string, string>> = {
   "test/engine/": "npm run test:engine",
@@ -41,16 +43,19 @@ export function declaredTests(text: string): number {
 export function groupsOf(files: readonly string[]): string[][] {
   const recorded = readSeconds();
   const secondsOf = (file: string): number => recorded[file] ?? UNKNOWN_SECONDS;
+  const total = files.reduce((sum, file) => sum + secondsOf(file), 0);
+  // Few files are divided among all processes.
+  const room = Math.min(GROUP_SECONDS, total / PARALLEL);
   const groups: { files: string[]; seconds: number }[] = [];
   for (const folder of Map.groupBy(files, (file) => file.split("/")[1] ?? "").values()) {
     const own: typeof groups = [];
     for (const file of folder.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
       const seconds = secondsOf(file);
-      const room = own.find((group) => group.seconds + seconds <= GROUP_SECONDS);
-      if (room === undefined) own.push({ files: [file], seconds });
+      const open = own.find((group) => group.seconds + seconds <= room);
+      if (open === undefined) own.push({ files: [file], seconds });
       else {
-        room.files.push(file);
-        room.seconds += seconds;
+        open.files.push(file);
+        open.seconds += seconds;
       }
     }
     groups.push(...own);

@@ -21,7 +21,14 @@ import {
   remedyOf,
   requirePrograms,
 } from "../support/programs.ts";
-import { declaredTests, groupsOf, OTHER_SUITES, recordSeconds, testFiles } from "./test-groups.ts";
+import {
+  declaredTests,
+  groupsOf,
+  OTHER_SUITES,
+  PARALLEL,
+  recordSeconds,
+  testFiles,
+} from "./test-groups.ts";
 
 const USAGE = `usage: npm test -- [options] [patterns]
 
@@ -32,9 +39,6 @@ that is not installed are skipped and counted; with the variable CI that is a fa
   --record   store how long each file takes in test/seconds.json, from which the order is made
   --help
 `;
-
-/** Number of concurrent test processes: more than cores, because many tests wait for servers. */
-const PARALLEL = 5;
 
 type Outcome = { counts: Counts; output: string; cpuSeconds: number };
 type Step = { name: string; run: () => Promise<Outcome> };
