@@ -30,7 +30,7 @@ export type Reply =
       readonly headers: Headers;
     }
   | { readonly kind: "refused"; readonly body: Json }
-  | { readonly kind: "lost" };
+  | { readonly kind: "lost"; readonly cause: string };
 
 const REFUSALS = ["overloaded", "dependency-unavailable"];
 
@@ -70,7 +70,7 @@ export class Requests {
     this.tally.reply(reply.kind === "answer" ? String(reply.status) : reply.kind);
     this.#last = `${method} ${path}: ${JSON.stringify(reply)}`;
     if (reply.kind === "lost" && wasCalm && this.world.calmMs > 0) {
-      throw new Error(`${method} ${path} got no answer although there was no fault`);
+      throw new Error(`${method} ${path} got no answer although there was no fault: ${reply.cause}`);
     }
     return reply;
   }
@@ -96,7 +96,7 @@ export class Requests {
       text = await response.text();
     } catch (error) {
       const isAbsent = (error as { code?: string }).code === "ECONNREFUSED";
-      return isAbsent ? { kind: "refused", body: {} } : { kind: "lost" };
+      return isAbsent ? { kind: "refused", body: {} } : { kind: "lost", cause: String(error) };
     }
     const { status } = response;
     const mayLackDatabase = this.world.calmMs <= 0;
