@@ -70,7 +70,9 @@ export class Requests {
     this.tally.reply(reply.kind === "answer" ? String(reply.status) : reply.kind);
     this.#last = `${method} ${path}: ${JSON.stringify(reply)}`;
     if (reply.kind === "lost" && wasCalm && this.world.calmMs > 0) {
-      throw new Error(`${method} ${path} got no answer although there was no fault: ${reply.cause}`);
+      throw new Error(
+        `${method} ${path} got no answer although there was no fault: ${reply.cause}`,
+      );
     }
     return reply;
   }
