@@ -38,7 +38,7 @@ import { runCommand } from "../../support/processes/process.ts";
 import { lacks } from "../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
 
-/** The benchmarks that read their options themselves. The load tester and outages have tests of their own. */
+/** The benchmarks that read their options themselves. The load tester, outages and first paint have tests of their own. */
 const BENCHMARKS = {
   "capacity/run": capacity,
   "embedding/run": embedding,
@@ -555,7 +555,7 @@ describe("the command line of benchmarks", () => {
   test("lists all that are tested, each with what it measures", async () => {
     const lines = (await callCommand(["bench"])).stdout.trimEnd().split("\n");
     const names = lines.map((line) => line.split(" ", 1)[0] ?? "");
-    const others = ["load/bodies", "load/run", "nodes/outages"];
+    const others = ["console/first-paint", "load/bodies", "load/run", "nodes/outages"];
     expect(names).toEqual([...Object.keys(BENCHMARKS), ...others].sort());
     for (const line of lines) expect(line).toMatch(/^\S+ {2,}[A-Z].+/);
   });
