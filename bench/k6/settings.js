@@ -6,7 +6,7 @@ import { SharedArray } from "k6/data";
 export function setting(name, fallback) {
   const value = __ENV[name] || fallback;
   if (value === undefined) {
-    throw new Error(`set ${name}, as in: k6 run -e ${name}=... ; bench/k6/README.md lists all`);
+    throw new Error(`set ${name}, as in: k6 run -e ${name}=... ; bench/load/README.md lists all`);
   }
   return value;
 }
