@@ -148,6 +148,9 @@ describe("every view of the console", () => {
       await phone.page.locator(".panel:visible, .result:visible").first().waitFor();
       const width = await phone.page.evaluate("document.documentElement.scrollWidth");
       expect(width, address).toBeLessThanOrEqual(PHONE.width);
+      // On a phone a cell is its name and one thing beside it.
+      const cells = `document.querySelectorAll(".table td:not(:has(> :only-child))").length`;
+      expect(await phone.page.evaluate(cells), address).toBe(0);
       for (const screen of [PHONE, DESKTOP]) {
         await phone.page.setViewportSize(screen);
         const found = await accessFaults(phone.page);

@@ -35,10 +35,15 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/(?<="key_prefix":")[^"]+/g, "Zk3vT8mWq1Lp"],
 ];
 
+const MEMBER_ID = [/(?<="id":")[0-9a-f-]{36}/g, "59fb64da-b7bd-5d7c-8e02-cd1d75b1157a"] as const;
+
 async function answer(route: Route): Promise<void> {
   const response = await route.fetch();
+  const url = route.request().url();
   const text = await response.text();
-  const body = CHANGING.reduce((now, [what, by]) => now.replace(what, by), text);
+  // The audit log names members by their ids.
+  const changing = url.includes("/members?") ? [...CHANGING, MEMBER_ID] : CHANGING;
+  const body = changing.reduce((now, [what, by]) => now.replace(what, by), text);
   await route.fulfill({ response, body });
 }
 

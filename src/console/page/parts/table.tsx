@@ -38,7 +38,7 @@ export function Table<T>({ label, columns, rows, keyOf, empty = "None yet." }: T
           <tr key={keyOf(row)}>
             {columns.map((column) => (
               <td key={column.name} data-label={column.name} class={classOf(column)}>
-                {column.value(row)}
+                <div>{column.value(row)}</div>
               </td>
             ))}
           </tr>
