@@ -1,4 +1,5 @@
 import pRetry from "p-retry";
+import { startShared } from "../../../support/cleanup.ts";
 import { startServer, type TestServer } from "../../../support/processes/process.ts";
 
 /** A service ends if the database does not answer for so long while it starts, which a busy machine may cause. */
@@ -39,7 +40,8 @@ export class Service {
   }
 
   async restart(): Promise<void> {
-    const start = () => startServer({ env: this.variables });
+    // It outlives the test file in which it is started again, as the world does that it is of.
+    const start = () => startShared(() => startServer({ env: this.variables }));
     this.server = await pRetry(start, { retries: START_ATTEMPTS - 1, factor: 1 });
     this.epoch++;
   }
