@@ -34,6 +34,8 @@ const SEED = 2;
 const QUERIES = 60;
 const LIMIT = 10;
 const DIMENSION = 768;
+/** Documents that are imported at once. */
+const BATCH_DOCUMENTS = 1_000;
 const POLL_MS = 50;
 /** Changes are visible within a second. */
 const VISIBLE_MS = 1_000;
@@ -80,7 +82,9 @@ async function fill(context: BenchContext, { folder, documents: count }: Options
   const records = documents.map(sourceOf).map(({ path, text: content }) => {
     return JSON.stringify({ record: "file", path, content, environments: ["production"] });
   });
-  await call("POST", "/import", records.join("\n"));
+  for (let at = 0; at < records.length; at += BATCH_DOCUMENTS) {
+    await call("POST", "/import", records.slice(at, at + BATCH_DOCUMENTS).join("\n"));
+  }
   while ((await call("GET", "/index-state")).embeddings_waiting > 0) await Bun.sleep(POLL_MS);
   await Bun.sleep(VISIBLE_MS);
   const perKind = Math.ceil(QUERIES / KINDS.length) * 2;

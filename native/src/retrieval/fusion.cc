@@ -13,7 +13,7 @@ namespace {
 /// they do not agree with the texts, to the most.
 constexpr double FIRST_WEIGHT = 0.3;
 constexpr double FEEDBACK_WEIGHT_MIN = 0.25;
-constexpr double FEEDBACK_WEIGHT_MAX = 0.75;
+constexpr double FEEDBACK_WEIGHT_MAX = 0.65;
 /// The agreement, in deviations of the cosines, at which it is the least and the most, and of how many best texts.
 constexpr double AGREEMENT_NONE = 0.5;
 constexpr double AGREEMENT_FULL = 1.25;

@@ -6,7 +6,7 @@ import type { QueryPlan } from "../lookup-reference/plan.ts";
 export const FILES = 50;
 export const CHUNKS = 12;
 const FIRST_WEIGHT = 0.3;
-const FEEDBACK_WEIGHT = { min: 0.25, max: 0.75 };
+const FEEDBACK_WEIGHT = { min: 0.25, max: 0.65 };
 const AGREEMENT = { none: 0.5, full: 1.25, texts: 10 };
 const FEEDBACK_ROUNDS = 2;
 const FEEDBACK_ITEMS = 4;

@@ -5,10 +5,18 @@
 
 namespace tessera {
 
-static DividedText divided(std::string_view content) {
+DividedText ChunkTexts::divided(std::string_view content) {
   DividedText divided;
   decodeJsonString(content, divided.text);
-  divided.units.read(divided.text);
+  const std::u16string_view text = divided.text;
+  const auto any = [](char16_t) { return true; };
+  units_.read(text);
+  units_.each(text, any, [&](size_t start, size_t end, bool isAscii) {
+    const size_t wordStart = isAscii ? WordStart::of(text.substr(start, end - start)) : DividedText::OTHER;
+    divided.pieces.push_back({static_cast<uint32_t>(start), static_cast<uint32_t>(end),
+                              static_cast<uint16_t>(wordStart)});
+  });
+  divided.pieces.shrink_to_fit();
   return divided;
 }
 

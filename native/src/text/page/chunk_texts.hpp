@@ -3,15 +3,27 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/recently_used.hpp"
 #include "text/page/word_units.hpp"
 
 namespace tessera {
 
+/// A text and its pieces, in order.
 struct DividedText {
+  struct Piece {
+    /// In UTF-16 code units, half-open.
+    uint32_t start;
+    uint32_t end;
+    /// How it starts, if it consists of ASCII; otherwise `OTHER`.
+    uint16_t wordStart;
+  };
+  static constexpr uint16_t OTHER = 0xffff;
+  static_assert(OTHER >= WordStart::COUNT);
+
   std::u16string text;
-  WordUnits units;
+  std::vector<Piece> pieces;
 };
 
 /// Decodes the contents of chunks, and keeps those that were used recently. It belongs to one thread.
@@ -36,6 +48,10 @@ class ChunkTexts {
   static constexpr size_t KEPT = 2'048;
   static constexpr size_t KEPT_MAX_BYTES = size_t{8} << 10;
 
+  DividedText divided(std::string_view content);
+
+  /// The text that is read.
+  WordUnits units_;
   RecentlyUsed<Key, DividedText, KeyHash> kept_{KEPT};
   /// The last one that is too large to be kept.
   DividedText large_;

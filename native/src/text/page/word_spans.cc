@@ -53,52 +53,65 @@ ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double l
                        const Tokenizer& tokenizer)
     : words_(words), query_(query), least_(least), tokenizer_(tokenizer) {
   words.each(least, [&](std::u16string_view token) {
-    starts_.set(startOf(token));
-    if (!token.empty()) firsts_.set(firstOf(token[0]));
+    starts_.set(WordStart::of(token));
+    if (!token.empty()) firsts_.set(WordStart::ofUnit(token[0]));
     hasNames_ = hasNames_ || !std::ranges::all_of(token, isWord);
   });
 }
 
-/// The lowest bits of the first units, which tell letters apart.
-inline size_t ShownWords::startOf(std::u16string_view word) {
-  const size_t known = std::min(word.size(), START_CHARS);
-  size_t start = 0;
-  for (size_t i = 0; i < known; i++) {
-    start = start << START_BITS | firstOf(word[i]);
-  }
-  return start << START_BITS * (START_CHARS - known);
-}
-
 void ShownWords::find(std::u16string_view text, size_t from, size_t to,
                       std::vector<WordSpan>& spans) {
+  spans.clear();
   const std::u16string_view part = text.substr(0, std::min(to, text.size())).substr(from);
   units_.read(part);
-  findIn(part, units_, from, spans);
+  const auto visit = [&](size_t start, size_t end, bool isAscii) {
+    findPiece(part.substr(start, end - start), isAscii, from + start, spans);
+  };
+  if (!hasNames_) {
+    const auto wants = [&](char16_t first) { return firsts_.test(WordStart::ofUnit(first)); };
+    return units_.each(part, wants, visit);
+  }
+  const auto any = [](char16_t) { return true; };
+  findNames(part, from, spans, [&](const auto& each) { units_.each(part, any, each); });
 }
 
 void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) {
-  findIn(divided.text, divided.units, 0, spans);
+  spans.clear();
+  const std::u16string_view text = divided.text;
+  if (!hasNames_) {
+    for (const auto& [start, end, wordStart] : divided.pieces) {
+      const bool isAscii = wordStart != DividedText::OTHER;
+      if (isAscii && !starts_.test(wordStart)) continue;
+      findPiece(text.substr(start, end - start), isAscii, start, spans);
+    }
+    return;
+  }
+  findNames(text, 0, spans, [&](const auto& each) {
+    for (const auto& [start, end, wordStart] : divided.pieces) {
+      each(start, end, wordStart != DividedText::OTHER);
+    }
+  });
 }
 
-void ShownWords::findIn(std::u16string_view part, const WordUnits& units, size_t offset,
-                        std::vector<WordSpan>& spans) {
-  spans.clear();
-  const auto findPiece = [&](size_t start, size_t end, bool isAscii) {
-    const std::u16string_view piece = part.substr(start, end - start);
-    if (isAscii) {
-      findAscii(piece, offset + start, spans);
-    } else {
-      findOther(piece, offset + start, spans);
-    }
-  };
-  if (!hasNames_) {
-    return units.each(part, [&](char16_t first) { return firsts_.test(firstOf(first)); }, findPiece);
+void ShownWords::findPiece(std::u16string_view piece, bool isAscii, size_t offset,
+                           std::vector<WordSpan>& spans) {
+  if (isAscii) {
+    findAscii(piece, offset, spans);
+  } else {
+    findOther(piece, offset, spans);
   }
+}
+
+/// Finds the words and the names of a part of a text.
+///
+/// @param eachPiece calls what it is given with the start and the end of each piece, and whether it is ASCII
+template <typename Pieces>
+void ShownWords::findNames(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans,
+                           const Pieces& eachPiece) {
   SymbolNames names(part, tokenizer_);
-  const auto any = [](char16_t) { return true; };
-  units.each(part, any, [&](size_t start, size_t end, bool isAscii) {
+  eachPiece([&](size_t start, size_t end, bool isAscii) {
     names.open(start);
-    findPiece(start, end, isAscii);
+    findPiece(part.substr(start, end - start), isAscii, offset + start, spans);
     names.close(start, end, [&](NameSpan name) {
       findAscii(part.substr(name.start, name.end - name.start), offset + name.start, spans);
     });
@@ -110,7 +123,7 @@ void ShownWords::findIn(std::u16string_view part, const WordUnits& units, size_t
 void ShownWords::findAscii(std::u16string_view piece, size_t offset,
                            std::vector<WordSpan>& spans) {
   // Both cases of a letter have the same lowest bits.
-  if (!starts_.test(startOf(piece))) return;
+  if (!starts_.test(WordStart::of(piece))) return;
   char16_t lower[MAX_WORD_CHARS];
   const size_t length = std::min(piece.size(), MAX_WORD_CHARS);
   for (size_t i = 0; i < length; i++) {
@@ -168,7 +181,7 @@ uint8_t ShownWords::wordOf(std::u16string_view token) {
 
 void ShownWords::push(std::u16string_view token, size_t start, size_t end,
                       std::vector<WordSpan>& spans) {
-  if (!starts_.test(startOf(token))) return;
+  if (!starts_.test(WordStart::of(token))) return;
   const uint8_t word = wordOf(token);
   if (word != 0 && query_.words[word - 1u].weight >= least_) spans.push_back({start, end, word - 1u});
 }

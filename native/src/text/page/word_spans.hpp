@@ -84,7 +84,9 @@ class ShownWords {
   void find(const DividedText& divided, std::vector<WordSpan>& spans);
 
  private:
-  void findIn(std::u16string_view part, const WordUnits& units, size_t offset, std::vector<WordSpan>& spans);
+  template <typename Pieces>
+  void findNames(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans, const Pieces& eachPiece);
+  void findPiece(std::u16string_view piece, bool isAscii, size_t offset, std::vector<WordSpan>& spans);
   void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findRun(std::u16string_view run, UnitKind kind, size_t offset, std::vector<WordSpan>& spans);
@@ -96,14 +98,10 @@ class ShownWords {
   const TextQuery& query_;
   const double least_;
   const Tokenizer& tokenizer_;
-  static constexpr size_t START_BITS = 5;
-  static constexpr size_t START_CHARS = 3;
-  static size_t firstOf(char16_t unit) { return unit & ((size_t{1} << START_BITS) - 1); }
-  static size_t startOf(std::u16string_view word);
   /// How the matching terms start, which tells most other words apart from them; their first characters alone do for
   /// half of these.
-  std::bitset<size_t{1} << START_BITS> firsts_;
-  std::bitset<size_t{1} << (START_BITS * START_CHARS)> starts_;
+  std::bitset<size_t{1} << WordStart::UNIT_BITS> firsts_;
+  std::bitset<WordStart::COUNT> starts_;
   /// Whether a matching term is a name with symbols in or around it.
   bool hasNames_ = false;
   /// The text that is read.

@@ -1,5 +1,6 @@
 // Which code units of a text are in words, as bits.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,21 @@ class WordUnits {
   std::vector<uint64_t> words_;
   std::vector<uint64_t> others_;
   bool allAscii_ = true;
+};
+
+/// How a word starts: the lowest bits of its first units, which tell letters apart whatever their case.
+struct WordStart {
+  static constexpr size_t UNIT_BITS = 5;
+  static constexpr size_t UNITS = 3;
+  static constexpr size_t COUNT = size_t{1} << (UNIT_BITS * UNITS);
+
+  static size_t ofUnit(char16_t unit) { return unit & ((size_t{1} << UNIT_BITS) - 1); }
+  static size_t of(std::u16string_view word) {
+    const size_t known = std::min(word.size(), UNITS);
+    size_t start = 0;
+    for (size_t i = 0; i < known; i++) start = start << UNIT_BITS | ofUnit(word[i]);
+    return start << UNIT_BITS * (UNITS - known);
+  }
 };
 
 }  // namespace tessera
