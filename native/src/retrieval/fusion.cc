@@ -29,7 +29,7 @@ constexpr double NAMED_FROM = 1;
 constexpr double NAMED_TO = 2.25;
 /// The least deviation of the texts' scores, as a share of the whole query: words that all candidates have, and hardly
 /// tell them apart, do not decide.
-constexpr double COVER_DEVIATION_MIN = 0.06;
+constexpr double COVER_DEVIATION_MIN = 0.01;
 /// What a cosine of 1 is worth as a share of the query that a text covers: as much as a text that repeats it.
 constexpr double SAME_MEANING = NAMED_TO;
 

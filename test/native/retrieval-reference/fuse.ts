@@ -14,7 +14,7 @@ const FEEDBACK_SHARE = 4;
 const FEEDBACK_DECAY = 0.8;
 const NAMED_FROM = 1;
 const NAMED_TO = 2.25;
-const COVER_DEVIATION_MIN = 0.06;
+const COVER_DEVIATION_MIN = 0.01;
 const SAME_MEANING = NAMED_TO;
 
 export interface FusedItem {
