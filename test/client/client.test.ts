@@ -54,7 +54,8 @@ test("every operation of the document has a method", async () => {
   const ids = Object.values<Json>(document.paths).flatMap((methods) =>
     Object.values<Json>(methods).map(({ operationId }) => operationId),
   );
-  expect(ids.filter((id) => !(id in client))).toEqual([]);
+  // There is no stream to open: the answer is always 405, for clients of the Model Context Protocol.
+  expect(ids.filter((id) => !(id in client))).toEqual(["openMcpStream"]);
 });
 
 test("the types are those of the document", async () => {

@@ -47,7 +47,7 @@ function world() {
       metrics,
     },
     authenticator: createAuthenticator(keys as never, {} as never),
-    ...{ audit: { denied() {} }, config: { slowRequestMs: 0 } },
+    ...{ audit: { denied() {} }, config: { slowRequestMs: 0 }, questions: { counts: undefined } },
   } as unknown as HttpContext;
   const search = bindOperation(
     operationOf("search", true, () => new Response("{}")),
