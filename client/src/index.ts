@@ -323,6 +323,15 @@ export class Tessera {
     return this.#get(["projects", project, "index-state"], options);
   }
 
+  /** What a project has been asked in words, by day. */
+  getQuestions(
+    project: string,
+    query: { readonly days?: number } = {},
+    options: CallOptions = {},
+  ): Promise<Schemas["QuestionReport"]> {
+    return this.#get(["projects", project, "questions"], options, query);
+  }
+
   getQuotas(project: string, options: CallOptions = {}): Promise<Schemas["Quotas"]> {
     return this.#get(["projects", project, "quotas"], options);
   }
