@@ -1,6 +1,6 @@
 import { actAs } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
-import { isRetryable } from "../db/errors.ts";
+import { isConflict, isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
 import { HeldProjects } from "./held-projects.ts";
 import type { ImportOptions } from "./import-options.ts";
@@ -98,6 +98,9 @@ interface WrittenBatch extends PlannedBatch {
   readonly changedRecords: ReadonlySet<number>;
 }
 
+/** A record is written this often when other clients store the same rows at the same time. */
+const RECORD_ATTEMPTS = 3;
+
 /** `counted` is true if the record is counted as changed already. */
 type PendingActivation = ActiveRelease & { readonly counted: boolean };
 
@@ -179,14 +182,19 @@ class Import {
     }
   }
 
-  async #importOne(input: InputRecord, number: number): Promise<void> {
+  /** Others may store the same rows at the same time: such a record is planned again with what they have stored. */
+  async #importOne(input: InputRecord, number: number, attempt = 1): Promise<void> {
     try {
       this.#accept([input], await this.session.transaction(() => this.#write([input], number)));
     } catch (error) {
+      const isTransient = isConflict(error) || isRetryable(error);
       const reason = rejectionReason(error);
-      if (reason === undefined) throw error;
+      if (reason === undefined && !isTransient) throw error;
       this.#clearLookups();
-      this.#reject(input.where, reason);
+      if (isTransient && attempt < RECORD_ATTEMPTS) {
+        await this.#importOne(input, number, attempt + 1);
+      } else if (reason === undefined) throw error;
+      else this.#reject(input.where, reason);
     }
   }
 

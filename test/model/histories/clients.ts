@@ -216,6 +216,9 @@ function importOf(contents: readonly number[]): Sending {
 
 function answerOf({ type }: Kind, reply: Reply & { kind: "answer" }): Answered {
   const { status, body } = reply;
+  if (type === "import" && status === 200 && body.refused > 0) {
+    throw new Error(`records of an import were refused: ${JSON.stringify(body)}`);
+  }
   if (status >= 300 || !READS.includes(type)) return { status };
   if (type === "get") return { status, contents: [numberIn(body.content)] };
   if (type === "lookup")
