@@ -1,0 +1,131 @@
+/**
+ * What a flood of large files costs another user, and what it leaves behind: the built-in embedder embeds them.
+ *
+ *   bun bench/overload/writes.ts [--clients 16] [--seconds 5] [--bytes 900000] [--rate 100]
+ *
+ * The real server on an embedded PostgreSQL; the clients share the machine with it. Each file is another one, with
+ * words of its own. A flood ends with its last answer. The service is idle once it has used less than a fifth
+ * of a core for a second.
+ */
+import { loadavg } from "node:os";
+import type { Sql } from "../../src/db/client.ts";
+import { addApiKey, addUser } from "../../support/accounts.ts";
+import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
+import { type BenchServer, postRequest } from "../../support/bench/server.ts";
+import { quantile } from "../../support/statistics.ts";
+import { Load } from "./load.ts";
+import type { Stream, StreamResult } from "./load-process.ts";
+
+export const OPTIONS = { clients: 16, seconds: 5, bytes: 900_000, rate: 100 };
+type Options = typeof OPTIONS;
+
+/** Different files of the flood; each request of them after the first has no effect. */
+const FILES = 64;
+const SMALL_FILES = 20;
+const WINDOW_MS = 250;
+const QUIET_WINDOWS = 4;
+const QUIET_SHARE = 0.2;
+const IDLE_MAX_MS = 120_000;
+
+interface Owner {
+  readonly key: string;
+  readonly project: string;
+}
+
+async function addOwner({ url }: BenchServer, sql: Sql): Promise<Owner> {
+  const { key } = await addApiKey(sql, await addUser(sql));
+  const project = `p-${crypto.randomUUID()}`;
+  const response = await fetch(new URL("/projects", url), {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ name: "Project", slug: project, embedder: "hashing" }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return { key, project };
+}
+
+function putRequest(server: BenchServer, { key, project }: Owner, path: string, text: string) {
+  const request = postRequest(
+    server,
+    `/projects/${project}/files/${path}`,
+    key,
+    text,
+    "text/markdown",
+  );
+  return Buffer.concat([Buffer.from("PUT"), request.subarray("POST".length)]);
+}
+
+function textOf(number: number, bytes: number): string {
+  const words = Array.from({ length: bytes / 8 }, (_, i) =>
+    (((number + 1) * 7_919 * (i % 5_000)) % 9_999_991).toString(36).padStart(7, "w"),
+  );
+  return `# File ${number}\n\n${words.join(" ")}`;
+}
+
+/** Milliseconds until the service has been idle for a second, without that second. */
+async function untilIdle(server: BenchServer): Promise<number> {
+  const startedAt = performance.now();
+  let quiet = 0;
+  let used = server.cpuSeconds();
+  while (quiet < QUIET_WINDOWS && performance.now() - startedAt < IDLE_MAX_MS) {
+    await Bun.sleep(WINDOW_MS);
+    const now = server.cpuSeconds();
+    quiet = (now - used) * 1_000 < QUIET_SHARE * WINDOW_MS ? quiet + 1 : 0;
+    used = now;
+  }
+  return performance.now() - startedAt - quiet * WINDOW_MS;
+}
+
+export async function run(
+  { clients, seconds, bytes, rate }: Options,
+  { out, openDatabase, startServer }: BenchContext,
+) {
+  const { env, sql } = await openDatabase();
+  const server = await startServer({ ...env, LOG_LEVEL: "fatal" });
+  const [flooder, modest] = [await addOwner(server, sql), await addOwner(server, sql)];
+  const [load, modestLoad] = [new Load(), new Load({ first: true })];
+  const small = Array.from({ length: SMALL_FILES }, (_, i) =>
+    putRequest(server, modest, `${i}.md`, `# River ${i}\n\nThe river ${i} flows to the lake.`),
+  );
+  await load.run(server.url, 1, [{ payloads: small, clients: 1 }]);
+  const body = JSON.stringify({ query: "river lake", mode: "keyword" });
+  const search = postRequest(server, `/projects/${modest.project}/retrieve`, modest.key, body);
+  const polite: Stream = { payloads: [search], rate };
+  await untilIdle(server);
+  const [alone] = (await modestLoad.run(server.url, seconds, [polite])) as [StreamResult];
+  const payloads = Array.from({ length: FILES }, (_, i) =>
+    putRequest(server, flooder, `${i}.md`, textOf(i, bytes)),
+  );
+  let memory = 0;
+  const timer = setInterval(() => {
+    memory = Math.max(memory, server.anonymousBytes());
+  }, WINDOW_MS);
+  const [[beside], [flooded]] = (await Promise.all([
+    modestLoad.run(server.url, seconds, [polite]),
+    load.run(server.url, seconds, [{ payloads, clients }]),
+  ])) as [[StreamResult], [StreamResult]];
+  const idleMs = await untilIdle(server);
+  clearInterval(timer);
+  const [row] = await sql<{ waiting: number }[]>`
+    SELECT count(*)::integer AS waiting FROM embedding_queue`;
+  const waiting = row?.waiting ?? 0;
+  const p99 = ({ latencies }: StreamResult) =>
+    latencies.length === 0 ? "-" : quantile(latencies, 0.99).toFixed(1);
+  out.head(
+    ...["files answered", "refused", "p99 alone, ms", "p99 beside, ms", "idle after, s"],
+    ...["files without embeddings then", "memory, MB"],
+  );
+  out.row(
+    ...[flooded.answered, flooded.refused, p99(alone), p99(beside), (idleMs / 1_000).toFixed(1)],
+    ...[waiting, (memory / 1e6).toFixed(0)],
+  );
+  out.line(
+    `\nload average: ${loadavg()
+      .map((each) => each.toFixed(1))
+      .join(" ")}`,
+  );
+  await server.stop();
+  return { alone, beside, flooded, waiting };
+}
+
+if (import.meta.main) await runBenchmark(OPTIONS, run);
