@@ -100,10 +100,11 @@ test("a user who asks for too many unloaded scopes at once is refused as overloa
   const { project, names } = await unloaded(greedy, count);
   const { project: one } = await unloaded(modest);
   const refusals: Answer[] = [];
-  const answers: Array<Promise<void>> = [];
+  const answers: Array<Promise<number>> = [];
   const ask = async (caller: Caller, asked: TestProject, name: string) => {
     const answer = await search(caller, asked, name);
     if (answer.status !== 200) refusals.push(answer);
+    return answer.status;
   };
   await whileLoadsStall(async () => {
     for (const name of names) answers.push(ask(greedy, project, name));
@@ -112,9 +113,8 @@ test("a user who asks for too many unloaded scopes at once is refused as overloa
     answers.push(ask(modest, one, "environment-0"));
     await untilPending(() => count - refusals.length + 1);
   });
-  const refused = refusals.length;
-  await Promise.all(answers);
-  expect(refusals.length).toBe(refused);
+  // The other user's search comes last, and is answered. Those of the first, which all come at once now, may be too many.
+  expect((await Promise.all(answers)).at(-1)).toBe(200);
   for (const { status, body, headers } of refusals) {
     expect(status).toBe(503);
     expect(body.slug).toBe("overloaded");
