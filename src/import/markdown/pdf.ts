@@ -1,3 +1,4 @@
+import "./navigator.ts";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { storedText } from "../../../src/import/markdown/formats.ts";
 import { docxFile, paragraph, pdfFile } from "../../../support/office-files.ts";
@@ -7,6 +8,11 @@ import { docxFile, paragraph, pdfFile } from "../../../support/office-files.ts";
 /** Real documents, which the tests of the reader have. */
 const SAMPLES = join(dirname(require.resolve("mammoth/package.json")), "test", "test-data");
 const sample = (name: string) => new Uint8Array(readFileSync(join(SAMPLES, name)));
+
+test("reading a PDF leaves what programs know of the machine", async () => {
+  await storedText("a.pdf", pdfFile({ pages: [["A page."]] }));
+  expect(availableParallelism()).toBeGreaterThan(0);
+});
 
 describe("a PDF", () => {
   const pages = [
