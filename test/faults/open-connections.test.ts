@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { onCleanup } from "../../support/cleanup.ts";
 import { startServer } from "../../support/processes/process.ts";
 import { RawClient } from "../../support/raw-client.ts";
+import { until } from "../../support/until.ts";
 
 const OPEN_FILES = 256;
 const CONNECTIONS = 2 * OPEN_FILES;
@@ -30,12 +31,13 @@ test("connections that use up all descriptors neither end PostgreSQL nor the ser
   onCleanup(closeAll);
   const end = performance.now() + SIEGE_MS;
   while (performance.now() < end) {
-    expect(await ready()).toBe(200);
+    // A connection to PostgreSQL that was not open before cannot be opened now.
+    expect([200, 503]).toContain(await ready());
     await Bun.sleep(250);
   }
 
   closeAll();
-  expect((await fetch(new URL("/readyz", server.url))).status).toBe(200);
+  await until(async () => (await fetch(new URL("/readyz", server.url))).status === 200);
   expect(readFileSync(pidFile, "utf8")).toBe(postgres);
   expect(server.logs()).not.toContain("ended unexpectedly");
 });
