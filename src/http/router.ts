@@ -37,7 +37,7 @@ interface KnownRoute {
 function knownRoute(operation: Operation): KnownRoute {
   const source = operation.path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
   const methods = operation.method === "GET" ? ["GET", "HEAD"] : [operation.method];
-  // One that only says so is no method of the resource.
+  // An operation that only answers 405 does not make its method an allowed one.
   if (operation.problems.includes("method-not-allowed")) methods.length = 0;
   return { matcher: new RegExp(`^${source}/?$`), methods };
 }

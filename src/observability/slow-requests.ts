@@ -15,7 +15,7 @@ export interface Asked {
   /** The beginning of the query; null for a search by a vector. */
   readonly query: string | null;
   readonly mode: string;
-  /** How many matches there are, at least; null for a later page, which is no question of its own. */
+  /** How many matches there are, at least; null for a later page, which belongs to the question of the first one. */
   readonly matches: number | null;
 }
 

@@ -54,7 +54,7 @@ test("every operation of the document has a method", async () => {
   const ids = Object.values<Json>(document.paths).flatMap((methods) =>
     Object.values<Json>(methods).map(({ operationId }) => operationId),
   );
-  // There is no stream to open: the answer is always 405, for clients of the Model Context Protocol.
+  // The service opens no stream for clients of the Model Context Protocol: they are always answered 405.
   expect(ids.filter((id) => !(id in client))).toEqual(["openMcpStream"]);
 });
 

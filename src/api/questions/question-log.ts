@@ -1,7 +1,7 @@
 import type { Sql } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
 import type { Log } from "../../observability/log.ts";
-import { LogLimiter } from "../../observability/log-limiter.ts";
+import { runPeriodically } from "../../observability/periodic.ts";
 import { dayOf, QuestionCounts, type QuestionDay } from "../../observability/question-counts.ts";
 import { addQuestions, deleteQuestions } from "./queries.ts";
 
@@ -21,8 +21,7 @@ export const firstOf = (days: number): string => dayOf(Date.now() - (days - 1) *
 export class QuestionLog {
   /** Absent when nothing is counted. */
   readonly counts: QuestionCounts | undefined;
-  readonly #timer: ReturnType<typeof setInterval>;
-  readonly #failures = new LogLimiter();
+  #closed = false;
   /** What could not be stored yet. */
   #unstored: QuestionDay[] = [];
   #storing: Promise<void> | undefined;
@@ -36,8 +35,9 @@ export class QuestionLog {
     isOn: boolean,
   ) {
     this.counts = isOn ? new QuestionCounts() : undefined;
-    this.#timer = setInterval(() => void this.#storeOrLog(), STORE_INTERVAL_MS);
-    this.#timer.unref();
+    const isStopping = () => this.#closed;
+    const periodic = { what: "storing questions", intervalMs: STORE_INTERVAL_MS, log, isStopping };
+    runPeriodically(periodic, () => this.store());
     if (!isOn) void this.#storeOrLog();
   }
 
@@ -52,7 +52,7 @@ export class QuestionLog {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#closed = true;
     await this.#storeOrLog();
   }
 
@@ -74,7 +74,7 @@ export class QuestionLog {
 
   async #storeOrLog(): Promise<void> {
     await this.store().catch((err: unknown) => {
-      this.#failures.limited("store", () => this.log.warn({ err }, "could not store questions"));
+      this.log.warn({ err }, "could not store questions");
     });
   }
 }
