@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Problem } from "../problem/problem.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../shared/limits.ts";
 import type { PageInfo } from "../shared/page-info.ts";
+import { text } from "../shared/schemas.ts";
 import type { CursorSigner } from "./cursor.ts";
 
 /** The query parameters of every list. */
@@ -16,10 +17,9 @@ export const PageQuery = Type.Object({
     }),
   ),
   cursor: Type.Optional(
-    Type.String({
-      description:
-        "Continues a listing. Taken from a link in `page_info`; valid only with the same page size.",
-    }),
+    text(
+      "Continues a listing. Taken from a link in `page_info`; valid only with the same page size.",
+    ),
   ),
 });
 

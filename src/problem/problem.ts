@@ -1,12 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PROBLEM_DETAIL_MAX_CHARS, PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
+import { nullableText, oneOf, text } from "../shared/schemas.ts";
 import { CATALOGUE, type ErrorType, problemCode, type Slug } from "./catalogue.ts";
 
 export const FieldError = Type.Object(
   {
-    field: Type.String({ description: "The field in dotted and indexed form, e.g. `vector[3]`." }),
-    message: Type.String({ description: "What is wrong with it." }),
-    code: Type.Optional(Type.String({ description: "A stable code for the fault." })),
+    field: text("The field in dotted and indexed form, e.g. `vector[3]`."),
+    message: text("What is wrong with it."),
+    code: Type.Optional(text("A stable code for the fault.")),
   },
   { title: "FieldError", description: "One invalid field." },
 );
@@ -14,28 +15,22 @@ export type FieldError = Static<typeof FieldError>;
 
 export const Idempotency = Type.Object(
   {
-    state: Type.Union(
-      [
-        Type.Literal("in_progress"),
-        Type.Literal("payload_mismatch"),
-        Type.Literal("outcome_unknown"),
-      ],
-      { description: "The state of the request that this one repeats." },
+    state: oneOf(
+      ["in_progress", "payload_mismatch", "outcome_unknown"],
+      "The state of the request that this one repeats.",
     ),
     operation: Type.String({ minLength: 1, description: "The operation that was repeated." }),
     retryable: Type.Boolean({ description: "True when the same request may succeed later." }),
     retry_after_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: "Seconds to wait before a retry; null when there is nothing to retry.",
     }),
-    expires_at: Type.Union([Type.String(), Type.Null()], {
-      description: "When the earlier request expires; null when never.",
-    }),
+    expires_at: nullableText("When the earlier request expires; null when never."),
     recovery: Type.Optional(
       Type.Object(
         {
           available: Type.Boolean({ description: "True when the outcome can be looked up." }),
-          description: Type.String({ description: "How to find the outcome." }),
-          resource_url: Type.Optional(Type.String({ description: "Where to read the outcome." })),
+          description: text("How to find the outcome."),
+          resource_url: Type.Optional(text("Where to read the outcome.")),
         },
         { description: "How to find the outcome of the earlier request." },
       ),
@@ -65,28 +60,19 @@ export const ProblemBody = Type.Object(
       format: "uri-reference",
       description: "Identifies the problem type. A URL of its description.",
     }),
-    title: Type.String({ description: "A short summary of the problem type." }),
+    title: text("A short summary of the problem type."),
     status: Type.Integer({ minimum: 100, maximum: 599, description: "The HTTP status." }),
-    code: Type.Optional(
-      Type.String({ description: "The slug as a stable machine-readable code, in UPPER_SNAKE." }),
-    ),
-    detail: Type.Optional(Type.String({ description: "What happened this time." })),
+    code: Type.Optional(text("The slug as a stable machine-readable code, in UPPER_SNAKE.")),
+    detail: Type.Optional(text("What happened this time.")),
     instance: Type.Optional(
       Type.String({
         format: "uri-reference",
         description: "Identifies this occurrence: `urn:request:` and the request's id.",
       }),
     ),
-    slug: Type.Optional(
-      Type.String({ description: "The problem type's slug, for GET /errors/{slug}." }),
-    ),
-    category: Type.Optional(
-      Type.Union(
-        CATEGORIES.map((name) => Type.Literal(name)),
-        { description: "What kind of problem it is." },
-      ),
-    ),
-    suggestion: Type.Optional(Type.String({ description: "What to do about it." })),
+    slug: Type.Optional(text("The problem type's slug, for GET /errors/{slug}.")),
+    category: Type.Optional(oneOf(CATEGORIES, "What kind of problem it is.")),
+    suggestion: Type.Optional(text("What to do about it.")),
     errors: Type.Optional(Type.Array(FieldError, { description: "The invalid fields." })),
     idempotency: Type.Optional(Idempotency),
   },

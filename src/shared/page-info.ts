@@ -1,15 +1,22 @@
-import { type Static, Type } from "@sinclair/typebox";
-
-const Link = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { nullableText, text } from "./schemas.ts";
 
 /** The links of one page of a list. */
 export const PageInfo = Type.Object(
   {
-    self: Type.String({ description: "This page, as a relative URL." }),
-    first: Link("The first page; null on the first page."),
-    next: Link("The next page; null on the last page."),
-    prev: Link("The previous page; null on the first page."),
+    self: text("This page, as a relative URL."),
+    first: nullableText("The first page; null on the first page."),
+    next: nullableText("The next page; null on the last page."),
+    prev: nullableText("The previous page; null on the first page."),
   },
   { title: "PageInfo", description: "Links to this page and its neighbours." },
 );
 export type PageInfo = Static<typeof PageInfo>;
+
+/** One page of a list. */
+export const pageOf = <Item extends TSchema>(title: string, item: Item, description: string) =>
+  Type.Object({ data: Type.Array(item, { description }), page_info: PageInfo }, { title });
+
+/** The links of a list that has one page, and of a first page. */
+export const onlyPage = (self: string) => ({ self, first: null, next: null, prev: null });
+export const firstPage = (self: string, next: string) => ({ ...onlyPage(self), next });

@@ -21,7 +21,24 @@ export const ProjectParams = Type.Object({ project_reference });
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
+export const text = (description: string) => Type.String({ description });
+
+export const nullableText = (description: string) => nullable(Type.String(), description);
+
 export const uuid = (description: string) => Type.String({ format: "uuid", description });
+
+export const dateTime = (description: string) => Type.String({ format: "date-time", description });
+
+/** One of some words. */
+export const oneOf = <const Word extends string>(
+  words: readonly Word[],
+  description: string,
+  errorMessage?: string,
+) =>
+  Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { description, ...(errorMessage === undefined ? {} : { errorMessage }) },
+  );
 
 /** A number of things. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });

@@ -3,6 +3,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
+import { onlyPage } from "../../shared/page-info.ts";
 import { ApiKey, ApiKeyPage, ApiKeyParams, CreatedApiKey, NewApiKey } from "./schema.ts";
 import { createApiKey, deleteApiKey, getApiKey, listApiKeys } from "./service.ts";
 
@@ -32,7 +33,7 @@ const READ_EXAMPLE: ApiKey = {
 
 const PAGE_EXAMPLE: ApiKeyPage = {
   data: [READ_EXAMPLE],
-  page_info: { self: "/api-keys", first: null, next: null, prev: null },
+  page_info: onlyPage("/api-keys"),
 };
 
 /** Operations that create, list, read and revoke API keys. */

@@ -4,8 +4,8 @@ import {
   API_KEY_SCOPE_MAX_CHARS,
   API_KEY_SCOPES_MAX,
 } from "../../shared/limits.ts";
-import { PageInfo } from "../../shared/page-info.ts";
-import { nullable } from "../../shared/schemas.ts";
+import { pageOf } from "../../shared/page-info.ts";
+import { dateTime, nullable, text, uuid } from "../../shared/schemas.ts";
 
 const Uuid = Type.String({ format: "uuid" });
 const DateTime = Type.String({ format: "date-time" });
@@ -33,11 +33,9 @@ export const NewApiKey = Type.Object(
       description: NAME,
     }),
     project_id: Type.Optional(
-      Type.String({
-        format: "uuid",
-        description:
-          "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
-      }),
+      uuid(
+        "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
+      ),
     ),
     scopes: Type.Optional(
       Type.Array(
@@ -53,11 +51,9 @@ export const NewApiKey = Type.Object(
       ),
     ),
     expires_at: Type.Optional(
-      Type.String({
-        format: "date-time",
-        description:
-          "When the key expires, in the future. Default: the expiry of the API key in use, else never.",
-      }),
+      dateTime(
+        "When the key expires, in the future. Default: the expiry of the API key in use, else never.",
+      ),
     ),
   },
   { title: "NewApiKey", description: "An API key to create." },
@@ -66,19 +62,15 @@ export type NewApiKey = Static<typeof NewApiKey>;
 
 export const CreatedApiKey = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: ID }),
-    name: Type.String({ description: NAME }),
-    key: Type.String({ description: "The complete key. It is never shown again." }),
-    key_prefix: Type.String({ description: PREFIX }),
+    id: uuid(ID),
+    name: text(NAME),
+    key: text("The complete key. It is never shown again."),
+    key_prefix: text(PREFIX),
     scopes: Type.Array(Type.String(), { description: SCOPES }),
-    project_id: Type.Optional(
-      Type.String({ format: "uuid", description: "The project that the key is bound to." }),
-    ),
-    user_id: Type.String({ format: "uuid", description: USER }),
-    expires_at: Type.Optional(
-      Type.String({ format: "date-time", description: "When the key expires." }),
-    ),
-    created_at: Type.String({ format: "date-time", description: CREATED }),
+    project_id: Type.Optional(uuid("The project that the key is bound to.")),
+    user_id: uuid(USER),
+    expires_at: Type.Optional(dateTime("When the key expires.")),
+    created_at: dateTime(CREATED),
   },
   { title: "CreatedApiKey", description: "A new API key, with its secret." },
 );
@@ -86,32 +78,26 @@ export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
 export const ApiKey = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: ID }),
-    name: Type.String({ description: NAME }),
-    key_prefix: Type.String({ description: PREFIX }),
+    id: uuid(ID),
+    name: text(NAME),
+    key_prefix: text(PREFIX),
     scopes: Type.Array(Type.String(), { description: SCOPES }),
     project_id: nullable(
       Uuid,
       "The project that the key is bound to; null for all projects of its user.",
     ),
-    user_id: Type.String({ format: "uuid", description: USER }),
+    user_id: uuid(USER),
     last_used_at: nullable(
       DateTime,
       "When the key was last used, accurate to a minute; null if never.",
     ),
     expires_at: nullable(DateTime, "When the key expires; null for never."),
-    created_at: Type.String({ format: "date-time", description: CREATED }),
-    updated_at: Type.String({ format: "date-time", description: "When the key last changed." }),
+    created_at: dateTime(CREATED),
+    updated_at: dateTime("When the key last changed."),
   },
   { title: "ApiKey", description: "An API key, without its secret." },
 );
 export type ApiKey = Static<typeof ApiKey>;
 
-export const ApiKeyPage = Type.Object(
-  {
-    data: Type.Array(ApiKey, { description: "The keys in order of name (byte order)." }),
-    page_info: PageInfo,
-  },
-  { title: "ApiKeyPage" },
-);
+export const ApiKeyPage = pageOf("ApiKeyPage", ApiKey, "The keys in order of name (byte order).");
 export type ApiKeyPage = Static<typeof ApiKeyPage>;

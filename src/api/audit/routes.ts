@@ -7,14 +7,13 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../http/pages.ts";
 import { parseDateTime, timestamp } from "../../shared/formats.ts";
-import { PageInfo } from "../../shared/page-info.ts";
-import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { onlyPage, pageOf } from "../../shared/page-info.ts";
+import { dateTime, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
 
 const time = (description: string) =>
   Type.Optional(
     Type.String({ format: "date-time", description, examples: ["2026-01-05T09:30:00Z"] }),
   );
-const nullableText = (description: string) => nullable(Type.String(), description);
 
 const AuditQuery = Type.Object({
   from: time("Only entries from this time on."),
@@ -25,13 +24,12 @@ type AuditQuery = Static<typeof AuditQuery>;
 
 const AuditEntryBody = Type.Object(
   {
-    at: Type.String({ format: "date-time", description: "When it happened." }),
-    action: Type.String({
-      description:
-        "What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, " +
+    at: dateTime("When it happened."),
+    action: text(
+      "What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, " +
         "`member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, " +
         "`environment.activated` or `project.changed`.",
-    }),
+    ),
     via: nullableText(
       "`http`, or `command` for the operator's command line; null for a change in the database.",
     ),
@@ -51,13 +49,7 @@ const AuditEntryBody = Type.Object(
   { title: "AuditEntry", description: "An entry of the audit log." },
 );
 
-const AuditPage = Type.Object(
-  {
-    data: Type.Array(AuditEntryBody, { description: "The entries, newest first." }),
-    page_info: PageInfo,
-  },
-  { title: "AuditPage" },
-);
+const AuditPage = pageOf("AuditPage", AuditEntryBody, "The entries, newest first.");
 type AuditPage = Static<typeof AuditPage>;
 
 const EXAMPLE: AuditPage = {
@@ -76,7 +68,7 @@ const EXAMPLE: AuditPage = {
       },
     },
   ],
-  page_info: { self: "/projects/demo/audit", first: null, next: null, prev: null },
+  page_info: onlyPage("/projects/demo/audit"),
 };
 
 const entryOf = ({ id: _, project: _project, at, ...entry }: AuditEntry) => ({

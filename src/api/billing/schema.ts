@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { oneOf } from "../../shared/schemas.ts";
 import { REDIRECT_URL_PATTERN } from "./origins.ts";
 
 /** JSON numbers are exact up to this value. The provider has limits of its own. */
@@ -31,12 +32,8 @@ const redirect = (when: string) =>
 
 export const UpgradeBody = Type.Object(
   {
-    type: Type.Union([Type.Literal("free"), Type.Literal("pro"), Type.Literal("enterprise")], {
-      description: "The tier to upgrade to. `free` needs no checkout.",
-    }),
-    cycle: Type.Union([Type.Literal("monthly"), Type.Literal("yearly")], {
-      description: "The billing period.",
-    }),
+    type: oneOf(["free", "pro", "enterprise"], "The tier to upgrade to. `free` needs no checkout."),
+    cycle: oneOf(["monthly", "yearly"], "The billing period."),
     quantity: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -69,11 +66,11 @@ const orNull = (description: string, options: { format?: "uri"; pattern?: string
 
 export const UpgradeResult = Type.Object(
   {
-    status: Type.Union([Type.Literal("ok"), Type.Literal("pending"), Type.Literal("error")], {
-      description:
-        "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
+    status: oneOf(
+      ["ok", "pending", "error"],
+      "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
         "`error`: the provider refused the upgrade; `error` has the reason.",
-    }),
+    ),
     checkout_url: orNull("The hosted checkout page. Null unless the status is `pending`.", {
       format: "uri",
     }),

@@ -1,8 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { project_reference, uuid } from "../../shared/schemas.ts";
-
-const text = (description: string) => Type.String({ description });
-const dateTime = (description: string) => Type.String({ format: "date-time", description });
+import { dateTime, oneOf, project_reference, text, uuid } from "../../shared/schemas.ts";
 
 export const EligibilityParams = Type.Object({
   project_reference,
@@ -37,10 +34,7 @@ const StatusCheck = Type.Object(
     id: uuid("The check's id."),
     branch_id: uuid("The checked branch."),
     check_name: text("The check's name, unique within the branch."),
-    status: Type.Union(
-      CHECK_STATUSES.map((status) => Type.Literal(status)),
-      { description: "The current status of the check." },
-    ),
+    status: oneOf(CHECK_STATUSES, "The current status of the check."),
     description: Type.Optional(text("The check's message.")),
     external_url: Type.Optional(text("A page with details.")),
     created_at: dateTime("When the check was created."),
@@ -59,10 +53,7 @@ const BLOCKER_TYPES = [
 
 const Blocker = Type.Object(
   {
-    type: Type.Union(
-      BLOCKER_TYPES.map((type) => Type.Literal(type)),
-      { description: "The kind of blocker." },
-    ),
+    type: oneOf(BLOCKER_TYPES, "The kind of blocker."),
     message: text("The blocker in one sentence."),
     details: Type.Object(
       {},

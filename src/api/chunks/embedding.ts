@@ -4,7 +4,7 @@ import { findProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { ProjectParams, uuid } from "../../shared/schemas.ts";
 
 const Params = Type.Object({
   ...ProjectParams.properties,
@@ -17,7 +17,7 @@ const Params = Type.Object({
 
 const Embedding = Type.Object(
   {
-    chunk_id: Type.String({ format: "uuid", description: "The id of the chunk." }),
+    chunk_id: uuid("The id of the chunk."),
     dimension: Type.Integer({ description: "The number of elements of the vector." }),
     vector: Type.String({
       contentEncoding: "base64",

@@ -3,6 +3,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
+import { firstPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { embeddingOperation } from "./embedding.ts";
 import { ChunkPage } from "./schema.ts";
@@ -22,12 +23,10 @@ const EXAMPLE: ChunkPage = {
       token_count: 8,
     },
   ],
-  page_info: {
-    self: "/projects/demo/chunks?limit=1",
-    first: null,
-    next: "/projects/demo/chunks?limit=1&cursor=4mUv0Zx7",
-    prev: null,
-  },
+  page_info: firstPage(
+    "/projects/demo/chunks?limit=1",
+    "/projects/demo/chunks?limit=1&cursor=4mUv0Zx7",
+  ),
 };
 
 /** Operations that read chunks, for administration and debugging. */

@@ -2,6 +2,7 @@ import type { Sql } from "../../db/client.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
+import { onlyPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS } from "../scopes/scope-query.ts";
 import { Comparison, ComparisonQuery } from "./schema.ts";
@@ -21,12 +22,7 @@ const EXAMPLE: Comparison = {
       version_id: "c6b8a5d0-e9f8-4d7c-a5ab-7c3a9de1f204",
     },
   ],
-  page_info: {
-    self: "/projects/demo/compare?base_release=v1.4.0&environment=production",
-    first: null,
-    next: null,
-    prev: null,
-  },
+  page_info: onlyPage("/projects/demo/compare?base_release=v1.4.0&environment=production"),
 };
 
 /** GET /projects/{project_reference}/compare. */

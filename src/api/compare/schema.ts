@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { PageQuery } from "../../http/pages.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { count, nullable, uuid } from "../../shared/schemas.ts";
+import { count, nullable, oneOf, text, uuid } from "../../shared/schemas.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
 
 const { environment, release } = ScopeQuery.properties;
@@ -25,15 +25,13 @@ export type ComparisonQuery = Static<typeof ComparisonQuery>;
 export const FileChange = Type.Object(
   {
     id: uuid("The file's id."),
-    path: Type.String({ description: "The path of the file." }),
-    title: Type.String({
-      description: "The title of the version, of a removed file that of the base's version.",
-    }),
-    change: Type.Union([Type.Literal("added"), Type.Literal("removed"), Type.Literal("changed")], {
-      description:
-        "`added` if the base lacks the file, `removed` if only the base has it, `changed` if the " +
+    path: text("The path of the file."),
+    title: text("The title of the version, of a removed file that of the base's version."),
+    change: oneOf(
+      ["added", "removed", "changed"],
+      "`added` if the base lacks the file, `removed` if only the base has it, `changed` if the " +
         "versions differ.",
-    }),
+    ),
     base_version_id: nullable(
       uuid("A version."),
       "The version of the base; null for an added file.",

@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TREE_MAX_BYTES, TREE_MAX_MESSAGES } from "../../shared/limits.ts";
+import { dateTime, text } from "../../shared/schemas.ts";
 
-const text = (description: string) => Type.String({ description });
-const optionalText = (description: string) => Type.Optional(Type.String({ description }));
-const dateTime = (description: string) => Type.String({ format: "date-time", description });
+const optionalText = (description: string) => Type.Optional(text(description));
 const optionalDateTime = (description: string) => Type.Optional(dateTime(description));
 const anyObject = (description: string) =>
   Type.Object({}, { additionalProperties: true, description });

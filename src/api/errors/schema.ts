@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { text } from "../../shared/schemas.ts";
 
 export const ErrorTypeParams = Type.Object({
   slug: Type.String({
@@ -9,9 +10,9 @@ export const ErrorTypeParams = Type.Object({
 
 const Solution = Type.Object(
   {
-    message: Type.String({ description: "The solution in one sentence." }),
+    message: text("The solution in one sentence."),
     steps: Type.Array(Type.String(), { description: "The steps, in order." }),
-    example: Type.Optional(Type.String({ description: "An example." })),
+    example: Type.Optional(text("An example.")),
     tips: Type.Optional(Type.Array(Type.String(), { description: "Further advice." })),
     relatedErrors: Type.Optional(
       Type.Array(Type.String(), { description: "Slugs of related error types." }),
@@ -22,11 +23,11 @@ const Solution = Type.Object(
 
 export const ErrorTypeBody = Type.Object(
   {
-    slug: Type.String({ description: "The stable name of the error type." }),
-    title: Type.String({ description: "A short summary of the error." }),
+    slug: text("The stable name of the error type."),
+    title: text("A short summary of the error."),
     status: Type.Number({ description: "The HTTP status of responses with this error." }),
-    category: Type.String({ description: "The category of the error." }),
-    suggestion: Type.Optional(Type.String({ description: "What to do about it." })),
+    category: text("The category of the error."),
+    suggestion: Type.Optional(text("What to do about it.")),
     solution: Type.Optional(Solution),
     docs: Type.Optional(
       Type.String({ format: "uri", description: "The URL of the API documentation." }),

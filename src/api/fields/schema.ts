@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { count } from "../../shared/schemas.ts";
+import { count, text } from "../../shared/schemas.ts";
 
 export const FieldValue = Type.Object(
   {
@@ -13,10 +13,9 @@ export const FieldValue = Type.Object(
 
 const Field = Type.Object(
   {
-    name: Type.String({
-      description:
-        "The field as a filter names it: `path`, `frontmatter.<key>`, or `metadata.<key>` of chunks.",
-    }),
+    name: text(
+      "The field as a filter names it: `path`, `frontmatter.<key>`, or `metadata.<key>` of chunks.",
+    ),
     types: Type.Array(
       Type.Union([Type.Literal("string"), Type.Literal("number"), Type.Literal("boolean")]),
       { description: "The types of its values." },

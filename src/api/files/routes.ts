@@ -1,11 +1,11 @@
-import { Type } from "@sinclair/typebox";
 import type { Engine } from "../../engine/engine.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation, rawOperation } from "../../http/operation.ts";
 import { pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { firstPage } from "../../shared/page-info.ts";
+import { ProjectParams, text } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
 import { listFiles } from "./list.ts";
 import { getFile, versionTag } from "./read.ts";
@@ -59,12 +59,10 @@ const EXAMPLE: File = {
 
 const PAGE_EXAMPLE: FilePage = {
   data: [SUMMARY],
-  page_info: {
-    self: "/projects/demo/files?limit=1",
-    first: null,
-    next: "/projects/demo/files?limit=1&cursor=4mUv0Zx7",
-    prev: null,
-  },
+  page_info: firstPage(
+    "/projects/demo/files?limit=1",
+    "/projects/demo/files?limit=1&cursor=4mUv0Zx7",
+  ),
 };
 
 const WRITE_PROBLEMS = [
@@ -148,7 +146,7 @@ export function fileOperations(
 }
 
 function putOperation(services: WriteServices): Operation {
-  const body = Type.String({ description: "The content, in UTF-8." });
+  const body = text("The content, in UTF-8.");
   return rawOperation({
     id: "putFile",
     method: "PUT",

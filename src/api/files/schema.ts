@@ -2,17 +2,18 @@ import { type Static, Type } from "@sinclair/typebox";
 import { PageQuery } from "../../http/pages.ts";
 import { FilterParameter } from "../../shared/filter/schema.ts";
 import { IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
-import { PageInfo } from "../../shared/page-info.ts";
+import { pageOf } from "../../shared/page-info.ts";
 import {
   count,
+  dateTime,
   FrontmatterEntry,
-  nullable,
+  nullableText,
   ProjectParams,
   storable,
+  text,
+  uuid,
 } from "../../shared/schemas.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
-
-const text = (description: string) => Type.String({ description });
 
 export const FileListQuery = Type.Object({
   ...ScopeQuery.properties,
@@ -60,27 +61,25 @@ export const WrittenFileParams = Type.Object({
 
 export const ChangeHeaders = Type.Object({
   "If-Match": Type.Optional(
-    Type.String({
-      description:
-        "The ETag of the version that is to be changed; `*` for any. Otherwise the answer is 412.",
-    }),
+    text(
+      "The ETag of the version that is to be changed; `*` for any. Otherwise the answer is 412.",
+    ),
   ),
 });
 
 export const WriteHeaders = Type.Object({
   ...ChangeHeaders.properties,
   "If-None-Match": Type.Optional(
-    Type.String({
-      description:
-        "`*` to write a file that does not exist yet; ETags of versions that are not to be replaced. " +
+    text(
+      "`*` to write a file that does not exist yet; ETags of versions that are not to be replaced. " +
         "Otherwise the answer is 412.",
-    }),
+    ),
   ),
 });
 
 /** What is read of a file first. */
 const named = {
-  id: Type.String({ format: "uuid", description: "The file's id." }),
+  id: uuid("The file's id."),
   path: text("The path, unique within the project."),
   title: text(
     "The frontmatter's title, else the first heading, else the name of the file, as a lookup has it.",
@@ -90,13 +89,10 @@ const named = {
 export const FileSummary = Type.Object(
   {
     ...named,
-    version_id: Type.String({ format: "uuid", description: "The id of this version of the file." }),
+    version_id: uuid("The id of this version of the file."),
     size: count("The bytes of the content in UTF-8; 0 without a content."),
     chunk_count: count("The number of chunks."),
-    updated_at: Type.String({
-      format: "date-time",
-      description: "When this version was stored first.",
-    }),
+    updated_at: dateTime("When this version was stored first."),
   },
   { title: "FileSummary", description: "A file and its version in an environment or a release." },
 );
@@ -144,8 +140,7 @@ export type FileHeading = Static<typeof FileHeading>;
 export const File = Type.Object(
   {
     ...named,
-    content: nullable(
-      Type.String(),
+    content: nullableText(
       "The content, exactly as it was stored; null for a file that was imported without one.",
     ),
     frontmatter: Type.Array(FrontmatterEntry, {
@@ -158,7 +153,7 @@ export const File = Type.Object(
     chunks: Type.Array(
       Type.Object(
         {
-          id: Type.String({ format: "uuid", description: "The chunk's id." }),
+          id: uuid("The chunk's id."),
           index: Type.Integer({ description: "Its position among the chunks, from 0." }),
           ...offsets,
           token_count: Type.Integer({ description: "Its number of tokens." }),
@@ -173,11 +168,5 @@ export const File = Type.Object(
 );
 export type File = Static<typeof File>;
 
-export const FilePage = Type.Object(
-  {
-    data: Type.Array(FileSummary, { description: "The files in byte order of their paths." }),
-    page_info: PageInfo,
-  },
-  { title: "FilePage" },
-);
+export const FilePage = pageOf("FilePage", FileSummary, "The files in byte order of their paths.");
 export type FilePage = Static<typeof FilePage>;

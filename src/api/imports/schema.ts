@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
+import { count, text } from "../../shared/schemas.ts";
 
 export const ImportQuery = Type.Object({
   strict: Type.Optional(
@@ -20,25 +21,22 @@ export const ImportHeaders = Type.Object({
   ),
 });
 
-export const ImportBody = Type.String({
-  description:
-    "One record per line, as `tessera import` reads them. `project` may be absent. Records of other " +
+export const ImportBody = text(
+  "One record per line, as `tessera import` reads them. `project` may be absent. Records of other " +
     "projects and of the kinds `user` and `api_key` are refused.",
-});
+);
 
 const Line = Type.Integer({ minimum: 1, description: "The line, counted from 1." });
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
-
 export const ImportResult = Type.Object(
   {
-    lines: Count("Lines that were read, without blank ones."),
-    changed: Count("Lines that have changed the project."),
-    unchanged: Count("Lines whose records were stored already, or that a strict import undid."),
-    refused: Count("Lines that were refused."),
+    lines: count("Lines that were read, without blank ones."),
+    changed: count("Lines that have changed the project."),
+    unchanged: count("Lines whose records were stored already, or that a strict import undid."),
+    refused: count("Lines that were refused."),
     errors: Type.Array(
       Type.Object(
-        { line: Line, message: Type.String({ description: "Why it was refused." }) },
+        { line: Line, message: text("Why it was refused.") },
         { title: "ImportError", description: "A refused line." },
       ),
       { description: `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.` },
@@ -47,7 +45,7 @@ export const ImportResult = Type.Object(
     warnings: Type.Optional(
       Type.Array(
         Type.Object(
-          { line: Line, message: Type.String({ description: "What may be wrong with it." }) },
+          { line: Line, message: text("What may be wrong with it.") },
           { title: "ImportWarning", description: "A line, or the first of several alike." },
         ),
         {

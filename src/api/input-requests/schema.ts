@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { uuid } from "../../shared/schemas.ts";
+import { dateTime, text, uuid } from "../../shared/schemas.ts";
 
 export const AnswerParams = Type.Object({
   conversation_id: Type.String({
@@ -22,8 +22,6 @@ export const AnswerBody = Type.Object(
   { title: "NewInputResponse" },
 );
 
-const text = (description: string) => Type.String({ description });
-const dateTime = (description: string) => Type.String({ format: "date-time", description });
 const document = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description });
 

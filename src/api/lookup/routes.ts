@@ -11,6 +11,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
 import { jsonText } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
+import { firstPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { nextPageHeader, nextPageOf } from "../scopes/next-page.ts";
 import type { ScopeResolver } from "../scopes/resolver.ts";
@@ -35,12 +36,7 @@ const EXAMPLE: LookupPage = {
       score: 9.4127,
     },
   ],
-  page_info: {
-    self: "/projects/demo/knowledge/lookup",
-    first: null,
-    next: "4mUv0Zx7q1rPd9tYkLwB3nGh",
-    prev: null,
-  },
+  page_info: firstPage("/projects/demo/knowledge/lookup", "4mUv0Zx7q1rPd9tYkLwB3nGh"),
   returned: 1,
   total_matches: 3,
   shard: { shard_index: 0, shard_count: 1, total_items: 61 },

@@ -7,7 +7,7 @@ import {
   LOOKUP_SHARDS_MAX,
 } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { FrontmatterEntry } from "../../shared/schemas.ts";
+import { count, FrontmatterEntry, oneOf, text } from "../../shared/schemas.ts";
 import { LookupTarget } from "../scopes/target.ts";
 
 export const LookupBody = Type.Object(
@@ -58,15 +58,11 @@ export const LookupBody = Type.Object(
 );
 export type LookupBody = Static<typeof LookupBody>;
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
-
 const Offset = Type.Integer({ minimum: 0 });
 
 export const Snippet = Type.Object(
   {
-    text: Type.String({
-      description: "The passage on one line. An ellipsis marks where it was cut.",
-    }),
+    text: text("The passage on one line. An ellipsis marks where it was cut."),
     matches: Type.Array(Type.Array(Offset, { minItems: 2, maxItems: 2 }), {
       description:
         "The words that match, as [start, end) in UTF-16 code units of `text`; ascending, not " +
@@ -84,7 +80,7 @@ export const Snippet = Type.Object(
 
 const LookupItem = Type.Object(
   {
-    path: Type.String({ description: "The file's path in the project." }),
+    path: text("The file's path in the project."),
     title: Type.Optional(
       Type.String({
         description: "The frontmatter's title, else the first heading, else the file name.",
@@ -113,18 +109,14 @@ const LookupItem = Type.Object(
 
 export const LookupPage = Type.Object(
   {
-    query: Type.String({
-      description: "The query without leading and trailing whitespace; empty when browsing.",
-    }),
-    mode: Type.Union([Type.Literal("search"), Type.Literal("browse")], {
-      description: "`search` with a query, `browse` without one.",
-    }),
+    query: text("The query without leading and trailing whitespace; empty when browsing."),
+    mode: oneOf(["search", "browse"], "`search` with a query, `browse` without one."),
     data: Type.Array(LookupItem, {
       description: "Best first. When browsing: in byte order of path.",
     }),
     page_info: PageInfo,
-    returned: Count("The number of items on this page."),
-    total_matches: Count("The number of items in the shard that match."),
+    returned: count("The number of items on this page."),
+    total_matches: count("The number of items in the shard that match."),
     shard: Type.Object(
       {
         shard_index: Type.Integer({ description: "The shard that was looked in." }),

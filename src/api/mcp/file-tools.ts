@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { validator } from "../../problem/validate.ts";
 import { Filter } from "../../shared/filter/schema.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../../shared/limits.ts";
-import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { count, nullable, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
 import {
   type File,
   FileHeading,
@@ -28,9 +28,9 @@ const Page = Type.Object({
       description: `The page size. Default: that of the cursor, else ${PAGE_DEFAULT}.`,
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: "`next` of the page before." })),
+  cursor: Type.Optional(text("`next` of the page before.")),
 });
-const next = nullable(Type.String(), "The `cursor` of the next page; null on the last page.");
+const next = nullableText("The `cursor` of the next page; null on the last page.");
 
 /** The cursor in a link to a page. */
 export function cursorOf(link: string | null): string | null {
@@ -124,11 +124,9 @@ export const listFiles: Tool = {
 
 const ReadInput = Type.Object({
   ...ProjectParams.properties,
-  file: Type.String({ description: "The file's path, as other tools name it, or its id." }),
+  file: text("The file's path, as other tools name it, or its id."),
   ...ScopeQuery.properties,
-  start_offset: Type.Optional(
-    Type.Integer({ minimum: 0, description: "Where to begin, in UTF-16 units. Default: 0." }),
-  ),
+  start_offset: Type.Optional(count("Where to begin, in UTF-16 units. Default: 0.")),
   length: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -150,7 +148,7 @@ const Excerpt = Type.Object({
     Type.Integer(),
     "`start_offset` of the following range; null at the end of the file.",
   ),
-  content: Type.String({ description: "The range of the content." }),
+  content: text("The range of the content."),
   headings: Type.Array(FileHeading, {
     description:
       "The nearest headings: those that the begin of the range is under, the highest first, and those " +

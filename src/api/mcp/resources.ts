@@ -8,6 +8,7 @@ import {
 import { textOf } from "../../http/load/large-answers.ts";
 import type { ProblemBody } from "../../problem/problem.ts";
 import { parseJson } from "../../shared/json/parse.ts";
+import { onlyPage } from "../../shared/page-info.ts";
 import type { File, FilePage } from "../files/schema.ts";
 import type { ProjectPage } from "../projects/schema.ts";
 import type { CallOperation, Message } from "./call-operation.ts";
@@ -26,7 +27,7 @@ const UNREADABLE = [RESOURCE_NOT_FOUND, PERMISSION_DENIED];
 const CODES: Readonly<Record<number, number>> = { 403: PERMISSION_DENIED, 404: RESOURCE_NOT_FOUND };
 const NO_FILES: Pick<FilePage, "data" | "page_info"> = {
   data: [],
-  page_info: { self: "", first: null, next: null, prev: null },
+  page_info: onlyPage(""),
 };
 /** Files per page of the list. */
 const LIST_FILES = "100";

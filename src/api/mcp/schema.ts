@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { text } from "../../shared/schemas.ts";
 
 const jsonrpc = Type.Literal("2.0", { description: "The version of JSON-RPC." });
 const id = Type.Union(
@@ -8,7 +9,7 @@ const id = Type.Union(
   ],
   { description: "Identifies the request; the response repeats it." },
 );
-const method = Type.String({ description: "What to do, such as `tools/call`." });
+const method = text("What to do, such as `tools/call`.");
 const params = Type.Optional(
   Type.Object({}, { additionalProperties: true, description: "The parameters of the method." }),
 );
@@ -53,7 +54,7 @@ export const McpAnswer = Type.Union(
         error: Type.Object(
           {
             code: Type.Integer({ description: "The code of JSON-RPC." }),
-            message: Type.String({ description: "What is wrong with the request." }),
+            message: text("What is wrong with the request."),
             data: Type.Optional(Type.Unknown({ description: "Details." })),
           },
           { description: "Why there is no result." },

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { invalid } from "../../problem/problem.ts";
 import { validator } from "../../problem/validate.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { ProjectParams, text } from "../../shared/schemas.ts";
 import { LookupBody, type LookupPage } from "../lookup/schema.ts";
 import { RetrieveInput, type RetrievePage } from "../retrieve/schema.ts";
 import { listFiles, listProjects, readFile } from "./file-tools.ts";
@@ -35,16 +35,9 @@ const {
 const SearchTarget = Type.Object({
   ...ProjectParams.properties,
   environment: Type.Optional(
-    Type.String({
-      description:
-        "The environment to search. Default: that of a lookup, unless a release is given.",
-    }),
+    text("The environment to search. Default: that of a lookup, unless a release is given."),
   ),
-  release: Type.Optional(
-    Type.String({
-      description: "The release to search, by name or id, instead of an environment.",
-    }),
-  ),
+  release: Type.Optional(text("The release to search, by name or id, instead of an environment.")),
 });
 const checkTarget = validator(SearchTarget);
 

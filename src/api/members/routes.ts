@@ -3,6 +3,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
+import { onlyPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import {
   InvitationList,
@@ -25,7 +26,7 @@ const EXAMPLE: ProjectMember = {
 const PAGE_EXAMPLE: MemberPage = {
   data: [EXAMPLE],
   invited: [{ user: "alan@example.com", role: "member", since: "2026-01-06T09:30:00.000Z" }],
-  page_info: { self: "/projects/demo/members", first: null, next: null, prev: null },
+  page_info: onlyPage("/projects/demo/members"),
 };
 
 const INVITATIONS_EXAMPLE: InvitationList = {

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { ROLES } from "../../auth/roles.ts";
 import { REFERENCE_MAX_CHARS } from "../../shared/limits.ts";
 import { PageInfo } from "../../shared/page-info.ts";
-import { ProjectParams, storable } from "../../shared/schemas.ts";
+import { dateTime, oneOf, ProjectParams, storable, text, uuid } from "../../shared/schemas.ts";
 import { INVITATIONS_LISTED_MAX } from "./invitations.ts";
 
 export const MemberParams = Type.Object({
@@ -18,13 +18,10 @@ export const MemberParams = Type.Object({
 
 export const MemberChange = Type.Object(
   {
-    role: Type.Union(
-      ROLES.map((role) => Type.Literal(role)),
-      {
-        description:
-          "`owner`s change everything, `editor`s the contents, and a `member` reads the project.",
-        errorMessage: `must be one of ${ROLES.join(", ")}`,
-      },
+    role: oneOf(
+      ROLES,
+      "`owner`s change everything, `editor`s the contents, and a `member` reads the project.",
+      `must be one of ${ROLES.join(", ")}`,
     ),
   },
   { title: "MemberChange", description: "The role of a member." },
@@ -33,17 +30,13 @@ export type MemberChange = Static<typeof MemberChange>;
 
 export const ProjectMember = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "The user's id." }),
-    name: Type.String({ description: "The user's name; empty if it is not known." }),
-    email: Type.Optional(Type.String({ description: "The user's email address, if known." })),
-    role: Type.String({
-      description:
-        "`owner`, `editor` or `member`. Members that were imported may have others, which only read.",
-    }),
-    since: Type.String({
-      format: "date-time",
-      description: "When the user became a member.",
-    }),
+    id: uuid("The user's id."),
+    name: text("The user's name; empty if it is not known."),
+    email: Type.Optional(text("The user's email address, if known.")),
+    role: text(
+      "`owner`, `editor` or `member`. Members that were imported may have others, which only read.",
+    ),
+    since: dateTime("When the user became a member."),
   },
   { title: "ProjectMember", description: "A user's membership of a project." },
 );
@@ -52,21 +45,14 @@ export type ProjectMember = Static<typeof ProjectMember>;
 export const MemberState = Type.Object(
   {
     ...Type.Partial(Type.Omit(ProjectMember, ["role", "since"])).properties,
-    user: Type.Optional(
-      Type.String({
-        description: "Who is invited, as the request names them; absent for a member.",
-      }),
-    ),
+    user: Type.Optional(text("Who is invited, as the request names them; absent for a member.")),
     role: ProjectMember.properties.role,
-    status: Type.Union([Type.Literal("member"), Type.Literal("invited")], {
-      description:
-        "`invited` until the user accepts. It is the same for every id and address, whether it is that of a " +
+    status: oneOf(
+      ["member", "invited"],
+      "`invited` until the user accepts. It is the same for every id and address, whether it is that of a " +
         "user or not.",
-    }),
-    since: Type.String({
-      format: "date-time",
-      description: "When the user became a member or was invited.",
-    }),
+    ),
+    since: dateTime("When the user became a member or was invited."),
   },
   { title: "MemberState", description: "A member of a project, or somebody who is invited." },
 );
@@ -74,9 +60,9 @@ export type MemberState = Static<typeof MemberState>;
 
 const Invited = Type.Object(
   {
-    user: Type.String({ description: "The id or the address that the inviter named." }),
-    role: Type.String({ description: "The role that is offered." }),
-    since: Type.String({ format: "date-time", description: "When they were invited." }),
+    user: text("The id or the address that the inviter named."),
+    role: text("The role that is offered."),
+    since: dateTime("When they were invited."),
   },
   { title: "Invited", description: "Somebody who is invited to a project." },
 );
@@ -85,13 +71,13 @@ const Invitation = Type.Object(
   {
     project: Type.Object(
       {
-        id: Type.String({ format: "uuid", description: "Its id." }),
-        slug: Type.String({ description: "Its slug." }),
-        name: Type.String({ description: "Its name." }),
+        id: uuid("Its id."),
+        slug: text("Its slug."),
+        name: text("Its name."),
       },
       { description: "The project." },
     ),
-    inviter: Type.String({ description: "The address or the name of the owner who invites." }),
+    inviter: text("The address or the name of the owner who invites."),
     ...Invited.properties,
   },
   { title: "Invitation", description: "An invitation to a project." },

@@ -1,13 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Operation, operation } from "../../http/operation.ts";
 import { ownDimension, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
+import { text } from "../../shared/schemas.ts";
 
 const EmbedderList = Type.Object(
   {
     data: Type.Array(
       Type.Object(
         {
-          name: Type.String({ description: "The name that projects give." }),
+          name: text("The name that projects give."),
           dimension: Type.Integer({ minimum: 1, description: "The dimension of its vectors." }),
         },
         { title: "Embedder", description: "What makes vectors of texts." },

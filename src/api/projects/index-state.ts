@@ -16,38 +16,36 @@ import {
   readParkedTasks,
 } from "../../indexing/changes/index-state.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { count, nullable, ProjectParams } from "../../shared/schemas.ts";
+import { count, dateTime, nullable, ProjectParams, text, uuid } from "../../shared/schemas.ts";
 
 const EmbeddingFailure = Type.Object(
   {
     file: Type.Object(
       {
-        id: Type.String({ format: "uuid", description: "Its id." }),
-        path: Type.String({ description: "Its path." }),
+        id: uuid("Its id."),
+        path: text("Its path."),
       },
       { description: "The file of the chunk." },
     ),
     chunk: Type.Object(
       {
-        id: Type.String({ format: "uuid", description: "Its id." }),
-        index: Type.Integer({ minimum: 0, description: "Its position in the file." }),
+        id: uuid("Its id."),
+        index: count("Its position in the file."),
       },
       { description: "The chunk." },
     ),
-    reason: Type.String({ description: "What is wrong; never what the embedder has answered." }),
+    reason: text("What is wrong; never what the embedder has answered."),
     attempts: Type.Integer({ minimum: 1, description: "How often it was tried." }),
-    retry_at: Type.String({ format: "date-time", description: "When it is tried again." }),
+    retry_at: dateTime("When it is tried again."),
   },
   { title: "EmbeddingFailure", description: "A chunk at which its embedder fails." },
 );
 
 const ParkedTask = Type.Object(
   {
-    task: Type.String({
-      description: "What failed: `ensure` loads a scope; `match`, `members` and `fields` read it.",
-    }),
+    task: text("What failed: `ensure` loads a scope; `match`, `members` and `fields` read it."),
     failures: Type.Integer({ minimum: 1, description: "How often it was parked." }),
-    parked_at: Type.String({ format: "date-time", description: "When it was parked last." }),
+    parked_at: dateTime("When it was parked last."),
   },
   { title: "ParkedTask", description: "A task of the index that is not tried for a while." },
 );
@@ -63,10 +61,7 @@ const IndexState = Type.Object(
     data: Type.Array(
       Type.Object(
         {
-          server: Type.String({
-            format: "uuid",
-            description: "The server's id, new at each start.",
-          }),
+          server: uuid("The server's id, new at each start."),
           dimension: nullable(
             Type.Integer(),
             "The dimension of the vectors; null for the index of texts.",
@@ -89,10 +84,7 @@ const IndexState = Type.Object(
             description:
               "True when the server has applied all changes, and the graph is built and calibrated.",
           }),
-          updated_at: Type.String({
-            format: "date-time",
-            description: "When the server reported this, which it does every few seconds.",
-          }),
+          updated_at: dateTime("When the server reported this, which it does every few seconds."),
         },
         { title: "ServerIndex", description: "An index of the project on one server." },
       ),

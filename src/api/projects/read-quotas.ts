@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { nullable, ProjectParams } from "../../shared/schemas.ts";
+import { count, nullable, oneOf, ProjectParams } from "../../shared/schemas.ts";
 import { readQuotas } from "./quota.ts";
 
 const Quotas = Type.Object(
@@ -10,14 +10,8 @@ const Quotas = Type.Object(
     data: Type.Array(
       Type.Object(
         {
-          quota: Type.Union(
-            [Type.Literal("files"), Type.Literal("bytes"), Type.Literal("chunks")],
-            { description: "What is limited." },
-          ),
-          used: Type.Integer({
-            minimum: 0,
-            description: "How much the project stores, with all versions of its files.",
-          }),
+          quota: oneOf(["files", "bytes", "chunks"], "What is limited."),
+          used: count("How much the project stores, with all versions of its files."),
           allowed: nullable(
             Type.Integer({ minimum: 0 }),
             "How much it may store; null without a limit.",

@@ -5,6 +5,7 @@ import { PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
+import { firstPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { embeddersOperation } from "./embedders.ts";
@@ -53,12 +54,7 @@ const EXAMPLE: Project = {
 
 const PAGE_EXAMPLE: ProjectPage = {
   data: [EXAMPLE],
-  page_info: {
-    self: "/projects?limit=1",
-    first: null,
-    next: "/projects?limit=1&cursor=4mUv0Zx7",
-    prev: null,
-  },
+  page_info: firstPage("/projects?limit=1", "/projects?limit=1&cursor=4mUv0Zx7"),
 };
 
 /** Operations on projects, and on their releases and environments. */

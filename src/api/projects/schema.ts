@@ -5,15 +5,10 @@ import {
   PROJECT_RELEASES_MAX,
   PROJECT_SLUG_MAX_CHARS,
 } from "../../shared/limits.ts";
-import { PageInfo } from "../../shared/page-info.ts";
-import { uuid } from "../../shared/schemas.ts";
+import { pageOf } from "../../shared/page-info.ts";
+import { dateTime, nullableText, text, uuid } from "../../shared/schemas.ts";
 
 const EMBEDDER_NAME_MAX_CHARS = 63;
-
-const text = (description: string) => Type.String({ description });
-const dateTime = (description: string) => Type.String({ format: "date-time", description });
-const nullableText = (description: string) =>
-  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
 
 const EmbedderName = Type.String({
   minLength: 1,
@@ -34,12 +29,10 @@ export const NewProject = Type.Object(
       pattern: "^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$",
       description: "The name in URLs, unique within the service.",
     }),
-    description: Type.Optional(Type.String({ description: "A description of the project." })),
+    description: Type.Optional(text("A description of the project.")),
     embedder: Type.Optional(EmbedderName),
     templateSlug: Type.Optional(
-      Type.String({
-        description: "The slug of a project to copy config, features and environments from.",
-      }),
+      text("The slug of a project to copy config, features and environments from."),
     ),
     templateProjectId: Type.Optional(
       uuid("The id of a project to copy from. It must match `templateSlug` when both are given."),
@@ -52,7 +45,7 @@ export type NewProject = Static<typeof NewProject>;
 export const ProjectChange = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, description: "The display name." })),
-    description: Type.Optional(Type.String({ description: "A description of the project." })),
+    description: Type.Optional(text("A description of the project.")),
     embedder: Type.Optional(EmbedderName),
   },
   { title: "ProjectChange", description: "What is to be changed; absent fields stay." },
@@ -166,8 +159,10 @@ export const Project = Type.Object(
     ),
     is_claimed: Type.Optional(Type.Boolean({ description: "True when the project has an owner." })),
     prompt_count: Type.Optional(Type.Number({ description: "The number of prompts." })),
-    provider: nullableText("The host of the project's repository; null when there is none."),
-    layout: nullableText("The layout of the files; null for the default."),
+    provider: Type.Optional(
+      nullableText("The host of the project's repository; null when there is none."),
+    ),
+    layout: Type.Optional(nullableText("The layout of the files; null for the default.")),
     created_at: Type.Optional(dateTime("When the project was created.")),
     updated_at: Type.Optional(dateTime("When the project last changed.")),
     published_at: Type.Optional(
@@ -178,12 +173,10 @@ export const Project = Type.Object(
 );
 export type Project = Static<typeof Project>;
 
-export const ProjectPage = Type.Object(
-  {
-    data: Type.Array(Project, { description: "The caller's projects in order of slug." }),
-    page_info: PageInfo,
-  },
-  { title: "ProjectPage" },
+export const ProjectPage = pageOf(
+  "ProjectPage",
+  Project,
+  "The caller's projects in order of slug.",
 );
 export type ProjectPage = Static<typeof ProjectPage>;
 

@@ -5,8 +5,16 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { PageInfo } from "../../shared/page-info.ts";
-import { nullable, ProjectParams, uuid } from "../../shared/schemas.ts";
+import { onlyPage, pageOf } from "../../shared/page-info.ts";
+import {
+  count,
+  dateTime,
+  nullable,
+  nullableText,
+  ProjectParams,
+  text,
+  uuid,
+} from "../../shared/schemas.ts";
 import {
   type ListedEnvironment,
   type ListedRelease,
@@ -15,19 +23,14 @@ import {
   readReleases,
 } from "./contents.ts";
 
-const text = (description: string) => Type.String({ description });
-const dateTime = (description: string) => Type.String({ format: "date-time", description });
-const fileCount = (description: string) => Type.Integer({ minimum: 0, description });
-
 const EnvironmentItem = Type.Object(
   {
     id: uuid("The environment's id."),
     name: text("The environment's name, unique within the project."),
-    active_release: nullable(
-      Type.String(),
+    active_release: nullableText(
       "The name of the release that it serves; null for its working set.",
     ),
-    files: fileCount("Files of its working set."),
+    files: count("Files of its working set."),
     protected: Type.Boolean({
       description: "True when the environment is protected against changes.",
     }),
@@ -39,7 +42,7 @@ const ReleaseItem = Type.Object(
   {
     id: uuid("The release's id."),
     name: text("The release's name, unique within the project."),
-    files: fileCount("Files of the release."),
+    files: count("Files of the release."),
     environments: Type.Array(Type.String(), {
       description: "The names of the environments that serve it.",
     }),
@@ -52,25 +55,13 @@ const ReleaseItem = Type.Object(
   { title: "ReleaseItem", description: "A release in a list." },
 );
 
-const EnvironmentPage = Type.Object(
-  {
-    data: Type.Array(EnvironmentItem, { description: "The environments in order of name." }),
-    page_info: PageInfo,
-  },
-  { title: "EnvironmentPage" },
+const EnvironmentPage = pageOf(
+  "EnvironmentPage",
+  EnvironmentItem,
+  "The environments in order of name.",
 );
 
-const ReleasePage = Type.Object(
-  {
-    data: Type.Array(ReleaseItem, { description: "The releases, newest first." }),
-    page_info: PageInfo,
-  },
-  { title: "ReleasePage" },
-);
-
-const linksOf = (list: string) => ({
-  ...{ self: `/projects/demo/${list}`, first: null, next: null, prev: null },
-});
+const ReleasePage = pageOf("ReleasePage", ReleaseItem, "The releases, newest first.");
 
 const ENVIRONMENTS_EXAMPLE: Static<typeof EnvironmentPage> = {
   data: [
@@ -82,7 +73,7 @@ const ENVIRONMENTS_EXAMPLE: Static<typeof EnvironmentPage> = {
       protected: false,
     },
   ],
-  page_info: linksOf("environments"),
+  page_info: onlyPage("/projects/demo/environments"),
 };
 
 const RELEASES_EXAMPLE: Static<typeof ReleasePage> = {
@@ -96,7 +87,7 @@ const RELEASES_EXAMPLE: Static<typeof ReleasePage> = {
       environments: ["production"],
     },
   ],
-  page_info: linksOf("releases"),
+  page_info: onlyPage("/projects/demo/releases"),
 };
 
 const releaseOf = ({ place: _, created_at, frozen_at, ...row }: ListedRelease) => ({

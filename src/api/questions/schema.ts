@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { count, nullable } from "../../shared/schemas.ts";
+import { count, nullable, text } from "../../shared/schemas.ts";
 import { QUESTION_DAYS_MAX } from "./question-log.ts";
 
 export const DAYS_DEFAULT = 7;
@@ -21,10 +21,9 @@ const without_hits = count("How often it had no hits.");
 
 const Question = Type.Object(
   {
-    question: Type.String({
-      description:
-        "The first 200 characters, in lower case. Questions that differ in case and white space only are one.",
-    }),
+    question: text(
+      "The first 200 characters, in lower case. Questions that differ in case and white space only are one.",
+    ),
     asked,
     without_hits,
   },

@@ -7,7 +7,8 @@ import {
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
 } from "../../shared/limits.ts";
-import { project_reference } from "../../shared/schemas.ts";
+import { onlyPage } from "../../shared/page-info.ts";
+import { project_reference, text } from "../../shared/schemas.ts";
 
 const EXAMPLE_DIMENSION = 768;
 
@@ -166,7 +167,7 @@ export const SearchResponse = Type.Object(
         {
           chunk: FoundChunk,
           score: Type.Number({ description: "Cosine similarity, calculated in full precision." }),
-          match_type: Type.String({ description: "`semantic`." }),
+          match_type: text("`semantic`."),
         },
         { title: "SearchHit", description: "A chunk that was found." },
       ),
@@ -174,7 +175,7 @@ export const SearchResponse = Type.Object(
     ),
     page_info: Type.Object(
       {
-        self: Type.String({ description: "The request's path." }),
+        self: text("The request's path."),
         first: never,
         next: never,
         prev: never,
@@ -220,12 +221,7 @@ export const exampleResponse: Static<typeof SearchResponse> = {
       match_type: "semantic",
     },
   ],
-  page_info: {
-    self: "/projects/demo/environments/production/search",
-    first: null,
-    next: null,
-    prev: null,
-  },
+  page_info: onlyPage("/projects/demo/environments/production/search"),
   search_time_ms: 0.214,
   total_matches: 1,
 };

@@ -8,8 +8,8 @@ import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../h
 import { jsonText } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { PageInfo } from "../../shared/page-info.ts";
-import { nullable, ProjectParams, uuid } from "../../shared/schemas.ts";
+import { onlyPage, pageOf } from "../../shared/page-info.ts";
+import { dateTime, nullableText, ProjectParams, text, uuid } from "../../shared/schemas.ts";
 import { type EventPosition, type ListedEventRow, readEvents, readFullEvent } from "./queries.ts";
 
 const EventParams = Type.Object({
@@ -21,22 +21,16 @@ const EventParams = Type.Object({
   }),
 });
 
-const received_at = Type.String({
-  format: "date-time",
-  description: "When the delivery was received.",
-});
+const received_at = dateTime("When the delivery was received.");
 
 const ListedWebhookEvent = Type.Object(
   {
     id: uuid("The id of the event."),
-    webhook_id: Type.String({ description: "The id of the webhook definition." }),
-    idempotency_key: nullable(
-      Type.String(),
-      "The key that the sender gave; null when every delivery is new.",
-    ),
+    webhook_id: text("The id of the webhook definition."),
+    idempotency_key: nullableText("The key that the sender gave; null when every delivery is new."),
     conversation_id: uuid("The conversation that the delivery was added to."),
     message_id: uuid("The message that contains the payload."),
-    status: Type.String({ description: "Always `accepted`." }),
+    status: text("Always `accepted`."),
     received_at,
   },
   { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
@@ -56,12 +50,10 @@ const WebhookEvent = Type.Object(
 );
 type WebhookEvent = Static<typeof WebhookEvent>;
 
-const WebhookEventPage = Type.Object(
-  {
-    data: Type.Array(ListedWebhookEvent, { description: "The project's events, newest first." }),
-    page_info: PageInfo,
-  },
-  { title: "WebhookEventPage" },
+const WebhookEventPage = pageOf(
+  "WebhookEventPage",
+  ListedWebhookEvent,
+  "The project's events, newest first.",
 );
 type WebhookEventPage = Static<typeof WebhookEventPage>;
 
@@ -77,12 +69,7 @@ const EXAMPLE: WebhookEventPage = {
       received_at: "2026-01-06T12:00:00.000Z",
     },
   ],
-  page_info: {
-    self: "/projects/demo/webhook-events",
-    first: null,
-    next: null,
-    prev: null,
-  },
+  page_info: onlyPage("/projects/demo/webhook-events"),
 };
 
 const EVENT_EXAMPLE: WebhookEvent = {

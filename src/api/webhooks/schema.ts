@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ProblemBody } from "../../problem/problem.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
-import { uuid } from "../../shared/schemas.ts";
+import { count, dateTime, text, uuid } from "../../shared/schemas.ts";
 
 export const WebhookParams = Type.Object({
   webhook_id: Type.String({
@@ -14,10 +14,9 @@ export const WebhookParams = Type.Object({
 
 export const WebhookQuery = Type.Object({
   secret: Type.Optional(
-    Type.String({
-      description:
-        "The webhook's secret, for senders that cannot set the header `X-Service-Webhook-Secret`.",
-    }),
+    text(
+      "The webhook's secret, for senders that cannot set the header `X-Service-Webhook-Secret`.",
+    ),
   ),
 });
 
@@ -33,7 +32,7 @@ const keyHeader = (description: string) =>
 
 /** The idempotency key is the first present of all headers but the secret. */
 export const WebhookHeaders = Type.Object({
-  "X-Service-Webhook-Secret": Type.Optional(Type.String({ description: "The webhook's secret." })),
+  "X-Service-Webhook-Secret": Type.Optional(text("The webhook's secret.")),
   "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
   "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
   "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id."),
@@ -43,13 +42,12 @@ export const WebhookHeaders = Type.Object({
 /** The headers that may carry the idempotency key, in order of precedence. */
 export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
 
-const text = (description: string) => Type.String({ description });
-const moment = (description: string) => Type.String({ format: "date-time", description });
+const moment = (description: string) => dateTime(description);
 
 export const WebhookEventResult = Type.Object(
   {
     webhook_event_id: uuid("The id of the event that stores the delivery."),
-    status: Type.String({ description: "Always `accepted`." }),
+    status: text("Always `accepted`."),
     duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
     webhook_definition_id: uuid(
       "The UUID of the webhook definition. Derived from its id when that is not a UUID.",
@@ -59,11 +57,8 @@ export const WebhookEventResult = Type.Object(
     message_id: uuid("The message that contains the payload."),
     run_id: text("The run that the delivery starts."),
     canonical_run_id: uuid("The id of the same run."),
-    latest_event_id: Type.Integer({
-      minimum: 0,
-      description: "The number of this event within its conversation, from 1.",
-    }),
-    invoked_by: Type.String({ description: "Always `webhook`." }),
+    latest_event_id: count("The number of this event within its conversation, from 1."),
+    invoked_by: text("Always `webhook`."),
     payload: Type.Unknown({
       description: "The payload as it was sent. A string when it is not JSON.",
     }),
@@ -78,8 +73,8 @@ export const WebhookProblemBody = Type.Object(
   {
     ...ProblemBody.properties,
     detail: text("What went wrong in this request."),
-    error: Type.String({ description: "The same value as `slug`." }),
-    message: Type.String({ description: "The same text as `detail`." }),
+    error: text("The same value as `slug`."),
+    message: text("The same text as `detail`."),
   },
   {
     title: "WebhookProblem",
@@ -109,14 +104,12 @@ export const REQUEST_BODIES = {
   "application/json": { schema: Type.Unknown(), example: RESULT_EXAMPLE.payload },
   "application/x-www-form-urlencoded": {
     schema: Type.Object({
-      payload: Type.Optional(
-        Type.String({ description: "The payload as JSON, as in GitHub's forms." }),
-      ),
+      payload: Type.Optional(text("The payload as JSON, as in GitHub's forms.")),
     }),
     example: { payload: '{"action":"opened","number":7}' },
   },
   "*/*": {
-    schema: Type.String({ description: "Anything else, which is stored as text." }),
+    schema: text("Anything else, which is stored as text."),
     example: "deployed",
   },
 };

@@ -1,6 +1,7 @@
-import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
 import { Problem, ProblemBody, problemBody } from "../../problem/problem.ts";
+import { text } from "../../shared/schemas.ts";
 import { VERSION } from "../../shared/version.ts";
 import { headersOf, queryOf } from "../changes.ts";
 import { type MediaType, type Operation, TAGS } from "../operation.ts";
@@ -23,9 +24,7 @@ const EXTENSION = { [EXTENSION_KEYWORD]: true };
 const ANY_TYPE = "*/*";
 /** The page that browsers get where an operation has one. */
 const HTML_PAGE: MediaType = {
-  schema: Type.String({
-    description: "The same as a page, for callers who prefer HTML. It needs no credential.",
-  }),
+  schema: text("The same as a page, for callers who prefer HTML. It needs no credential."),
   example: "<!doctype html>",
 };
 /** An SPDX expression. */
