@@ -1,4 +1,5 @@
 import type { Queryable } from "../db/client.ts";
+import type { PageRange } from "../shared/page-info.ts";
 
 /** An entry of the audit log as operators see it. */
 export interface AuditEntry {
@@ -16,7 +17,10 @@ export interface AuditEntry {
   readonly details: Record<string, unknown>;
 }
 
-interface EntrySelection {
+/** The place of an entry in the log. */
+export type EntryPosition = [id: number];
+
+interface EntrySelection extends PageRange<EntryPosition> {
   /** Null for entries of all projects, as for users. */
   readonly projectId: string | null;
   readonly userId: string | null;
@@ -25,18 +29,14 @@ interface EntrySelection {
   readonly since?: Date;
   /** Only entries before this time. */
   readonly until?: Date;
-  /** Only entries whose id is below or above this one. */
-  readonly below?: number;
-  readonly above?: number;
-  readonly limit: number;
 }
 
-/** Entries of the audit log, the newest first, or the oldest first above an id. */
+/** Entries of the audit log, the newest first, or the oldest first before an id. */
 export async function readAuditEntries(
   sql: Queryable,
   selection: EntrySelection,
 ): Promise<AuditEntry[]> {
-  const { projectId, userId, action, since, until, below, above, limit } = selection;
+  const { projectId, userId, action, since, until, after, before, limit } = selection;
   return await sql<AuditEntry[]>`
     SELECT a.id::float8 AS id, a.at, a.action, a.via, coalesce(u.email, a.user_id::text) AS user,
       k.key_prefix, coalesce(p.slug, a.project_id::text) AS project, a.request_id, a.details
@@ -48,7 +48,7 @@ export async function readAuditEntries(
       ${action === undefined ? sql`` : sql`AND a.action = ${action}`}
       ${since === undefined ? sql`` : sql`AND a.at >= ${since}`}
       ${until === undefined ? sql`` : sql`AND a.at < ${until}`}
-      ${below === undefined ? sql`` : sql`AND a.id < ${below}::float8::bigint`}
-      ${above === undefined ? sql`` : sql`AND a.id > ${above}::float8::bigint`}
-    ORDER BY a.id ${above === undefined ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
+      ${after === undefined ? sql`` : sql`AND a.id < ${after[0]}::float8::bigint`}
+      ${before === undefined ? sql`` : sql`AND a.id > ${before[0]}::float8::bigint`}
+    ORDER BY a.id ${before === undefined ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
 }

@@ -1,7 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import type { Sql } from "../db/client.ts";
 import { Problem } from "../problem/problem.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../shared/limits.ts";
-import type { PageInfo } from "../shared/page-info.ts";
+import type { PageInfo, PageRange } from "../shared/page-info.ts";
 import { text } from "../shared/schemas.ts";
 import type { CursorSigner } from "./cursor.ts";
 
@@ -22,6 +23,12 @@ export const PageQuery = Type.Object({
     ),
   ),
 });
+
+/** What the lists of operations need. */
+export interface ListServices {
+  readonly sql: Sql;
+  readonly cursors: CursorSigner;
+}
 
 export interface PageRequest {
   /** The requested path and query as the client sees them, for `self`. */
@@ -52,10 +59,7 @@ interface Listing<Row, Key extends unknown[]> {
   /** Query parameters that its links repeat; undefined ones are left out. */
   readonly parameters?: Readonly<Record<string, string | undefined>>;
   readonly keyOf: (row: Row) => Key;
-  /** The first `limit` rows in order, after the key if one is given. */
-  readonly after: (key: Key | undefined, limit: number) => Promise<Row[]>;
-  /** The last `limit` rows before the key, in reverse order. */
-  readonly before: (key: Key, limit: number) => Promise<Row[]>;
+  readonly read: (range: PageRange<Key>) => Promise<Row[]>;
   /** True if rows that were asked for are left out, because those before them are long. */
   readonly isCut?: (rows: readonly Row[]) => boolean;
 }
@@ -92,9 +96,8 @@ async function readPage<Row, Key extends unknown[]>(
   position: Position<Key> | undefined,
 ): Promise<Page<Row>> {
   const [, forward, ...key] = position ?? ([limit, true] as const);
-  const rows = forward
-    ? await listing.after(position && (key as Key), limit + 1)
-    : await listing.before(key as Key, limit + 1);
+  const start = position && { [forward ? "after" : "before"]: key as Key };
+  const rows = await listing.read({ ...start, limit: limit + 1 });
   const hasMore = rows.length > limit || listing.isCut?.(rows) === true;
   const page = rows.slice(0, limit);
   if (position === undefined) return { rows: page, hasPrevious: false, hasNext: hasMore };

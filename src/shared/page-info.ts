@@ -17,6 +17,13 @@ export type PageInfo = Static<typeof PageInfo>;
 export const pageOf = <Item extends TSchema>(title: string, item: Item, description: string) =>
   Type.Object({ data: Type.Array(item, { description }), page_info: PageInfo }, { title });
 
+/** The first `limit` rows of a list, after a key if one is given, or the last ones before a key, in reverse order. */
+export interface PageRange<Key> {
+  readonly after?: Key | undefined;
+  readonly before?: Key | undefined;
+  readonly limit: number;
+}
+
 /** The links of a list that has one page, and of a first page. */
 export const onlyPage = (self: string) => ({ self, first: null, next: null, prev: null });
 export const firstPage = (self: string, next: string) => ({ ...onlyPage(self), next });

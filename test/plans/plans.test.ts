@@ -4,6 +4,7 @@ import { Glob } from "bun";
 import postgres from "postgres";
 import * as apiKeys from "../../src/api/api-keys/queries.ts";
 import * as branches from "../../src/api/branches/queries.ts";
+import type { ChunkPosition } from "../../src/api/chunks/queries.ts";
 import * as chunks from "../../src/api/chunks/queries.ts";
 import * as compare from "../../src/api/compare/queries.ts";
 import * as conversations from "../../src/api/conversations/queries.ts";
@@ -75,7 +76,7 @@ const caller = (): Principal => ({
   account: new Set(),
 });
 const bound = (): Principal => ({ ...caller(), projectId: one("projects") });
-const position = () => ({ filePath: "docs/8.md", fileVersionId: one("file_versions"), index: 0 });
+const position = (): ChunkPosition => ["docs/8.md", one("file_versions"), 0];
 const scope = (kind: Scope["kind"]): Scope => ({
   ...{ kind, id: one(`${kind}s`), projectId: one("projects"), tenant: one("users"), frozen: false },
 });
@@ -150,26 +151,31 @@ const RUNS: Record<string, Record<string, Run>> = {
     readBranch: (tx) => branches.readBranch(tx, one("projects"), one("branches")),
   },
   "src/api/chunks/queries.ts": {
-    chunksAfter: async (tx) => {
-      await chunks.chunksAfter(tx, one("projects"), undefined, 51);
-      await chunks.chunksAfter(tx, one("projects"), position(), 51);
+    readChunks: async (tx) => {
+      await chunks.readChunks(tx, one("projects"), { limit: 51 });
+      await chunks.readChunks(tx, one("projects"), { after: position(), limit: 51 });
+      await chunks.readChunks(tx, one("projects"), { before: position(), limit: 51 });
     },
-    chunksBefore: (tx) => chunks.chunksBefore(tx, one("projects"), position(), 51),
   },
   "src/api/compare/queries.ts": {
     readChanges: async (tx) => {
       const [environment, release] = [scope("environment"), scope("release")];
       await compare.readChanges(tx, release, environment, { limit: 51 });
-      await compare.readChanges(tx, environment, release, { after: "a", limit: 51 });
-      await compare.readChanges(tx, release, release, { before: "z", limit: 51 });
+      await compare.readChanges(tx, environment, release, { after: ["a"], limit: 51 });
+      await compare.readChanges(tx, release, release, { before: ["z"], limit: 51 });
     },
   },
   "src/api/files/queries.ts": {
     readFiles: async (tx) => {
       for (const kind of ["environment", "release"] as const) {
-        await files.readFiles(tx, scope(kind), { prefix: "" }, 51);
-        await files.readFiles(tx, scope(kind), { prefix: "docs/", after: "docs/1" }, 51);
-        await files.readFiles(tx, scope(kind), { prefix: "", before: "docs/2" }, 51, false);
+        await files.readFiles(tx, scope(kind), { prefix: "", limit: 51 });
+        await files.readFiles(tx, scope(kind), { prefix: "docs/", after: ["docs/1"], limit: 51 });
+        await files.readFiles(
+          tx,
+          scope(kind),
+          { prefix: "", before: ["docs/2"], limit: 51 },
+          false,
+        );
       }
     },
     withBegins: async (tx) => {
@@ -215,8 +221,8 @@ const RUNS: Record<string, Record<string, Run>> = {
   "src/api/projects/queries.ts": {
     readProjects: async (tx) => {
       await projects.readProjects(tx, caller(), { limit: 51 });
-      await projects.readProjects(tx, caller(), { after: "a", limit: 51 });
-      await projects.readProjects(tx, bound(), { before: "z", limit: 51 });
+      await projects.readProjects(tx, caller(), { after: ["a"], limit: 51 });
+      await projects.readProjects(tx, bound(), { before: ["z"], limit: 51 });
       await projects.readProjects(tx, caller(), { id: one("projects"), limit: 1 });
     },
     requireEmbedder: (tx) => projects.requireEmbedder(tx, one("projects"), "hashing"),
@@ -233,8 +239,8 @@ const RUNS: Record<string, Record<string, Run>> = {
     readEvents: async (tx) => {
       const position: webhooks.EventPosition = [Date.now() * 1_000, randomUUID()];
       await webhooks.readEvents(tx, one("projects"), { limit: 51 });
-      await webhooks.readEvents(tx, one("projects"), { older: position, limit: 51 });
-      await webhooks.readEvents(tx, one("projects"), { newer: position, limit: 51 });
+      await webhooks.readEvents(tx, one("projects"), { after: position, limit: 51 });
+      await webhooks.readEvents(tx, one("projects"), { before: position, limit: 51 });
     },
     readFullEvent: (tx) => webhooks.readFullEvent(tx, one("projects"), randomUUID()),
     readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
@@ -272,13 +278,13 @@ const RUNS: Record<string, Record<string, Run>> = {
   "src/api/projects/contents.ts": {
     readReleases: async (tx) => {
       await contents.readReleases(tx, one("projects"), { limit: 51 });
-      await contents.readReleases(tx, one("projects"), { older: ["now", "v7"], limit: 51 });
-      await contents.readReleases(tx, one("projects"), { newer: ["now", "v7"], limit: 51 });
+      await contents.readReleases(tx, one("projects"), { after: ["now", "v7"], limit: 51 });
+      await contents.readReleases(tx, one("projects"), { before: ["now", "v7"], limit: 51 });
     },
     listEnvironments: async (tx) => {
       await contents.listEnvironments(tx, one("projects"), { limit: 51 });
-      await contents.listEnvironments(tx, one("projects"), { after: "env7", limit: 51 });
-      await contents.listEnvironments(tx, one("projects"), { before: "env7", limit: 51 });
+      await contents.listEnvironments(tx, one("projects"), { after: ["env7"], limit: 51 });
+      await contents.listEnvironments(tx, one("projects"), { before: ["env7"], limit: 51 });
     },
   },
   "src/audit": {
@@ -286,8 +292,8 @@ const RUNS: Record<string, Record<string, Run>> = {
       const selection = { projectId: one("projects"), userId: null, limit: 51 };
       const [since, until] = [new Date(0), new Date()];
       await readAuditEntries(tx, selection);
-      await readAuditEntries(tx, { ...selection, since, until, below: 1_000 });
-      await readAuditEntries(tx, { ...selection, since, until, above: 1_000 });
+      await readAuditEntries(tx, { ...selection, since, until, after: [1_000] });
+      await readAuditEntries(tx, { ...selection, since, until, before: [1_000] });
     },
   },
   "src/auth": {

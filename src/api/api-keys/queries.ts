@@ -1,6 +1,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { OWNER } from "../../auth/roles.ts";
 import type { Queryable } from "../../db/client.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 export interface ApiKeyRow {
   id: string;
@@ -47,14 +48,7 @@ export async function readApiKey(sql: Queryable, { userId, projectId }: Principa
 }
 
 /** The position of a key in the listing, which is unique. */
-type KeyPosition = readonly [name: string, id: string];
-
-interface KeySelection {
-  /** Only keys after or before this one. */
-  readonly after?: KeyPosition;
-  readonly before?: KeyPosition;
-  readonly limit: number;
-}
+export type KeyPosition = [name: string, id: string];
 
 /**
  * The caller's keys that are not revoked, in order of name, or in reverse order before one. A key
@@ -63,7 +57,7 @@ interface KeySelection {
 export async function readApiKeys(
   sql: Queryable,
   { userId, projectId }: Principal,
-  { after, before, limit }: KeySelection,
+  { after, before, limit }: PageRange<KeyPosition>,
 ): Promise<ApiKeyRow[]> {
   const order = before === undefined ? sql`ASC` : sql`DESC`;
   return await sql<ApiKeyRow[]>`

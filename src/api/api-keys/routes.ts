@@ -1,7 +1,6 @@
 import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import { onlyPage } from "../../shared/page-info.ts";
 import { ApiKey, ApiKeyPage, ApiKeyParams, CreatedApiKey, NewApiKey } from "./schema.ts";
@@ -37,7 +36,7 @@ const PAGE_EXAMPLE: ApiKeyPage = {
 };
 
 /** Operations that create, list, read and revoke API keys. */
-export function apiKeyOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
+export function apiKeyOperations(services: ListServices): Operation[] {
   const { sql } = services;
   return [createOperation(sql), listOperation(services), readOperation(sql), revokeOperation(sql)];
 }
@@ -78,7 +77,7 @@ function createOperation(sql: Sql): Operation {
   });
 }
 
-function listOperation({ sql, cursors }: { sql: Sql; cursors: CursorSigner }): Operation {
+function listOperation(services: ListServices): Operation {
   return operation({
     id: "listApiKeys",
     method: "GET",
@@ -94,7 +93,7 @@ function listOperation({ sql, cursors }: { sql: Sql; cursors: CursorSigner }): O
     response: ApiKeyPage,
     responseExample: PAGE_EXAMPLE,
     problems: ["invalid-cursor"],
-    handle: (call) => listApiKeys(sql, cursors, call.principal, pageRequestOf(call)),
+    handle: (call) => listApiKeys(services, call.principal, pageRequestOf(call)),
   });
 }
 

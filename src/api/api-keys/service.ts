@@ -6,8 +6,7 @@ import { holdJoinedProject } from "../../auth/project-access.ts";
 import { ensureUser } from "../../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
-import { type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { parseDateTime, timestamp } from "../../shared/formats.ts";
@@ -15,6 +14,7 @@ import { omitNulls } from "../../shared/omit-nulls.ts";
 import {
   type ApiKeyRow,
   insertApiKey,
+  type KeyPosition,
   lockKeyInUse,
   readApiKey,
   readApiKeys,
@@ -135,21 +135,15 @@ function keyOf(row: ApiKeyRow): ApiKey {
 
 /** One page of the caller's API keys in order of name, without secrets. Throws `invalid-cursor`. */
 export async function listApiKeys(
-  sql: Queryable,
-  cursors: CursorSigner,
+  { sql, cursors }: ListServices,
   principal: Principal,
   page: PageRequest,
 ): Promise<ApiKeyPage> {
-  const { rows, pageInfo } = await readListing<ApiKeyRow, [name: string, id: string]>(
-    cursors,
-    page,
-    {
-      binding: `api-keys:${principal.userId}:${principal.projectId ?? ""}`,
-      keyOf: ({ name, id }) => [name, id],
-      after: (after, limit) => readApiKeys(sql, principal, { ...(after && { after }), limit }),
-      before: (before, limit) => readApiKeys(sql, principal, { before, limit }),
-    },
-  );
+  const { rows, pageInfo } = await readListing<ApiKeyRow, KeyPosition>(cursors, page, {
+    binding: `api-keys:${principal.userId}:${principal.projectId ?? ""}`,
+    keyOf: ({ name, id }) => [name, id],
+    read: (range) => readApiKeys(sql, principal, range),
+  });
   return { data: rows.map(keyOf), page_info: pageInfo };
 }
 

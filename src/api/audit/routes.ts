@@ -1,11 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type AuditEntry, readAuditEntries } from "../../audit/entries.ts";
+import { type AuditEntry, type EntryPosition, readAuditEntries } from "../../audit/entries.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject } from "../../auth/project-access.ts";
-import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../http/pages.ts";
+import {
+  type ListServices,
+  PageQuery,
+  type PageRequest,
+  pageRequestOf,
+  readListing,
+} from "../../http/pages.ts";
 import { parseDateTime, timestamp } from "../../shared/formats.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
 import { dateTime, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
@@ -76,11 +80,6 @@ const entryOf = ({ id: _, project: _project, at, ...entry }: AuditEntry) => ({
   ...entry,
 });
 
-interface ListServices {
-  readonly sql: Sql;
-  readonly cursors: CursorSigner;
-}
-
 /**
  * One page of a project's audit log, newest first. Throws `project-not-found`, `permission-denied` for all but
  * owners, and `invalid-cursor`.
@@ -98,13 +97,11 @@ async function listEntries(
     ...(from !== undefined && { since: parseDateTime(from) }),
     ...(to !== undefined && { until: parseDateTime(to) }),
   };
-  const { rows, pageInfo } = await readListing<AuditEntry, [id: number]>(cursors, page, {
+  const { rows, pageInfo } = await readListing<AuditEntry, EntryPosition>(cursors, page, {
     binding: `audit:${projectId}:${from ?? ""}:${to ?? ""}`,
     parameters: { from, to },
     keyOf: ({ id }) => [id],
-    after: (key, limit) =>
-      readAuditEntries(sql, { ...selection, ...(key && { below: key[0] }), limit }),
-    before: ([above], limit) => readAuditEntries(sql, { ...selection, above, limit }),
+    read: (range) => readAuditEntries(sql, { ...selection, ...range }),
   });
   return { data: rows.map(entryOf), page_info: pageInfo };
 }

@@ -1,13 +1,10 @@
 import type { PendingQuery, Row } from "postgres";
 import type { Queryable } from "../../db/client.ts";
 import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 /** The position of a chunk in the listing, unique within a project. */
-export interface ChunkPosition {
-  readonly filePath: string;
-  readonly fileVersionId: string;
-  readonly index: number;
-}
+export type ChunkPosition = [path: string, version: string, index: number];
 
 /** A chunk, and how many there are without the bound of a page's bytes. */
 export interface ChunkRow {
@@ -26,11 +23,15 @@ export interface ChunkRow {
 const COLUMNS = `id, file_path, file_id, file_version_id, index, content, start_offset, end_offset,
   token_count`;
 
+const KEY = ["file_path", "file_version_id", "index"];
+
+function orderOf(sql: Queryable, columns: readonly string[], direction: "ASC" | "DESC") {
+  return sql.unsafe(columns.map((name) => `${name} ${direction}`).join(", "));
+}
+
 /** The first rows of a query in its order until their texts have LISTED_MAX_BYTES, one at least. */
 function listed(sql: Queryable, query: PendingQuery<Row[]>, direction: "ASC" | "DESC") {
-  const order = sql.unsafe(
-    ["file_path", "file_version_id", "index"].map((name) => `${name} ${direction}`).join(", "),
-  );
+  const order = orderOf(sql, KEY, direction);
   return sql<ChunkRow[]>`
     SELECT found, ${sql.unsafe(COLUMNS)} FROM (
       SELECT *, (count(*) OVER ())::integer AS found,
@@ -40,36 +41,21 @@ function listed(sql: Queryable, query: PendingQuery<Row[]>, direction: "ASC" | "
 }
 
 /**
- * The first `limit` chunks of a project in listing order, after the position if one is given. There are fewer
- * if their texts are long.
+ * A page of the chunks of a project in listing order, or in reverse order before a chunk. There are fewer if their
+ * texts are long.
  */
-export async function chunksAfter(
+export async function readChunks(
   sql: Queryable,
   projectId: string,
-  position: ChunkPosition | undefined,
-  limit: number,
+  { after, before, limit }: PageRange<ChunkPosition>,
 ): Promise<ChunkRow[]> {
-  const after = position
-    ? sql`AND (file_path, file_version_id, index) >
-        (${position.filePath}, ${position.fileVersionId}::uuid, ${position.index}::integer)`
-    : sql``;
-  const query = sql`
-    SELECT ${sql.unsafe(COLUMNS)} FROM chunks WHERE project_id = ${projectId} ${after}
-    ORDER BY project_id, file_path, file_version_id, index LIMIT ${limit}`;
-  return await listed(sql, query, "ASC");
-}
-
-/** The last `limit` chunks before a position, or fewer, in reverse listing order. */
-export async function chunksBefore(
-  sql: Queryable,
-  projectId: string,
-  position: ChunkPosition,
-  limit: number,
-): Promise<ChunkRow[]> {
+  const order = before === undefined ? "ASC" : "DESC";
+  const at = ([path, version, index]: ChunkPosition) =>
+    sql`(${path}, ${version}::uuid, ${index}::integer)`;
   const query = sql`
     SELECT ${sql.unsafe(COLUMNS)} FROM chunks WHERE project_id = ${projectId}
-      AND (file_path, file_version_id, index) <
-        (${position.filePath}, ${position.fileVersionId}::uuid, ${position.index}::integer)
-    ORDER BY project_id DESC, file_path DESC, file_version_id DESC, index DESC LIMIT ${limit}`;
-  return await listed(sql, query, "DESC");
+      ${after === undefined ? sql`` : sql`AND (file_path, file_version_id, index) > ${at(after)}`}
+      ${before === undefined ? sql`` : sql`AND (file_path, file_version_id, index) < ${at(before)}`}
+    ORDER BY ${orderOf(sql, ["project_id", ...KEY], order)} LIMIT ${limit}`;
+  return await listed(sql, query, order);
 }

@@ -1,7 +1,5 @@
-import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
 import { firstPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
@@ -30,8 +28,8 @@ const EXAMPLE: ChunkPage = {
 };
 
 /** Operations that read chunks, for administration and debugging. */
-export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): Operation[] {
-  const { sql, cursors } = services;
+export function chunkOperations(services: ListServices): Operation[] {
+  const { sql } = services;
   return [
     operation({
       id: "listChunks",
@@ -48,7 +46,7 @@ export function chunkOperations(services: { sql: Sql; cursors: CursorSigner }): 
       problems: ["project-not-found", "invalid-cursor"],
       handle(call) {
         const reference = call.params.project_reference;
-        return listChunks(sql, cursors, call.principal, { reference, page: pageRequestOf(call) });
+        return listChunks(services, call.principal, { reference, page: pageRequestOf(call) });
       },
     }),
     embeddingOperation(sql),

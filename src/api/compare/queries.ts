@@ -1,6 +1,7 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 /** How many files two scopes have differently. */
 export interface ChangeCounts {
@@ -22,12 +23,8 @@ export interface ChangeRow {
   readonly version_id: string | null;
 }
 
-/** The changes of a list: those with a path after or before one. */
-export interface ChangeRange {
-  readonly after?: string;
-  readonly before?: string;
-  readonly limit: number;
-}
+/** The place of a change in the list. */
+export type ChangePosition = [path: string];
 
 type CountedRow = ChangeCounts & { readonly [K in keyof ChangeRow]: ChangeRow[K] | null };
 
@@ -47,7 +44,7 @@ export async function readChanges(
   sql: Queryable,
   base: Scope,
   scope: Scope,
-  { after, before, limit }: ChangeRange,
+  { after, before, limit }: PageRange<ChangePosition>,
 ): Promise<ChangeCounts & { rows: ChangeRow[] }> {
   const order = before === undefined ? sql`ASC` : sql`DESC`;
   const rows = await sql<CountedRow[]>`
@@ -71,8 +68,8 @@ export async function readChanges(
     ), page AS (
       SELECT path, file_id AS id, base_version_id, version_id FROM (
         SELECT (SELECT path FROM files WHERE id = file_id) AS path, * FROM changes) c
-      WHERE true ${after === undefined ? sql`` : sql`AND path > ${after}`}
-        ${before === undefined ? sql`` : sql`AND path < ${before}`}
+      WHERE true ${after === undefined ? sql`` : sql`AND path > ${after[0]}`}
+        ${before === undefined ? sql`` : sql`AND path < ${before[0]}`}
       ORDER BY path ${order} LIMIT ${limit}
     )
     SELECT counts.*, page.*, v.title,

@@ -1,7 +1,5 @@
-import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { pageRequestOf } from "../../http/pages.ts";
+import { type ListServices, pageRequestOf } from "../../http/pages.ts";
 import { onlyPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS } from "../scopes/scope-query.ts";
@@ -26,10 +24,7 @@ const EXAMPLE: Comparison = {
 };
 
 /** GET /projects/{project_reference}/compare. */
-export function compareOperation(services: {
-  readonly sql: Sql;
-  readonly cursors: CursorSigner;
-}): Operation {
+export function compareOperation(services: ListServices): Operation {
   return operation({
     id: "compareScopes",
     method: "GET",

@@ -1,11 +1,9 @@
 import type { Principal } from "../../auth/principal.ts";
-import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
-import { type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { fileTitle } from "../../markdown/index.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { scopeNameOf } from "../scopes/scope-query.ts";
-import { type ChangeCounts, type ChangeRange, type ChangeRow, readChanges } from "./queries.ts";
+import { type ChangeCounts, type ChangePosition, type ChangeRow, readChanges } from "./queries.ts";
 import type { Comparison, ComparisonQuery, FileChange } from "./schema.ts";
 
 interface CompareCall {
@@ -26,7 +24,7 @@ function changeOf({ title, begin, ...row }: ChangeRow): FileChange {
  * Throws `project-not-found`, that of a missing scope, and `invalid-cursor`.
  */
 export async function compareScopes(
-  { sql, cursors }: { readonly sql: Sql; readonly cursors: CursorSigner },
+  { sql, cursors }: ListServices,
   { principal, reference: project, query, page }: CompareCall,
 ): Promise<Comparison> {
   const { base_environment, base_release, environment, release } = query;
@@ -38,17 +36,15 @@ export async function compareScopes(
   const base = await currentScope(sql, principal, { project, ...baseName });
   const scope = await currentScope(sql, principal, { project, ...name });
   let counts: ChangeCounts = { added: 0, removed: 0, changed: 0 };
-  const read = async (range: ChangeRange) => {
-    const { rows, ...counted } = await readChanges(sql, base, scope, range);
-    counts = counted;
-    return rows;
-  };
-  const { rows, pageInfo } = await readListing<ChangeRow, [path: string]>(cursors, page, {
+  const { rows, pageInfo } = await readListing<ChangeRow, ChangePosition>(cursors, page, {
     binding: `comparison:${base.id}:${scope.id}`,
     parameters: { base_environment, base_release, environment, release },
     keyOf: ({ path }) => [path],
-    after: (key, limit) => read({ ...(key && { after: key[0] }), limit }),
-    before: ([path], limit) => read({ before: path, limit }),
+    async read(range) {
+      const { rows, ...counted } = await readChanges(sql, base, scope, range);
+      counts = counted;
+      return rows;
+    },
   });
   return { ...counts, data: rows.map(changeOf), page_info: pageInfo };
 }

@@ -1,10 +1,9 @@
 import { deflateSync, inflateSync } from "node:zlib";
 import type { Principal } from "../../auth/principal.ts";
-import type { Sql } from "../../db/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
-import { type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { fileTitle } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
@@ -64,27 +63,24 @@ function isSameList(query: FileListQuery, given: Omit<Question, "projectId">, as
  * the versions that the database has now, whether or not they are indexed.
  */
 async function readMatching(
-  { sql, engine }: ListServices,
+  { sql, engine }: FileServices,
   scope: Scope,
-  range: PathRange,
-  limit: number,
+  { limit, ...range }: PathRange,
 ): Promise<FileRow[]> {
   const found: FileRow[] = [];
-  for (let rest = range; found.length < limit; ) {
-    const rows = await readFiles(sql, scope, rest, FILES_FILTERED_ROWS, false);
+  for (let rest: PathRange = { ...range, limit: FILES_FILTERED_ROWS }; found.length < limit; ) {
+    const rows = await readFiles(sql, scope, rest, false);
     const versionIds = rows.map((row) => row.version_id);
     const matched = rows.length === 0 ? [] : await engine.matching(scope, versionIds);
     found.push(...rows.filter((_, i) => matched[i] === 1));
     const last = rows.at(-1);
     if (last === undefined || rows.length < FILES_FILTERED_ROWS) break;
-    rest = "before" in range ? { ...range, before: last.path } : { ...range, after: last.path };
+    rest = { ...rest, [rest.before === undefined ? "after" : "before"]: [last.path] };
   }
   return await withBegins(sql, scope, found.slice(0, limit));
 }
 
-interface ListServices {
-  readonly sql: Sql;
-  readonly cursors: CursorSigner;
+interface FileServices extends ListServices {
   readonly engine: Pick<Engine, "matching">;
 }
 
@@ -101,7 +97,7 @@ interface ListCall {
  * scope, and `invalid-cursor`.
  */
 export async function listFiles(
-  services: ListServices,
+  services: FileServices,
   { principal, reference: project, query, page }: ListCall,
 ): Promise<FilePage> {
   const { sql, cursors } = services;
@@ -123,15 +119,13 @@ export async function listFiles(
     }
   }
   const part = narrowed(scope, unpacked(filter));
-  const read = (range: PathRange, limit: number) =>
-    filter === undefined
-      ? readFiles(sql, scope, range, limit)
-      : readMatching(services, part, range, limit);
   const { rows, pageInfo } = await readListing<FileRow, Key>(cursors, page, {
     binding: BINDING,
     keyOf: ({ path }) => [path, question],
-    after: (key, limit) => read({ prefix, ...(key && { after: key[0] }) }, limit),
-    before: ([path], limit) => read({ prefix, before: path }, limit),
+    read: (range) =>
+      filter === undefined
+        ? readFiles(sql, scope, { prefix, ...range })
+        : readMatching(services, part, { prefix, ...range }),
   });
   return { data: rows.map(summaryOf), page_info: pageInfo };
 }

@@ -2,6 +2,7 @@ import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import { documentPath } from "../../import/records/document.ts";
 import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 /** A file and its version in a scope. */
 export interface FileRow {
@@ -52,11 +53,9 @@ function filesIn(sql: Queryable, scope: Scope, { many, begins }: Reading) {
     WHERE f.project_id = ${scope.projectId}`;
 }
 
-/** The paths of a list: those with a prefix, after or before one. */
-export interface PathRange {
+/** A page of the files of a list whose paths have a prefix. The path comes first in their keys. */
+export interface PathRange extends PageRange<readonly [path: string, ...rest: unknown[]]> {
   readonly prefix: string;
-  readonly after?: string;
-  readonly before?: string;
 }
 
 const LAST_CODE_POINT = 0x10_ffff;
@@ -76,8 +75,7 @@ function endOfPrefix(prefix: string): string | null {
 export async function readFiles(
   sql: Queryable,
   scope: Scope,
-  { prefix, after, before }: PathRange,
-  limit: number,
+  { prefix, after, before, limit }: PathRange,
   begins = true,
 ): Promise<FileRow[]> {
   const end = endOfPrefix(prefix);
@@ -85,8 +83,8 @@ export async function readFiles(
     ${filesIn(sql, scope, { many: true, begins })}
       ${prefix === "" ? sql`` : sql`AND f.path >= ${prefix}`}
       ${end === null ? sql`` : sql`AND f.path < ${end}`}
-      ${after === undefined ? sql`` : sql`AND f.path > ${after}`}
-      ${before === undefined ? sql`` : sql`AND f.path < ${before}`}
+      ${after === undefined ? sql`` : sql`AND f.path > ${after[0]}`}
+      ${before === undefined ? sql`` : sql`AND f.path < ${before[0]}`}
     ORDER BY f.path ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
 }
 

@@ -1,7 +1,6 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation, rawOperation } from "../../http/operation.ts";
-import { pageRequestOf } from "../../http/pages.ts";
+import { type ListServices, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { firstPage } from "../../shared/page-info.ts";
@@ -77,11 +76,11 @@ const EDITORS = "The caller needs the role `owner` or `editor`.";
 
 /** Operations on the files of environments and releases. */
 export function fileOperations(
-  context: Omit<WriteServices, "unseen"> & {
-    readonly cursors: CursorSigner;
-    readonly engine: Engine;
-    readonly embedders: ProjectEmbedders;
-  },
+  context: Omit<WriteServices, "unseen"> &
+    ListServices & {
+      readonly engine: Engine;
+      readonly embedders: ProjectEmbedders;
+    },
 ): Operation[] {
   const services = { ...context, unseen: new UnseenWrites(context) };
   const { sql } = services;

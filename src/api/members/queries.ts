@@ -1,5 +1,6 @@
 import { OWNER, type Role } from "../../auth/roles.ts";
 import type { Queryable } from "../../db/client.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 /** A member of a project. */
 export interface Member {
@@ -13,14 +14,6 @@ export interface Member {
 /** The place of a member in the list, which is unique. */
 export type MemberPosition = [isOther: boolean, label: string, id: string];
 
-interface MemberSelection {
-  /** Only members before or after this place. */
-  readonly before?: MemberPosition;
-  readonly after?: MemberPosition;
-  /** All by default. */
-  readonly limit?: number;
-}
-
 /** Where a member is in the list. */
 export const positionOf = ({ role, email, id }: Member): MemberPosition => [
   role !== OWNER,
@@ -28,11 +21,11 @@ export const positionOf = ({ role, email, id }: Member): MemberPosition => [
   id,
 ];
 
-/** The members of a project, owners first, by address, or in reverse order before a place. */
+/** The members of a project, all or a page, owners first, by address, or in reverse order before a place. */
 export async function readMembers(
   sql: Queryable,
   projectId: string,
-  { before, after, limit }: MemberSelection = {},
+  { before, after, limit }: Partial<PageRange<MemberPosition>> = {},
 ): Promise<Member[]> {
   const order = before === undefined ? sql`ASC` : sql`DESC`;
   const label = sql`coalesce(u.email, u.id::text) COLLATE "C"`;

@@ -1,7 +1,6 @@
 import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import { onlyPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
@@ -71,10 +70,7 @@ function invitationsOperation(sql: Sql): Operation {
 }
 
 /** Operations on the members of projects. */
-export function memberOperations(services: {
-  readonly sql: Sql;
-  readonly cursors: CursorSigner;
-}): Operation[] {
+export function memberOperations(services: ListServices): Operation[] {
   const { sql } = services;
   return [
     invitationsOperation(sql),

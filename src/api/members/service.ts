@@ -3,8 +3,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
-import { type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { omitNulls } from "../../shared/omit-nulls.ts";
@@ -39,7 +38,7 @@ const memberOf = ({ since, ...row }: Member): ProjectMember =>
 
 /** One page of a project's members. Throws `project-not-found` and `invalid-cursor`. */
 export async function listMembers(
-  { sql, cursors }: { readonly sql: Sql; readonly cursors: CursorSigner },
+  { sql, cursors }: ListServices,
   principal: Principal,
   reference: string,
   page: PageRequest,
@@ -49,8 +48,7 @@ export async function listMembers(
   const { rows, pageInfo } = await readListing<Member, MemberPosition>(cursors, page, {
     binding: `members:${projectId}`,
     keyOf: positionOf,
-    after: (after, limit) => readMembers(sql, projectId, { ...(after && { after }), limit }),
-    before: (before, limit) => readMembers(sql, projectId, { before, limit }),
+    read: (range) => readMembers(sql, projectId, range),
   });
   const invited = pending.map(({ since, ...row }) => ({ ...row, since: timestamp(since) }));
   return { data: rows.map(memberOf), invited, page_info: pageInfo };

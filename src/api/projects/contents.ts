@@ -3,6 +3,7 @@ import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 export interface ListedRelease {
   readonly name: string;
@@ -20,21 +21,13 @@ export interface ListedRelease {
 /** The place of a release in the list of a project, which is unique. */
 export type ReleasePosition = [place: string, name: string];
 
-interface ReleaseSelection {
-  /** Only releases that are older or newer than this one. */
-  readonly older?: ReleasePosition;
-  readonly newer?: ReleasePosition;
-  /** All by default. */
-  readonly limit?: number;
-}
-
-/** The releases of a project, the newest first, or the oldest first after one. */
+/** The releases of a project, all or a page, the newest first, or the oldest first before one. */
 export async function readReleases(
   sql: Queryable,
   projectId: string,
-  { older, newer, limit }: ReleaseSelection = {},
+  { after, before, limit }: Partial<PageRange<ReleasePosition>> = {},
 ): Promise<ListedRelease[]> {
-  const order = newer === undefined ? sql`DESC` : sql`ASC`;
+  const order = before === undefined ? sql`DESC` : sql`ASC`;
   // As text: a parameter that is a time would lose its microseconds.
   const at = ([place, name]: ReleasePosition) => sql`(${place}::text::timestamptz, ${name})`;
   return await sql<ListedRelease[]>`
@@ -44,8 +37,8 @@ export async function readReleases(
       ARRAY (SELECT e.name FROM environments e WHERE e.active_release_id = r.id ORDER BY 1)
         AS environments
     FROM releases r WHERE r.project_id = ${projectId}
-      ${older === undefined ? sql`` : sql`AND (r.created_at, r.name) < ${at(older)}`}
-      ${newer === undefined ? sql`` : sql`AND (r.created_at, r.name) > ${at(newer)}`}
+      ${after === undefined ? sql`` : sql`AND (r.created_at, r.name) < ${at(after)}`}
+      ${before === undefined ? sql`` : sql`AND (r.created_at, r.name) > ${at(before)}`}
     ORDER BY r.created_at ${order}, r.name ${order} LIMIT ${limit ?? null}`;
 }
 
@@ -64,27 +57,22 @@ export interface ListedEnvironment {
   readonly protected: boolean;
 }
 
-interface EnvironmentSelection {
-  /** Only environments whose name is before or after this one. */
-  readonly before?: string;
-  readonly after?: string;
-  /** All by default. */
-  readonly limit?: number;
-}
+/** The place of an environment in the list of a project. */
+export type EnvironmentPosition = [name: string];
 
-/** The environments of a project in order of name, or in reverse order before one. */
+/** The environments of a project, all or a page, in order of name, or in reverse order before one. */
 export async function listEnvironments(
   sql: Queryable,
   projectId: string,
-  { before, after, limit }: EnvironmentSelection = {},
+  { before, after, limit }: Partial<PageRange<EnvironmentPosition>> = {},
 ): Promise<ListedEnvironment[]> {
   return await sql<ListedEnvironment[]>`
     SELECT e.name, e.id, e.protected, r.name AS active_release,
       (SELECT count(*) FROM environment_files f WHERE f.environment_id = e.id)::integer AS files
     FROM environments e LEFT JOIN releases r ON r.id = e.active_release_id
     WHERE e.project_id = ${projectId}
-      ${after === undefined ? sql`` : sql`AND e.name > ${after}`}
-      ${before === undefined ? sql`` : sql`AND e.name < ${before}`}
+      ${after === undefined ? sql`` : sql`AND e.name > ${after[0]}`}
+      ${before === undefined ? sql`` : sql`AND e.name < ${before[0]}`}
     ORDER BY e.name ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit ?? null}`;
 }
 

@@ -7,6 +7,7 @@ import {
   PROJECT_MEMBERS_MAX,
   PROJECT_RELEASES_MAX,
 } from "../../shared/limits.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 
 interface ProjectRow {
   id: string;
@@ -108,13 +109,12 @@ export interface FoundProjectRow extends FullProjectRow {
   readonly found: number;
 }
 
+/** The place of a project in the list of a caller. */
+export type ProjectPosition = [slug: string];
+
 /** A selection among the caller's projects. */
-interface ProjectSelection {
+interface ProjectSelection extends PageRange<ProjectPosition> {
   readonly id?: string;
-  /** Only projects whose slug is after or before this one. */
-  readonly after?: string;
-  readonly before?: string;
-  readonly limit: number;
 }
 
 /**
@@ -142,8 +142,8 @@ export async function readProjects(
               FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
               WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
                 ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
-                ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after}`}
-                ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before}`}
+                ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after[0]}`}
+                ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before[0]}`}
               ORDER BY ${order} LIMIT ${limit}
             ) first
           ) p WHERE stored_before < ${LISTED_MAX_BYTES}

@@ -1,7 +1,6 @@
 import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, pageRequestOf } from "../../http/pages.ts";
+import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
@@ -59,9 +58,9 @@ const PAGE_EXAMPLE: ProjectPage = {
 
 /** Operations on projects, and on their releases and environments. */
 export function projectOperations(
-  services: ProjectServices & { cursors: CursorSigner; metrics: Metrics },
+  services: ProjectServices & ListServices & { metrics: Metrics },
 ): Operation[] {
-  const { sql, cursors } = services;
+  const { sql } = services;
   return [
     createOperation(services),
     operation({
@@ -79,7 +78,7 @@ export function projectOperations(
       response: ProjectPage,
       responseExample: PAGE_EXAMPLE,
       problems: ["invalid-cursor"],
-      handle: (call) => listProjects(sql, cursors, call.principal, pageRequestOf(call)),
+      handle: (call) => listProjects(services, call.principal, pageRequestOf(call)),
     }),
     operation({
       id: "getProject",

@@ -1,9 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
-import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
+import { type ListServices, PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
 import {
@@ -16,6 +14,7 @@ import {
   uuid,
 } from "../../shared/schemas.ts";
 import {
+  type EnvironmentPosition,
   type ListedEnvironment,
   type ListedRelease,
   listEnvironments,
@@ -96,11 +95,6 @@ const releaseOf = ({ place: _, created_at, frozen_at, ...row }: ListedRelease) =
   frozen_at: timestamp(frozen_at),
 });
 
-interface ListServices {
-  readonly sql: Sql;
-  readonly cursors: CursorSigner;
-}
-
 const COMMON = {
   method: "GET",
   tag: "Projects",
@@ -123,16 +117,13 @@ export function scopeListOperations({ sql, cursors }: ListServices): Operation[]
       responseExample: ENVIRONMENTS_EXAMPLE,
       async handle(call) {
         const id = await findProject(sql, call.principal, call.params.project_reference);
-        const page = pageRequestOf(call);
-        const { rows, pageInfo } = await readListing<ListedEnvironment, [name: string]>(
+        const { rows, pageInfo } = await readListing<ListedEnvironment, EnvironmentPosition>(
           cursors,
-          page,
+          pageRequestOf(call),
           {
             binding: `environments:${id}`,
             keyOf: ({ name }) => [name],
-            after: (key, limit) =>
-              listEnvironments(sql, id, { ...(key && { after: key[0] }), limit }),
-            before: ([before], limit) => listEnvironments(sql, id, { before, limit }),
+            read: (range) => listEnvironments(sql, id, range),
           },
         );
         return { data: rows, page_info: pageInfo };
@@ -147,15 +138,13 @@ export function scopeListOperations({ sql, cursors }: ListServices): Operation[]
       responseExample: RELEASES_EXAMPLE,
       async handle(call) {
         const id = await findProject(sql, call.principal, call.params.project_reference);
-        const page = pageRequestOf(call);
         const { rows, pageInfo } = await readListing<ListedRelease, ReleasePosition>(
           cursors,
-          page,
+          pageRequestOf(call),
           {
             binding: `releases:${id}`,
             keyOf: ({ place, name }) => [place, name],
-            after: (older, limit) => readReleases(sql, id, { ...(older && { older }), limit }),
-            before: (newer, limit) => readReleases(sql, id, { newer, limit }),
+            read: (range) => readReleases(sql, id, range),
           },
         );
         return { data: rows.map(releaseOf), page_info: pageInfo };

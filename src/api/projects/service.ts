@@ -8,8 +8,7 @@ import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
 import { useReservation, withReservation } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
-import { type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { embedderName, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
@@ -28,6 +27,7 @@ import {
   insertEnvironment,
   insertOwner,
   insertProject,
+  type ProjectPosition,
   readProjects,
   readTemplates,
   requireEmbedder,
@@ -86,16 +86,14 @@ export function fingerprintOf(
 
 /** One page of the caller's projects in order of slug. Throws `invalid-cursor`. */
 export async function listProjects(
-  sql: Queryable,
-  cursors: CursorSigner,
+  { sql, cursors }: ListServices,
   principal: Principal,
   page: PageRequest,
 ): Promise<ProjectPage> {
-  const { rows, pageInfo } = await readListing<FoundProjectRow, [slug: string]>(cursors, page, {
+  const { rows, pageInfo } = await readListing<FoundProjectRow, ProjectPosition>(cursors, page, {
     binding: `projects:${principal.userId}:${principal.projectId ?? ""}`,
     keyOf: (row) => [row.slug],
-    after: (key, limit) => readProjects(sql, principal, { ...(key && { after: key[0] }), limit }),
-    before: ([slug], limit) => readProjects(sql, principal, { before: slug, limit }),
+    read: (range) => readProjects(sql, principal, range),
     isCut: (rows) => rows.length < (rows[0]?.found ?? 0),
   });
   return { data: rows.map(({ found: _, ...row }) => projectOf(row)), page_info: pageInfo };

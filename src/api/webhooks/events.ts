@@ -2,9 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../auth/principal.ts";
 import { findProject, findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
-import type { CursorSigner } from "../../http/cursor.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { PageQuery, type PageRequest, pageRequestOf, readListing } from "../../http/pages.ts";
+import {
+  type ListServices,
+  PageQuery,
+  type PageRequest,
+  pageRequestOf,
+  readListing,
+} from "../../http/pages.ts";
 import { jsonText } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
@@ -86,7 +91,7 @@ const eventOf = ({ micros: _, ...row }: ListedEventRow) => ({
 
 /** One page of a project's events, newest first. Throws `project-not-found` or `invalid-cursor`. */
 async function listEvents(
-  { sql, cursors }: { sql: Sql; cursors: CursorSigner },
+  { sql, cursors }: ListServices,
   principal: Principal,
   reference: string,
   page: PageRequest,
@@ -95,8 +100,7 @@ async function listEvents(
   const { rows, pageInfo } = await readListing<ListedEventRow, EventPosition>(cursors, page, {
     binding: `webhook-events:${projectId}`,
     keyOf: ({ micros, id }) => [micros, id],
-    after: (older, limit) => readEvents(sql, projectId, { ...(older && { older }), limit }),
-    before: (newer, limit) => readEvents(sql, projectId, { newer, limit }),
+    read: (range) => readEvents(sql, projectId, range),
   });
   return { data: rows.map(eventOf), page_info: pageInfo };
 }
@@ -145,7 +149,7 @@ export function webhookEventOperation(sql: Sql): Operation {
 }
 
 /** GET /projects/{project_reference}/webhook-events. */
-export function webhookEventsOperation(services: { sql: Sql; cursors: CursorSigner }): Operation {
+export function webhookEventsOperation(services: ListServices): Operation {
   return operation({
     id: "listWebhookEvents",
     method: "GET",

@@ -1,4 +1,5 @@
 import { asWrite, type Queryable, type Sql } from "../../db/client.ts";
+import type { PageRange } from "../../shared/page-info.ts";
 import type { Payload } from "./payload.ts";
 
 /** An enabled webhook definition. */
@@ -121,27 +122,20 @@ export async function readFullEvent(
 /** The position of an event in the listing of a project, which is unique. */
 export type EventPosition = [micros: number, id: string];
 
-interface EventSelection {
-  /** Only events that are older or newer than this one. */
-  readonly older?: EventPosition;
-  readonly newer?: EventPosition;
-  readonly limit: number;
-}
-
-/** The events of a project, newest first, or oldest first after one. */
+/** The events of a project, newest first, or oldest first before one. */
 export async function readEvents(
   sql: Queryable,
   projectId: string,
-  { older, newer, limit }: EventSelection,
+  { after, before, limit }: PageRange<EventPosition>,
 ): Promise<ListedEventRow[]> {
-  const order = newer === undefined ? sql`DESC` : sql`ASC`;
+  const order = before === undefined ? sql`DESC` : sql`ASC`;
   const at = ([micros, id]: EventPosition) =>
     sql`(timestamptz 'epoch' + ${micros}::float8::bigint * interval '1 microsecond', ${id}::uuid)`;
   return await sql<ListedEventRow[]>`
     SELECT id, ${sql.unsafe(WEBHOOK_NAME)} AS webhook_id, idempotency_key, conversation_id, message_id,
       status, received_at, (extract(epoch FROM received_at) * 1000000)::float8 AS micros
     FROM webhook_events WHERE project_id = ${projectId}
-      ${older === undefined ? sql`` : sql`AND (received_at, id) < ${at(older)}`}
-      ${newer === undefined ? sql`` : sql`AND (received_at, id) > ${at(newer)}`}
+      ${after === undefined ? sql`` : sql`AND (received_at, id) < ${at(after)}`}
+      ${before === undefined ? sql`` : sql`AND (received_at, id) > ${at(before)}`}
     ORDER BY received_at ${order}, id ${order} LIMIT ${limit}`;
 }

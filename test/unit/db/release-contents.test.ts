@@ -96,7 +96,7 @@ class World {
   /** What lists of files read. */
   async listed() {
     const read = async ([name, { id }]: [string, { id: string }]) => {
-      const rows = await readFiles(sql, this.#scope(id), { prefix: "" }, 1_000);
+      const rows = await readFiles(sql, this.#scope(id), { prefix: "", limit: 1_000 });
       return [name, ...rows.map((row) => row.version_id).sort()];
     };
     return await Promise.all([...this.releases].map(read));
