@@ -61,6 +61,11 @@ export async function withDatabase<T>(
   }
 }
 
+/** The same for a command that changes the database. */
+export function changeDatabase<T>(io: Io, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withDatabase(io, work, { writes: true });
+}
+
 /** Returns the names of the migrations that were applied. Throws a DatabaseRefusal for another schema. */
 async function prepareSchema(
   io: Io,

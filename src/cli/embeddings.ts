@@ -1,4 +1,3 @@
-import { SingleBar } from "cli-progress";
 import { Command, Option } from "commander";
 import type { Sql } from "../db/client.ts";
 import { retryFailures } from "../embeddings/queue/failures.ts";
@@ -11,11 +10,12 @@ import {
 } from "../import/embedders/project-embedders.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder } from "./configured-embedder.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, print, withoutControls } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 
 interface Options {
   readonly project: string;
@@ -49,7 +49,7 @@ Examples:
   ./tessera embeddings rebuild --project handbook --failed`,
     )
     .action(async (options: Options) => {
-      await withDatabase(io, (sql) => rebuildProject(io, sql, options), { writes: true });
+      await changeDatabase(io, (sql) => rebuildProject(io, sql, options));
     });
   return new Command("embeddings").description("Manage embeddings.").addCommand(rebuild);
 }
@@ -81,12 +81,10 @@ export async function rebuildProject(
     return;
   }
   const embedder = await embedderOf(io, sql, project, given);
-  const bar = io.stderr.isTTY
-    ? new SingleBar({
-        format: "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left",
-        ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-      })
-    : undefined;
+  const bar = progressBar(
+    io.stderr,
+    "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left",
+  );
   let [total, kept, refused, cut] = [0, 0, 0, 0];
   try {
     const keeps = () => "the same command goes on where it was";

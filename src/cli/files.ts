@@ -10,7 +10,7 @@ import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase, withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
 import { noWaitOption, untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
@@ -81,7 +81,7 @@ Examples:
   ./tessera files remove secret.md --project handbook --purge`,
     )
     .action(async (paths: string[], options: RemoveOptions) => {
-      await withDatabase(io, (sql) => remove(io, sql, paths, options), { writes: true });
+      await changeDatabase(io, (sql) => remove(io, sql, paths, options));
     });
 }
 

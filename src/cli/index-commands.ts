@@ -11,7 +11,8 @@ import { waitUntilComplete } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { duration } from "./options.ts";
-import { CLEAR_LINE, print, writeStyled } from "./output.ts";
+import { print } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 import { formatTable } from "./table.ts";
 
 const REBUILD_POLL_MS = 250;
@@ -166,32 +167,25 @@ async function waitForRebuild(
   const expected = await new ChangeLog(sql).countVectors(project.id);
   const waiting = new Set(nodes);
   let lastSeen = performance.now();
-  while (waiting.size > 0) {
-    await Bun.sleep(REBUILD_POLL_MS);
-    for (const [node, { seq, vectors }] of await progressOf(sql, project.id)) {
-      if (!waiting.has(node)) continue;
-      lastSeen = performance.now();
-      const hasBegun = seq >= request;
-      if (hasBegun && vectors >= expected) waiting.delete(node);
-      showProgress(io, project.slug, vectors, expected, hasBegun);
+  const bar = progressBar(io.stderr, `${project.slug}: {phase} {bar} {value} of {total} vectors`);
+  bar?.start(expected, 0, { phase: "waiting for the server" });
+  try {
+    while (waiting.size > 0) {
+      await Bun.sleep(REBUILD_POLL_MS);
+      for (const [node, { seq, vectors }] of await progressOf(sql, project.id)) {
+        if (!waiting.has(node)) continue;
+        lastSeen = performance.now();
+        if (seq < request) continue;
+        if (vectors >= expected) waiting.delete(node);
+        bar?.update(vectors, { phase: "rebuilding" });
+      }
+      if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
+        throw new CommandError(
+          `${project.slug}: the server stopped reporting; the rebuild continues when a server loads the project`,
+        );
+      }
     }
-    if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
-      throw new CommandError(
-        `${project.slug}: the server stopped reporting; the rebuild continues when a server loads the project`,
-      );
-    }
+  } finally {
+    bar?.stop();
   }
-  if (io.stderr.isTTY) writeStyled(io.stderr, CLEAR_LINE);
-}
-
-function showProgress(
-  io: Io,
-  slug: string,
-  vectors: number,
-  expected: number,
-  started: boolean,
-): void {
-  if (!io.stderr.isTTY) return;
-  const text = started ? `${vectors} of ${expected} vectors` : "waiting for the server";
-  writeStyled(io.stderr, `${CLEAR_LINE}${slug}: ${text}`);
 }

@@ -1,4 +1,4 @@
-import { SingleBar } from "cli-progress";
+import type { SingleBar } from "cli-progress";
 import { Option } from "commander";
 import { readIndexState } from "../api/projects/index-state.ts";
 import type { Sql } from "../db/client.ts";
@@ -8,6 +8,7 @@ import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 
 /** Between two looks of a command that waits until an index is complete. */
 const INDEX_WAIT_POLL_MS = 500;
@@ -32,15 +33,8 @@ const COMPLETING = "indexing {bar} {value} of {total} vectors in the graph | {mi
 const SHOWING = "waiting until searches see the change | {missing}";
 
 function openBar(io: Io, format: string): SingleBar | undefined {
-  if (!io.stderr.isTTY) return undefined;
-  const bar = new SingleBar({
-    format,
-    stream: io.stderr,
-    hideCursor: true,
-    clearOnComplete: true,
-    gracefulExit: false,
-  });
-  bar.start(0, 0, { missing: "" });
+  const bar = progressBar(io.stderr, format);
+  bar?.start(0, 0, { missing: "" });
   return bar;
 }
 

@@ -4,7 +4,7 @@ import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase, withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { duration, email } from "./options.ts";
@@ -66,16 +66,12 @@ Examples:
   ./tessera keys revoke tsr_sOWhT3MFNPXL`,
     )
     .action(async (reference: string, { yes }: { yes?: boolean }) => {
-      await withDatabase(
-        io,
-        async (sql) => {
-          const key = await findKey(sql, reference);
-          await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
-          await revokeKey(sql, key.id);
-          notice(io, `revoked ${key.key_prefix}`);
-        },
-        { writes: true },
-      );
+      await changeDatabase(io, async (sql) => {
+        const key = await findKey(sql, reference);
+        await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
+        await revokeKey(sql, key.id);
+        notice(io, `revoked ${key.key_prefix}`);
+      });
     });
 }
 
@@ -100,14 +96,10 @@ Examples:
   KEY=$(./tessera keys rotate tsr_sOWhT3MFNPXL --grace 0 | tail -n 1)`,
     )
     .action(async (reference: string, { grace }: { grace: number }) => {
-      const { old, key } = await withDatabase(
-        io,
-        async (sql) => {
-          const found = await findKey(sql, reference);
-          return { old: found, key: await rotateKey(sql, found.id, grace) };
-        },
-        { writes: true },
-      );
+      const { old, key } = await changeDatabase(io, async (sql) => {
+        const found = await findKey(sql, reference);
+        return { old: found, key: await rotateKey(sql, found.id, grace) };
+      });
       const end = new Date(Date.now() + grace * 1_000);
       notice(
         io,

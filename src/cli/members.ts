@@ -7,7 +7,7 @@ import { findOrCreateUser } from "../auth/users.ts";
 import { holdProject } from "../db/project-lock.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase, withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { email } from "./options.ts";
@@ -67,23 +67,19 @@ Examples:
   ./tessera members add grace@example.com --project handbook --role editor`,
     )
     .action(async (address: string, { project: slug, role, create }: AddOptions) => {
-      await withDatabase(
-        io,
-        async (sql) => {
-          const project = await findProject(sql, slug);
-          const user = create
-            ? await findOrCreateUser(sql, address)
-            : await requireUser(sql, address);
-          const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
-            await holdProject(tx, project.id);
-            return await putMember(tx, project.id, user.id, role);
-          });
-          if (outcome === "last-owner") throw lastOwner(address, project.slug);
-          const state = outcome === "unchanged" ? "is already" : "is now";
-          notice(io, `${address} ${state} ${role} of ${project.slug}`);
-        },
-        { writes: true },
-      );
+      await changeDatabase(io, async (sql) => {
+        const project = await findProject(sql, slug);
+        const user = create
+          ? await findOrCreateUser(sql, address)
+          : await requireUser(sql, address);
+        const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
+          await holdProject(tx, project.id);
+          return await putMember(tx, project.id, user.id, role);
+        });
+        if (outcome === "last-owner") throw lastOwner(address, project.slug);
+        const state = outcome === "unchanged" ? "is already" : "is now";
+        notice(io, `${address} ${state} ${role} of ${project.slug}`);
+      });
     });
 }
 
@@ -100,24 +96,20 @@ Examples:
   ./tessera members remove grace@example.com --project handbook`,
     )
     .action(async (address: string, { project: slug, yes }: { project: string; yes?: boolean }) => {
-      await withDatabase(
-        io,
-        async (sql) => {
-          const project = await findProject(sql, slug);
-          const user = await requireUser(sql, address);
-          await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
-          const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
-            await holdProject(tx, project.id);
-            return await removeMember(tx, project.id, user.id);
-          });
-          if (outcome === "none") {
-            throw new CommandError(`${user.email} is no member of ${project.slug}`);
-          }
-          if (outcome === "last-owner") throw lastOwner(user.email, project.slug);
-          notice(io, `${user.email} is no longer a member of ${project.slug}`);
-        },
-        { writes: true },
-      );
+      await changeDatabase(io, async (sql) => {
+        const project = await findProject(sql, slug);
+        const user = await requireUser(sql, address);
+        await confirm(io, `Remove ${user.email} from ${project.slug}?`, yes);
+        const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
+          await holdProject(tx, project.id);
+          return await removeMember(tx, project.id, user.id);
+        });
+        if (outcome === "none") {
+          throw new CommandError(`${user.email} is no member of ${project.slug}`);
+        }
+        if (outcome === "last-owner") throw lastOwner(user.email, project.slug);
+        notice(io, `${user.email} is no longer a member of ${project.slug}`);
+      });
     });
 }
 

@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { SingleBar } from "cli-progress";
 import { Command } from "commander";
 import { pullModel } from "../models/hub/pull.ts";
 import { installRuntime } from "../models/install-runtime.ts";
@@ -8,12 +7,13 @@ import { PRESETS } from "../models/presets.ts";
 import { findRuntime } from "../models/runtime.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase } from "./database.ts";
 import { rebuildProject } from "./embeddings.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { modelTestCommand } from "./model-test.ts";
 import { type Column, jsonOption, notice, print, printList } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 
 const BYTES_PER_MB = 1_000_000;
 
@@ -88,12 +88,10 @@ Examples:
 async function pull(io: Io, name: string, { revision, project }: PullOptions): Promise<void> {
   const { dataDir, modelHub: hub } = configOf(io);
   await ensureRuntime(io);
-  const bar = io.stderr.isTTY
-    ? new SingleBar({
-        format: "fetching {bar} {percentage}% | {value} of {total} bytes | {eta_formatted} left",
-        ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-      })
-    : undefined;
+  const bar = progressBar(
+    io.stderr,
+    "fetching {bar} {percentage}% | {value} of {total} bytes | {eta_formatted} left",
+  );
   try {
     const goesOn = () => "the same command goes on where it was";
     const { repository, revision: commit } = await interruptible(goesOn, () =>
@@ -115,9 +113,7 @@ async function pull(io: Io, name: string, { revision, project }: PullOptions): P
   }
   const embedder = embedderNameOf(name);
   if (project !== undefined) {
-    await withDatabase(io, (sql) => rebuildProject(io, sql, { project, embedder }), {
-      writes: true,
-    });
+    await changeDatabase(io, (sql) => rebuildProject(io, sql, { project, embedder }));
   }
   notice(io, `start the service again, which then has the embedder ${embedder}`);
 }

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { deleteProject, type ListedProject, listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
 import { confirm, yesOption } from "./confirm.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase, withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, plural, printList, shortTime, write } from "./output.ts";
@@ -73,20 +73,16 @@ export function projectsCommand(io: Io): Command {
     .addOption(yesOption())
     .addHelpText("after", "\nExamples:\n  ./tessera projects delete handbook")
     .action(async (slug: string, { yes }: { yes?: boolean }) => {
-      await withDatabase(
-        io,
-        async (sql) => {
-          const project = await findProject(sql, slug);
-          await confirm(
-            io,
-            `Delete the project ${await contentsOf(sql, project.slug)}, for good?`,
-            yes,
-          );
-          await deleteProject(sql, project.id);
-          notice(io, `deleted ${project.slug}`);
-        },
-        { writes: true },
-      );
+      await changeDatabase(io, async (sql) => {
+        const project = await findProject(sql, slug);
+        await confirm(
+          io,
+          `Delete the project ${await contentsOf(sql, project.slug)}, for good?`,
+          yes,
+        );
+        await deleteProject(sql, project.id);
+        notice(io, `deleted ${project.slug}`);
+      });
     });
   return new Command("projects")
     .description("Manage projects.")

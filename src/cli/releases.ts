@@ -8,7 +8,7 @@ import {
 import { importRecord } from "../import/import-record.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
-import { withDatabase } from "./database.ts";
+import { changeDatabase, withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import { noWaitOption, untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
@@ -59,21 +59,17 @@ export function releasesCommand(io: Io): Command {
     .addOption(noWaitOption())
     .addHelpText("after", "\nExamples:\n  ./tessera releases create v1.4.0 --project handbook")
     .action(async (name: string, options: CreateOptions) => {
-      await withDatabase(
-        io,
-        async (sql) => {
-          const { id: project, slug } = await findProject(sql, options.project);
-          const existing = await listReleases(sql, project);
-          if (existing.some((release) => release.name === name)) {
-            throw new CommandError(`${slug} has a release "${abbreviate(name)}" already`);
-          }
-          const { environment } = options;
-          await importRecord(sql, { record: "release", project, name, environment });
-          notice(io, `created ${name} from the working set of ${environment}`);
-          await untilSearchable(io, sql, [project], options.wait);
-        },
-        { writes: true },
-      );
+      await changeDatabase(io, async (sql) => {
+        const { id: project, slug } = await findProject(sql, options.project);
+        const existing = await listReleases(sql, project);
+        if (existing.some((release) => release.name === name)) {
+          throw new CommandError(`${slug} has a release "${abbreviate(name)}" already`);
+        }
+        const { environment } = options;
+        await importRecord(sql, { record: "release", project, name, environment });
+        notice(io, `created ${name} from the working set of ${environment}`);
+        await untilSearchable(io, sql, [project], options.wait);
+      });
     });
   return new Command("releases")
     .description("Manage releases.")
@@ -125,21 +121,17 @@ Examples:
       if ((release === undefined) !== (options.workingSet === true)) {
         command.error("error: specify either a release or --working-set");
       }
-      await withDatabase(
-        io,
-        async (sql) => {
-          const { id: project, slug } = await findProject(sql, options.project);
-          const known = await listEnvironments(sql, project);
-          if (!known.some((environment) => environment.name === name)) {
-            throw new CommandError(`${slug} has no environment "${abbreviate(name)}"`);
-          }
-          const active_release = release ?? null;
-          await importRecord(sql, { record: "environment", project, name, active_release });
-          notice(io, `${name} serves ${release ?? "its working set"}`);
-          await untilSearchable(io, sql, [project], options.wait);
-        },
-        { writes: true },
-      );
+      await changeDatabase(io, async (sql) => {
+        const { id: project, slug } = await findProject(sql, options.project);
+        const known = await listEnvironments(sql, project);
+        if (!known.some((environment) => environment.name === name)) {
+          throw new CommandError(`${slug} has no environment "${abbreviate(name)}"`);
+        }
+        const active_release = release ?? null;
+        await importRecord(sql, { record: "environment", project, name, active_release });
+        notice(io, `${name} serves ${release ?? "its working set"}`);
+        await untilSearchable(io, sql, [project], options.wait);
+      });
     },
   );
 }

@@ -1,4 +1,4 @@
-import { SingleBar } from "cli-progress";
+import type { SingleBar } from "cli-progress";
 import type { ImportSummary } from "../import/import-records.ts";
 import { knownField } from "../import/records/parse.ts";
 import { unscopedFiles } from "../import/records/unscoped.ts";
@@ -6,6 +6,7 @@ import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";
 import { CLEAR_LINE, plural, withoutControls, write, writeStyled } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 
 const BYTES_PER_MB = 1_000_000;
 
@@ -27,22 +28,13 @@ export class Reporter {
     this.#stderr = stderr;
     this.#total = total;
     this.#unit = unit;
-    if (!stderr.isTTY) return;
     // The rate is that of the bar. Records are counted when they are stored, many at once.
     const amount = unit === "bytes" ? "{records} records" : "{value} of {total} files";
     const bar = total === null ? "|" : "{bar} {percentage}% |";
     const left = total === null ? "" : " | {eta_formatted} left";
     const format = `importing ${bar} ${amount} | {rate}/s${left}`;
-    this.#bar = new SingleBar({
-      format,
-      stream: stderr,
-      hideCursor: true,
-      clearOnComplete: true,
-      // The command handles signals itself.
-      gracefulExit: false,
-      etaBuffer: 50,
-    });
-    this.#bar.start(total ?? 1, 0, { records: 0, rate: this.#rate() });
+    this.#bar = progressBar(stderr, format);
+    this.#bar?.start(total ?? 1, 0, { records: 0, rate: this.#rate() });
   }
 
   /** Moves the progress bar by this many bytes or files. */

@@ -5,6 +5,7 @@ import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
 import type { ImportDestination } from "../import/destination.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
+import { EmbeddingError } from "../import/embedders/embedding-error.ts";
 import { fingerprintsOf } from "../import/embedders/project-embedders.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { type ImportSummary, importRecords } from "../import/import-records.ts";
@@ -19,7 +20,7 @@ import { sizeOfTables } from "../import/tables/rows.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedders } from "./configured-embedder.ts";
 import { withDatabase } from "./database.ts";
-import type { EmbedderOptions } from "./embedder-options.ts";
+import { type EmbedderOptions, explainEmbeddingError } from "./embedder-options.ts";
 import { chooseEmbedder } from "./import-embedder.ts";
 import { untilSearchable } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
@@ -29,7 +30,7 @@ import { warnOfMixedEmbedders } from "./other-embedders.ts";
 import { notice, print, withoutControls, write } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
 import { Reporter } from "./reporter.ts";
-import { untilEmbedded } from "./until-embedded.ts";
+import { untilDone } from "./until-done.ts";
 import { refuseTypo, requireOwner } from "./users.ts";
 
 export interface ImportOptions extends EmbedderOptions, PruneOptions, FormatOptions {
@@ -151,9 +152,13 @@ async function importFolder(
   return await intoProject(io, options, first, async (sql, destination) => {
     if (changes === undefined) return;
     notice(io, `watching ${folder}; interrupt to end`);
-    for await (const _ of changes) await untilEmbedded(io, () => again(sql, destination));
+    for await (const _ of changes) await untilDone(io, () => again(sql, destination), reasonOf);
   });
 }
+
+/** The texts of a watched folder may be embedded later. */
+const reasonOf = (error: Error) =>
+  error instanceof EmbeddingError ? explainEmbeddingError(error) : undefined;
 
 type FoundFiles = Parameters<typeof importMarkdown>[1] &
   ReturnType<typeof findMarkdown> &

@@ -1,10 +1,8 @@
-import { SingleBar } from "cli-progress";
 import { Command } from "commander";
-import pRetry from "p-retry";
 import { Tessera, TesseraError } from "../../client/src/index.ts";
 import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
 import { watchFolder } from "../import/markdown/watch.ts";
-import { REMOVALS_SHOWN_MAX, WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../shared/limits.ts";
+import { REMOVALS_SHOWN_MAX } from "../shared/limits.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
@@ -14,7 +12,9 @@ import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { url } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 import { serviceAddress } from "./service-address.ts";
+import { untilDone } from "./until-done.ts";
 
 interface SyncOptions extends FormatOptions {
   readonly project: string;
@@ -75,7 +75,9 @@ async function syncFolder(
   const failed = await explained(() => syncOnce(io, sync, options));
   if (changes !== undefined) {
     notice(io, `watching ${folder}; interrupt to end`);
-    for await (const _ of changes) await untilSynced(io, () => syncOnce(io, sync, options));
+    const again = () => explained(() => syncOnce(io, sync, options));
+    const reasonOf = (error: Error) => (error instanceof CommandError ? error.message : undefined);
+    for await (const _ of changes) await untilDone(io, again, reasonOf);
   }
   if (failed > 0) throw new ReportedError();
 }
@@ -107,7 +109,11 @@ async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise
       `there is no ${wantedKinds(options)} file in the folder; --yes removes those of the environment`,
     );
   }
-  const bar = startBar(io, steps);
+  const bar = progressBar(
+    io.stderr,
+    "syncing {bar} {percentage}% | {value} of {total} files | {eta_formatted} left",
+  );
+  bar?.start(steps, 0);
   let failed = 0;
   try {
     await sync.apply(plan, {
@@ -148,16 +154,6 @@ function showPlan(io: Io, plan: SyncPlan): void {
   }
 }
 
-function startBar(io: Io, total: number): SingleBar | undefined {
-  if (!io.stderr.isTTY) return undefined;
-  const bar = new SingleBar({
-    format: "syncing {bar} {percentage}% | {value} of {total} files | {eta_formatted} left",
-    ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-  });
-  bar.start(total, 0);
-  return bar;
-}
-
 /** Says what went wrong in the words of the service. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -171,17 +167,4 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
 
 function isNoAnswer(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === "string" && error instanceof Error;
-}
-
-/** Repeats a run until the service answers, ever more slowly, and says each time why. */
-async function untilSynced(io: Io, work: () => Promise<unknown>): Promise<void> {
-  await pRetry(() => explained(work), {
-    retries: Infinity,
-    minTimeout: WATCH_RETRY_BASE_MS,
-    maxTimeout: WATCH_RETRY_MAX_MS,
-    shouldRetry: ({ error }) => error instanceof CommandError,
-    onFailedAttempt({ error, retryDelay }) {
-      notice(io, `${error.message}; trying again in ${Math.ceil(retryDelay / 1_000)} s`);
-    },
-  });
 }

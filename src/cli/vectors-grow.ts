@@ -1,4 +1,4 @@
-import { SingleBar } from "cli-progress";
+import type { SingleBar } from "cli-progress";
 import type { Sql } from "../db/client.ts";
 import { type Growth, hasLeader, readGrowth, wantPlacements } from "../pgvector/operator/growth.ts";
 import { CommandError } from "./command-error.ts";
@@ -6,20 +6,11 @@ import type { Project } from "./find-project.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { plural, print } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 
 const POLL_MS = 250;
 /** A node that takes over needs a moment. */
 const LEADER_WAIT_MS = 15_000;
-
-function openBar(io: Io): SingleBar | undefined {
-  if (!io.stderr.isTTY) return undefined;
-  const bar = new SingleBar({
-    format: "{phase} {bar} {value} of {total} vectors",
-    ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-  });
-  bar.start(0, 0, { phase: "waiting" });
-  return bar;
-}
 
 function draw(bar: SingleBar | undefined, { serving, filling }: Growth): void {
   const [total, value] = [serving?.vectors ?? 0, filling?.vectors ?? 0];
@@ -47,7 +38,8 @@ export async function growProject(
     print(io, `${slug}: is to have ${plural(count, "placement")}`);
     return;
   }
-  const bar = openBar(io);
+  const bar = progressBar(io.stderr, "{phase} {bar} {value} of {total} vectors");
+  bar?.start(0, 0, { phase: "waiting" });
   try {
     const keeps = () => "the nodes go on by themselves, and the same command shows their progress";
     await interruptible(keeps, () =>

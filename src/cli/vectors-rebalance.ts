@@ -1,4 +1,3 @@
-import { SingleBar } from "cli-progress";
 import type { Sql } from "../db/client.ts";
 import { type Move, planMoves } from "../pgvector/operator/plan-moves.ts";
 import {
@@ -12,6 +11,7 @@ import {
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
 import { notice, plural, print } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
 import { formatTable } from "./table.ts";
 
 const MIB = 1_048_576;
@@ -68,12 +68,10 @@ async function moveAll(
   moves: readonly Move[],
   mode: TransferMode,
 ): Promise<void> {
-  const bar = io.stderr.isTTY
-    ? new SingleBar({
-        format: "moving {bar} {value} of {total} placements | {to} gets {size} MiB",
-        ...{ stream: io.stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-      })
-    : undefined;
+  const bar = progressBar(
+    io.stderr,
+    "moving {bar} {value} of {total} placements | {to} gets {size} MiB",
+  );
   bar?.start(moves.length, 0, { to: "", size: "" });
   try {
     for (const [done, move] of moves.entries()) {
