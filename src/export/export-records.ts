@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/client.ts";
-import { omitNulls } from "../shared/omit-nulls.ts";
+import { omitNulls } from "../shared/rows.ts";
 import {
   type ProjectFilter,
   type Row,

@@ -2,19 +2,10 @@ import type { Principal } from "../../auth/principal.ts";
 import { OWNER } from "../../auth/roles.ts";
 import type { Queryable } from "../../db/client.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { ApiKey } from "./schema.ts";
 
-export interface ApiKeyRow {
-  id: string;
-  project_id: string | null;
-  user_id: string;
-  name: string;
-  key_prefix: string;
-  last_used_at: Date | null;
-  expires_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-  scopes: string[];
-}
+export type ApiKeyRow = RowOf<ApiKey>;
 
 interface ApiKeyValues {
   readonly id: string;

@@ -9,8 +9,8 @@ import { transaction } from "../../db/transaction.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
-import { parseDateTime, timestamp } from "../../shared/formats.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { parseDateTime } from "../../shared/formats.ts";
+import { omitNulls, withTimes } from "../../shared/rows.ts";
 import {
   type ApiKeyRow,
   insertApiKey,
@@ -103,34 +103,15 @@ export async function createApiKey(
       expiresAt,
     });
   });
-  return omitNulls({
-    id: row.id,
-    project_id: row.project_id,
-    user_id: row.user_id,
-    name: row.name,
-    key,
-    key_prefix: row.key_prefix,
-    expires_at: timestamp(row.expires_at),
-    created_at: timestamp(row.created_at),
-    scopes: row.scopes,
-  });
+  const { last_used_at: _, updated_at: _updated, ...created } = row;
+  return { ...omitNulls(withTimes(created)), key };
 }
 
 /** An API key of the caller, without its secret. Throws `api-key-not-found`. */
 export async function getApiKey(sql: Queryable, principal: Principal, id: string): Promise<ApiKey> {
   const row = await readApiKey(sql, principal, id);
   if (row === undefined) throw new Problem("api-key-not-found");
-  return keyOf(row);
-}
-
-function keyOf(row: ApiKeyRow): ApiKey {
-  return {
-    ...row,
-    last_used_at: timestamp(row.last_used_at),
-    expires_at: timestamp(row.expires_at),
-    created_at: timestamp(row.created_at),
-    updated_at: timestamp(row.updated_at),
-  };
+  return withTimes(row);
 }
 
 /** One page of the caller's API keys in order of name, without secrets. Throws `invalid-cursor`. */
@@ -144,7 +125,7 @@ export async function listApiKeys(
     keyOf: ({ name, id }) => [name, id],
     read: (range) => readApiKeys(sql, principal, range),
   });
-  return { data: rows.map(keyOf), page_info: pageInfo };
+  return { data: rows.map(withTimes), page_info: pageInfo };
 }
 
 /**

@@ -10,8 +10,9 @@ import {
   pageRequestOf,
   readListing,
 } from "../../http/pages.ts";
-import { parseDateTime, timestamp } from "../../shared/formats.ts";
+import { parseDateTime } from "../../shared/formats.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
+import { withTimes } from "../../shared/rows.ts";
 import { dateTime, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
 
 const time = (description: string) =>
@@ -75,10 +76,7 @@ const EXAMPLE: AuditPage = {
   page_info: onlyPage("/projects/demo/audit"),
 };
 
-const entryOf = ({ id: _, project: _project, at, ...entry }: AuditEntry) => ({
-  at: timestamp(at),
-  ...entry,
-});
+const entryOf = ({ id: _, project: _project, ...entry }: AuditEntry) => withTimes(entry);
 
 /**
  * One page of a project's audit log, newest first. Throws `project-not-found`, `permission-denied` for all but

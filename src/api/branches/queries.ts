@@ -1,26 +1,9 @@
 import type { Queryable } from "../../db/client.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { Approval, StatusCheck } from "./schema.ts";
 
-export interface ApprovalRow {
-  id: string;
-  branch_id: string;
-  approved_by: string;
-  approved_at: string;
-  comment: string | null;
-  dismissed_at: string | null;
-  dismissed_by: string | null;
-  dismissed_reason: string | null;
-}
-
-export interface StatusCheckRow {
-  id: string;
-  branch_id: string;
-  check_name: string;
-  status: "pending" | "success" | "failure";
-  description: string | null;
-  external_url: string | null;
-  created_at: string;
-  updated_at: string;
-}
+export type ApprovalRow = RowOf<Approval, string>;
+export type StatusCheckRow = RowOf<StatusCheck, string>;
 
 interface BranchRow {
   /** `config.branch_protection` of the project, not validated. */

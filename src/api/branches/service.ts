@@ -3,7 +3,7 @@ import { findProject } from "../../auth/project-access.ts";
 import type { Queryable } from "../../db/client.ts";
 import { Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls } from "../../shared/rows.ts";
 import { blockersOf, protectionOf } from "./merge-rules.ts";
 import { type ApprovalRow, readBranch, type StatusCheckRow } from "./queries.ts";
 import type { Approval, Eligibility, StatusCheck } from "./schema.ts";

@@ -1,5 +1,7 @@
+import type { Static } from "@sinclair/typebox";
 import type { PendingQuery, Row } from "postgres";
 import type { Queryable } from "../../db/client.ts";
+import type { Chunk } from "../../shared/chunk.ts";
 import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 
@@ -7,17 +9,8 @@ import type { PageRange } from "../../shared/page-info.ts";
 export type ChunkPosition = [path: string, version: string, index: number];
 
 /** A chunk, and how many there are without the bound of a page's bytes. */
-export interface ChunkRow {
+export interface ChunkRow extends Static<typeof Chunk> {
   found: number;
-  id: string;
-  file_path: string;
-  file_id: string;
-  file_version_id: string;
-  index: number;
-  content: string;
-  start_offset: number;
-  end_offset: number;
-  token_count: number;
 }
 
 const COLUMNS = `id, file_path, file_id, file_version_id, index, content, start_offset, end_offset,

@@ -3,47 +3,11 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
 import { writtenColumn } from "../../db/written-json.ts";
 import { TREE_MAX_BYTES } from "../../shared/limits.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { Conversation, Message } from "./schema.ts";
 
-export interface ConversationRow {
-  id: string;
-  project_id: string | null;
-  type: string;
-  status: string;
-  title: string | null;
-  summary: string | null;
-  current_node: string | null;
-  message_count: number;
-  metadata: Record<string, unknown> | null;
-  agent_id: string | null;
-  runtime_target_kind: string | null;
-  runtime_target_environment_id: string | null;
-  runtime_target_branch_id: string | null;
-  created_by: string;
-  created_at: Date;
-  updated_at: Date;
-  last_message_at: Date | null;
-  archived_at: Date | null;
-}
-
-export interface MessageRow {
-  id: string;
-  conversation_id: string;
-  parent_id: string | null;
-  seq: number;
-  role: string;
-  parts: Record<string, unknown>[];
-  status: string;
-  created_by: string | null;
-  model: string | null;
-  token_usage: Record<string, unknown> | null;
-  finish_reason: string | null;
-  cost_credits: string | null;
-  idempotency_key: string | null;
-  metadata: Record<string, unknown> | null;
-  created_at: Date;
-  updated_at: Date | null;
-  edited_at: Date | null;
-}
+export type ConversationRow = RowOf<Conversation>;
+export type MessageRow = RowOf<Message>;
 
 /** The row of a visible conversation without the message, or without any message. */
 export type NoMessage = { [Column in keyof MessageRow]: null };

@@ -1,9 +1,9 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
 import { Problem } from "../../problem/problem.ts";
-import { isUuid, timestamp } from "../../shared/formats.ts";
+import { isUuid } from "../../shared/formats.ts";
 import { TREE_MAX_MESSAGES } from "../../shared/limits.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls, withTimes } from "../../shared/rows.ts";
 import {
   type ConversationRow,
   type MessageRow,
@@ -14,54 +14,15 @@ import {
 } from "./queries.ts";
 import type { Conversation, Message, MessageTree } from "./schema.ts";
 
-function conversationOf(row: ConversationRow): Conversation {
-  return {
-    id: row.id,
-    type: row.type,
-    status: row.status,
-    message_count: row.message_count,
-    metadata: row.metadata,
-    created_by: row.created_by,
-    created_at: timestamp(row.created_at),
-    updated_at: timestamp(row.updated_at),
-    ...omitNulls({
-      project_id: row.project_id,
-      title: row.title,
-      summary: row.summary,
-      current_node: row.current_node,
-      agent_id: row.agent_id,
-      runtime_target_kind: row.runtime_target_kind,
-      runtime_target_environment_id: row.runtime_target_environment_id,
-      runtime_target_branch_id: row.runtime_target_branch_id,
-      last_message_at: timestamp(row.last_message_at),
-      archived_at: timestamp(row.archived_at),
-    }),
-  };
-}
+const conversationOf = ({ metadata, ...row }: ConversationRow): Conversation => ({
+  metadata,
+  ...omitNulls(withTimes(row)),
+});
 
-function messageOf(row: MessageRow): Message {
-  return {
-    id: row.id,
-    conversation_id: row.conversation_id,
-    seq: row.seq,
-    role: row.role,
-    parts: row.parts,
-    status: row.status,
-    token_usage: row.token_usage,
-    metadata: row.metadata,
-    created_at: timestamp(row.created_at),
-    ...omitNulls({
-      parent_id: row.parent_id,
-      created_by: row.created_by,
-      model: row.model,
-      finish_reason: row.finish_reason,
-      cost_credits: row.cost_credits,
-      idempotency_key: row.idempotency_key,
-      updated_at: timestamp(row.updated_at),
-      edited_at: timestamp(row.edited_at),
-    }),
-  };
-}
+const messageOf = ({ token_usage, metadata, ...row }: MessageRow): Message => ({
+  ...{ token_usage, metadata },
+  ...omitNulls(withTimes(row)),
+});
 
 function isMessage(row: MessageRow | NoMessage): row is MessageRow {
   return row.id !== null;
@@ -110,6 +71,6 @@ export async function getTree(
     : [];
   if (rows.length === 0) throw new Problem("conversation-not-found");
   const shown = rows.slice(0, TREE_MAX_MESSAGES);
-  const items = shown.flatMap((row) => (isMessage(row) ? [messageOf(row)] : []));
+  const items = shown.flatMap(({ found: _, ...row }) => (isMessage(row) ? [messageOf(row)] : []));
   return { items, truncated: (rows[0]?.found ?? 0) > items.length };
 }

@@ -6,7 +6,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { fileTitle } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
-import { timestamp } from "../../shared/formats.ts";
+import { withTimes } from "../../shared/rows.ts";
 import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
@@ -32,8 +32,8 @@ interface Question {
 const BINDING = "files";
 type Key = [path: string, question: Question];
 
-export function summaryOf({ begin, title, updated_at, ...row }: FileRow): FileSummary {
-  return { ...row, title: title ?? fileTitle(row.path, begin), updated_at: timestamp(updated_at) };
+export function summaryOf({ begin, title, ...row }: FileRow): FileSummary {
+  return { ...withTimes(row), title: title ?? fileTitle(row.path, begin) };
 }
 
 function questionOf(query: FileListQuery): Omit<Question, "projectId"> {

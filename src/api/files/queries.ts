@@ -3,19 +3,15 @@ import type { Scope } from "../../engine/requests/scope.ts";
 import { documentPath } from "../../import/records/document.ts";
 import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { FileSummary } from "./schema.ts";
 
 /** A file and its version in a scope. */
-export interface FileRow {
-  readonly id: string;
-  readonly path: string;
+export interface FileRow extends Omit<RowOf<FileSummary>, "title"> {
   /** Null if it was not stored with the version. */
   readonly title: string | null;
   /** The begin of the content, from which the title is read if it was not stored. */
   readonly begin: string | null;
-  readonly version_id: string;
-  readonly size: number;
-  readonly chunk_count: number;
-  readonly updated_at: Date;
 }
 
 /** Joins the files `f` with their versions `v` that a scope holds. A few files are found one by one. */

@@ -3,39 +3,18 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Queryable, Transaction } from "../../db/client.ts";
 import { writtenColumn } from "../../db/written-json.ts";
 import { LOCK_TIMEOUT_MS } from "../../shared/limits.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { InputRequest, InputResponse } from "./schema.ts";
 
-export interface RequestRow {
-  id: string;
-  conversation_id: string;
-  run_id: string | null;
-  tool_call_id: string | null;
-  kind: string;
+export interface RequestRow extends RowOf<Omit<InputRequest, "latest_response">> {
   status: "open" | "submitted" | "cancelled" | "expired";
-  requested_responder_type: string;
-  title: string | null;
-  description: string | null;
-  fields: Record<string, unknown>[];
-  recommendations: Record<string, unknown> | null;
-  metadata: Record<string, unknown> | null;
-  created_at: Date;
-  expires_at: Date | null;
-  submitted_at: Date | null;
-  cancelled_at: Date | null;
-  expired_at: Date | null;
   /** True when `expires_at` has passed, by the database's clock. */
   is_overdue: boolean;
 }
 
-export interface ResponseRow {
-  id: string;
-  input_request_id: string;
-  conversation_id: string;
-  run_id: string | null;
-  actor_type: string;
-  actor_id: string;
+export interface ResponseRow extends RowOf<Omit<InputResponse, "values">> {
   /** JSON text. */
   values: string;
-  created_at: Date;
 }
 
 /** True when the caller has access to the conversation. */

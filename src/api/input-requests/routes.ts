@@ -5,15 +5,12 @@ import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { createFailpoints } from "../../shared/failpoints.ts";
-import { timestamp } from "../../shared/formats.ts";
 import { parseJson } from "../../shared/json/parse.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
-import type { RequestRow, ResponseRow } from "./queries.ts";
+import { omitNulls, withTimes } from "../../shared/rows.ts";
 import {
   AnswerBody,
   AnswerParams,
   AnswerResult,
-  type InputRequest,
   type InputResponse,
   RESULT_EXAMPLE,
 } from "./schema.ts";
@@ -22,47 +19,13 @@ import { type Answered, answerRequest, OPERATION } from "./service.ts";
 /** The nil UUID, which no request has. */
 const NO_REQUEST = "00000000-0000-0000-0000-000000000000";
 
-function responseBody(row: ResponseRow): InputResponse {
-  return omitNulls({
-    id: row.id,
-    input_request_id: row.input_request_id,
-    conversation_id: row.conversation_id,
-    run_id: row.run_id,
-    actor_type: row.actor_type,
-    actor_id: row.actor_id,
-    values: parseJson(row.values) as InputResponse["values"],
-    created_at: timestamp(row.created_at),
-  });
-}
-
-function requestBody(row: RequestRow, response: InputResponse): InputRequest {
-  return omitNulls({
-    id: row.id,
-    conversation_id: row.conversation_id,
-    run_id: row.run_id,
-    tool_call_id: row.tool_call_id,
-    kind: row.kind,
-    status: row.status,
-    requested_responder_type: row.requested_responder_type,
-    title: row.title,
-    description: row.description,
-    fields: row.fields,
-    recommendations: row.recommendations,
-    metadata: row.metadata,
-    created_at: timestamp(row.created_at),
-    expires_at: timestamp(row.expires_at),
-    submitted_at: timestamp(row.submitted_at),
-    cancelled_at: timestamp(row.cancelled_at),
-    expired_at: timestamp(row.expired_at),
-    latest_response: response,
-  });
-}
-
 function resultBody({ request, response, isDuplicate }: Answered): AnswerResult {
-  const stored = responseBody(response);
+  const values = parseJson(response.values) as InputResponse["values"];
+  const stored = { ...omitNulls(withTimes(response)), values };
+  const { is_overdue: _, ...row } = request;
   return {
     success: true,
-    input_request: requestBody(request, stored),
+    input_request: { ...omitNulls(withTimes(row)), latest_response: stored },
     input_response: stored,
     accepted: true,
     duplicate: isDuplicate,

@@ -1,15 +1,11 @@
 import { OWNER, type Role } from "../../auth/roles.ts";
 import type { Queryable } from "../../db/client.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { ProjectMember } from "./schema.ts";
 
 /** A member of a project. */
-export interface Member {
-  readonly email: string | null;
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly since: Date;
-}
+export type Member = RowOf<ProjectMember>;
 
 /** The place of a member in the list, which is unique. */
 export type MemberPosition = [isOther: boolean, label: string, id: string];

@@ -6,7 +6,7 @@ import { holdProject } from "../../db/project-lock.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls, withTimes } from "../../shared/rows.ts";
 import { putMember, removeMember } from "./change.ts";
 import {
   findMemberId,
@@ -33,8 +33,7 @@ import type {
   ProjectMember,
 } from "./schema.ts";
 
-const memberOf = ({ since, ...row }: Member): ProjectMember =>
-  omitNulls({ ...row, since: timestamp(since) });
+const memberOf = (row: Member): ProjectMember => omitNulls(withTimes(row));
 
 /** One page of a project's members. Throws `project-not-found` and `invalid-cursor`. */
 export async function listMembers(
@@ -50,8 +49,7 @@ export async function listMembers(
     keyOf: positionOf,
     read: (range) => readMembers(sql, projectId, range),
   });
-  const invited = pending.map(({ since, ...row }) => ({ ...row, since: timestamp(since) }));
-  return { data: rows.map(memberOf), invited, page_info: pageInfo };
+  return { data: rows.map(memberOf), invited: pending.map(withTimes), page_info: pageInfo };
 }
 
 interface ChangeCall {

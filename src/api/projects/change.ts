@@ -5,7 +5,7 @@ import { findOwnedProject, holdOwnedProject } from "../../auth/project-access.ts
 import type { Sql } from "../../db/client.ts";
 import { invalid } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls } from "../../shared/rows.ts";
 import { removeProject } from "./manage.ts";
 import type { Project, ProjectChange } from "./schema.ts";
 import { fingerprintOf, getProject, type ProjectServices } from "./service.ts";

@@ -1,19 +1,14 @@
+import type { Static } from "@sinclair/typebox";
 import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { EnvironmentItem, ReleaseItem } from "./schema.ts";
 
-export interface ListedRelease {
-  readonly name: string;
-  readonly id: string;
-  readonly files: number;
-  readonly created_at: Date;
-  /** Null while an import is filling it. */
-  readonly frozen_at: Date | null;
-  /** The environments that serve it. */
-  readonly environments: string[];
+export interface ListedRelease extends RowOf<Static<typeof ReleaseItem>> {
   /** When it was created, to the microsecond, with its name a place in the list. */
   readonly place: string;
 }
@@ -47,15 +42,7 @@ export async function listReleases(sql: Queryable, projectId: string): Promise<L
   return (await readReleases(sql, projectId)).toReversed();
 }
 
-export interface ListedEnvironment {
-  readonly name: string;
-  readonly id: string;
-  /** Files of the working set. */
-  readonly files: number;
-  /** The release that it serves; null for its working set. */
-  readonly active_release: string | null;
-  readonly protected: boolean;
-}
+export type ListedEnvironment = Static<typeof EnvironmentItem>;
 
 /** The place of an environment in the list of a project. */
 export type EnvironmentPosition = [name: string];

@@ -8,49 +8,13 @@ import {
   PROJECT_RELEASES_MAX,
 } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { EnvironmentSummary, Project, ReleaseSummary } from "./schema.ts";
 
-interface ProjectRow {
-  id: string;
-  slug: string;
-  name: string;
-  description: string | null;
-  is_claimed: boolean;
-  features: string[];
-  config: Record<string, unknown>;
-  provider: string | null;
-  layout: string | null;
-  embedder: string | null;
-  prompt_count: number;
-  published_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-}
-
-interface EnvironmentRow {
-  id: string;
-  name: string;
-  protected: boolean;
-  domains: string[];
-  environment_variables: unknown[];
-  active_release_id: string | null;
-  server_hostname: string | null;
-}
-
-interface ReleaseRow {
-  id: string;
-  name: string;
-  export_status: string;
-  build_status: string;
-  deploy_status: string;
-}
-
-interface UserRow {
-  id: string;
-  email: string | null;
-  name: string;
-  role: string;
-  avatar_src: string;
-}
+type Users = NonNullable<Project["users"]>;
+type ProjectRow = RowOf<Omit<Project, "environments" | "releases" | "users">>;
+type EnvironmentRow = RowOf<EnvironmentSummary>;
+type UserRow = RowOf<Users[number]>;
 
 const CONFIG = writtenColumn("config");
 const VARIABLES = writtenColumn("environment_variables");
@@ -100,7 +64,7 @@ export async function readTemplates(
 /** A project with everything that its representation contains. */
 export interface FullProjectRow extends ProjectRow {
   environments: EnvironmentRow[];
-  releases: ReleaseRow[];
+  releases: ReleaseSummary[];
   users: UserRow[];
 }
 

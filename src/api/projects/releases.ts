@@ -9,7 +9,7 @@ import { writtenColumn } from "../../db/written-json.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls } from "../../shared/rows.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { EnvironmentChange, EnvironmentSummary, NewRelease, ReleaseSummary } from "./schema.ts";

@@ -6,7 +6,7 @@ import {
   PROJECT_SLUG_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { pageOf } from "../../shared/page-info.ts";
-import { dateTime, nullableText, text, uuid } from "../../shared/schemas.ts";
+import { count, dateTime, nullable, nullableText, text, uuid } from "../../shared/schemas.ts";
 
 const EMBEDDER_NAME_MAX_CHARS = 63;
 
@@ -182,3 +182,35 @@ export type ProjectPage = Static<typeof ProjectPage>;
 
 export type EnvironmentSummary = Static<typeof EnvironmentSummary>;
 export type ReleaseSummary = Static<typeof ReleaseSummary>;
+
+export const EnvironmentItem = Type.Object(
+  {
+    id: uuid("The environment's id."),
+    name: text("The environment's name, unique within the project."),
+    active_release: nullableText(
+      "The name of the release that it serves; null for its working set.",
+    ),
+    files: count("Files of its working set."),
+    protected: Type.Boolean({
+      description: "True when the environment is protected against changes.",
+    }),
+  },
+  { title: "EnvironmentItem", description: "An environment in a list." },
+);
+
+export const ReleaseItem = Type.Object(
+  {
+    id: uuid("The release's id."),
+    name: text("The release's name, unique within the project."),
+    files: count("Files of the release."),
+    environments: Type.Array(Type.String(), {
+      description: "The names of the environments that serve it.",
+    }),
+    created_at: dateTime("When the release was created."),
+    frozen_at: nullable(
+      Type.String({ format: "date-time" }),
+      "Since when it never changes; null while an import is filling it.",
+    ),
+  },
+  { title: "ReleaseItem", description: "A release in a list." },
+);

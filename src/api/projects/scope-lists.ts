@@ -1,18 +1,10 @@
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { type ListServices, PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
-import { timestamp } from "../../shared/formats.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
-import {
-  count,
-  dateTime,
-  nullable,
-  nullableText,
-  ProjectParams,
-  text,
-  uuid,
-} from "../../shared/schemas.ts";
+import { withTimes } from "../../shared/rows.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
 import {
   type EnvironmentPosition,
   type ListedEnvironment,
@@ -21,38 +13,7 @@ import {
   type ReleasePosition,
   readReleases,
 } from "./contents.ts";
-
-const EnvironmentItem = Type.Object(
-  {
-    id: uuid("The environment's id."),
-    name: text("The environment's name, unique within the project."),
-    active_release: nullableText(
-      "The name of the release that it serves; null for its working set.",
-    ),
-    files: count("Files of its working set."),
-    protected: Type.Boolean({
-      description: "True when the environment is protected against changes.",
-    }),
-  },
-  { title: "EnvironmentItem", description: "An environment in a list." },
-);
-
-const ReleaseItem = Type.Object(
-  {
-    id: uuid("The release's id."),
-    name: text("The release's name, unique within the project."),
-    files: count("Files of the release."),
-    environments: Type.Array(Type.String(), {
-      description: "The names of the environments that serve it.",
-    }),
-    created_at: dateTime("When the release was created."),
-    frozen_at: nullable(
-      Type.String({ format: "date-time" }),
-      "Since when it never changes; null while an import is filling it.",
-    ),
-  },
-  { title: "ReleaseItem", description: "A release in a list." },
-);
+import { EnvironmentItem, ReleaseItem } from "./schema.ts";
 
 const EnvironmentPage = pageOf(
   "EnvironmentPage",
@@ -89,11 +50,7 @@ const RELEASES_EXAMPLE: Static<typeof ReleasePage> = {
   page_info: onlyPage("/projects/demo/releases"),
 };
 
-const releaseOf = ({ place: _, created_at, frozen_at, ...row }: ListedRelease) => ({
-  ...row,
-  created_at: timestamp(created_at),
-  frozen_at: timestamp(frozen_at),
-});
+const releaseOf = ({ place: _, ...row }: ListedRelease) => withTimes(row);
 
 const COMMON = {
   method: "GET",

@@ -11,13 +11,12 @@ import { transaction } from "../../db/transaction.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { embedderName, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
-import { timestamp } from "../../shared/formats.ts";
 import {
   PROJECT_COPY_RETRY_AFTER_SECONDS,
   PROJECT_COPY_TIMEOUT_MS,
   PROJECT_COPY_WAIT_MAX_MS,
 } from "../../shared/limits.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls, withTimes } from "../../shared/rows.ts";
 import { TenantTurns } from "../../tenants/tenant-turns.ts";
 import {
   copyEnvironments,
@@ -53,11 +52,8 @@ function projectOf(row: FullProjectRow): Project {
   const { provider, layout, embedder, environments, releases, users, ...rest } = row;
   return {
     ...omitNulls({
-      ...rest,
+      ...withTimes(rest),
       embedder: embedder === null ? null : embedderName(embedder),
-      published_at: timestamp(row.published_at),
-      created_at: timestamp(row.created_at),
-      updated_at: timestamp(row.updated_at),
     }),
     environments: environments.map(omitNulls).sort((a, b) => (a.name < b.name ? -1 : 1)),
     releases,

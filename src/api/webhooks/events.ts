@@ -12,8 +12,8 @@ import {
 } from "../../http/pages.ts";
 import { jsonText } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
-import { timestamp } from "../../shared/formats.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
+import { withTimes } from "../../shared/rows.ts";
 import { dateTime, nullableText, ProjectParams, text, uuid } from "../../shared/schemas.ts";
 import { type EventPosition, type ListedEventRow, readEvents, readFullEvent } from "./queries.ts";
 
@@ -40,6 +40,8 @@ const ListedWebhookEvent = Type.Object(
   },
   { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
 );
+
+export type ListedWebhookEvent = Static<typeof ListedWebhookEvent>;
 
 const WebhookEvent = Type.Object(
   {
@@ -78,16 +80,13 @@ const EXAMPLE: WebhookEventPage = {
 };
 
 const EVENT_EXAMPLE: WebhookEvent = {
-  ...(EXAMPLE.data[0] as Static<typeof ListedWebhookEvent>),
+  ...(EXAMPLE.data[0] as ListedWebhookEvent),
   run_id: "0198c0de-0000-4000-8000-000000000004",
   is_json: true,
   payload: { action: "opened", number: 7 },
 };
 
-const eventOf = ({ micros: _, ...row }: ListedEventRow) => ({
-  ...row,
-  received_at: timestamp(row.received_at),
-});
+const eventOf = ({ micros: _, ...row }: ListedEventRow) => withTimes(row);
 
 /** One page of a project's events, newest first. Throws `project-not-found` or `invalid-cursor`. */
 async function listEvents(
@@ -117,9 +116,8 @@ async function getEvent(
   const { id: projectId } = await findWritableProject(sql, principal, reference);
   const row = await readFullEvent(sql, projectId, id);
   if (row === undefined) throw new Problem("webhook-event-not-found");
-  const { payload, ...rest } = row;
-  const event = { ...rest, received_at: timestamp(row.received_at) };
-  return `${JSON.stringify(event).slice(0, -1)},"payload":${payload}}`;
+  const { payload, ...event } = row;
+  return `${JSON.stringify(withTimes(event)).slice(0, -1)},"payload":${payload}}`;
 }
 
 /** GET /projects/{project_reference}/webhook-events/{event_id}. */

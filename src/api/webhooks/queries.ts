@@ -1,5 +1,7 @@
 import { asWrite, type Queryable, type Sql } from "../../db/client.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { RowOf } from "../../shared/rows.ts";
+import type { ListedWebhookEvent } from "./events.ts";
 import type { Payload } from "./payload.ts";
 
 /** An enabled webhook definition. */
@@ -86,14 +88,7 @@ const WEBHOOK_NAME = `(SELECT d.name FROM webhook_definitions d
   WHERE d.id = webhook_events.webhook_definition_id)`;
 
 /** An event in a listing. */
-export interface ListedEventRow {
-  id: string;
-  webhook_id: string;
-  idempotency_key: string | null;
-  conversation_id: string;
-  message_id: string;
-  status: string;
-  received_at: Date;
+export interface ListedEventRow extends RowOf<ListedWebhookEvent> {
   /** `received_at` in microseconds since 1970, which a Date cannot hold. */
   micros: number;
 }

@@ -4,7 +4,7 @@ import { abbreviate } from "../../shared/abbreviate.ts";
 import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
 import { isDeeper } from "../../shared/json-depth.ts";
 import { IMPORT_RECORD_MAX_CHARS, JSON_MAX_DEPTH } from "../../shared/limits.ts";
-import { omitNulls } from "../../shared/omit-nulls.ts";
+import { omitNulls } from "../../shared/rows.ts";
 import { invalidByte } from "./document.ts";
 import { RecordError } from "./errors.ts";
 import { fileRemoval, fileVersion } from "./file-record.ts";
