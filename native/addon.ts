@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { addonPath, isFresh } from "./build.ts";
 
 /**
@@ -12,7 +13,8 @@ const asan = Reflect.get(globalThis, Symbol.for("tessera.native.asan")) === true
 
 function ensureBuilt(): string {
   const path = addonPath({ asan });
-  if (isFresh({ asan })) return path;
+  // The main thread has compared the sources of its process, which takes longer than loading the addon.
+  if (isMainThread ? isFresh({ asan }) : existsSync(path)) return path;
   const script = join(import.meta.dir, "build.ts");
   const result = Bun.spawnSync([process.execPath, script, ...(asan ? ["--asan"] : [])]);
   if (result.success && existsSync(path)) return path;

@@ -6,7 +6,6 @@
  * It calls the C++ compiler directly. The addon runs on any processor of its architecture: files
  * written for an instruction set are compiled for it, and the code picks among them at run time.
  */
-import { createHash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -134,7 +133,7 @@ function fingerprint(options: BuildOptions): string {
 /** @param files relative to this folder */
 function hashOf(options: BuildOptions, files: readonly string[]): string {
   const { target = HERE } = options;
-  const hash = createHash("sha256");
+  const hash = new Bun.CryptoHasher("sha256");
   hash.update(JSON.stringify([nameOf(target), STANDARDS, flags(options), linkFlags({ target })]));
   for (const name of ["build.ts", "units.ts"]) hash.update(readFileSync(join(root, name)));
   for (const file of files) {

@@ -2,7 +2,6 @@
  * Addons that a release brings along, for machines without a compiler: `prebuilt/<platform>-<arch>.node`
  * with a manifest beside it. `scripts/release-native.ts` writes them.
  */
-import { createHash } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -42,7 +41,7 @@ export function prebuiltPath(target: Target): string {
 const manifestPath = (target: Target) => join(folder, `${nameOf(target)}.json`);
 
 function checksum(path: string): string {
-  return createHash("sha256").update(readFileSync(path)).digest("hex");
+  return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 }
 
 /** Writes the manifest of a prebuilt addon, which makes it usable. */

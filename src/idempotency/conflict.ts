@@ -1,4 +1,5 @@
-import { type Idempotency, Problem } from "../problem/problem.ts";
+import { Problem } from "../problem/problem.ts";
+import type { Idempotency } from "../problem/schema.ts";
 
 const IDEMPOTENCY_RETRY_AFTER_SECONDS = 1;
 

@@ -1,4 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from "prom-client";
 import type { CacheCounts } from "../shared/timed-cache.ts";
 import { VERSION } from "../shared/version.ts";
 import { CALL_LABELS } from "./calls.ts";
@@ -128,12 +135,22 @@ function addEngineGauges(registry: Registry, read: () => EngineFigures): void {
   }
 }
 
-/** The library's metrics of the process, but for the spaces of V8's heap: Bun walks its own heap to answer. */
-function addProcessMetrics(registry: Registry): void {
+/**
+ * The library's metrics of the process, but for the spaces of V8's heap: Bun walks its own heap to answer. They are made
+ * once per process, because the library asks for those spaces when it makes them, and observes until the process ends.
+ */
+let processMetrics: readonly Metric[] | undefined;
+
+function makeProcessMetrics(): readonly Metric[] {
+  const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "tessera_" });
-  for (const amount of ["total", "used", "available"]) {
-    registry.removeSingleMetric(`tessera_nodejs_heap_space_size_${amount}_bytes`);
-  }
+  const made = registry.getMetricsAsArray() as unknown as readonly (Metric & { name: string })[];
+  return made.filter(({ name }) => !name.includes("_heap_space_size_"));
+}
+
+function addProcessMetrics(registry: Registry): void {
+  processMetrics ??= makeProcessMetrics();
+  for (const metric of processMetrics) registry.registerMetric(metric);
 }
 
 function addBuildInfo(registry: Registry): void {

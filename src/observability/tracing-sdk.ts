@@ -1,4 +1,4 @@
-import { context, propagation, type Tracer, trace } from "@opentelemetry/api";
+import * as api from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -39,9 +39,11 @@ function samplerOf({ sampler, samplerRatio }: TracingConfig): Sampler {
  * variables by the SDK itself.
  */
 export function startExporting(config: TracingConfig): {
-  readonly tracer: Tracer;
+  readonly api: typeof api;
+  readonly tracer: api.Tracer;
   close(): Promise<void>;
 } {
+  const { context, propagation, trace } = api;
   const Exporter = config.protocol === "http/json" ? JsonExporter : ProtobufExporter;
   const service = resourceFromAttributes({
     "service.name": NAME,
@@ -57,6 +59,7 @@ export function startExporting(config: TracingConfig): {
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
   return {
+    api,
     tracer: provider.getTracer(NAME, VERSION),
     async close() {
       // A collector that does not answer must not delay the end of the service.
@@ -64,7 +67,7 @@ export function startExporting(config: TracingConfig): {
         provider.shutdown().catch(() => {}),
         { milliseconds: TRACES_CLOSE_TIMEOUT_MS, message: false },
       );
-      for (const api of [context, propagation, trace]) api.disable();
+      for (const part of [context, propagation, trace]) part.disable();
     },
   };
 }

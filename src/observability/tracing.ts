@@ -1,56 +1,58 @@
-import {
-  type Attributes,
-  type Context,
-  context,
-  propagation,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapGetter,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import type { Attributes, Context, Span, TextMapGetter, TextMapSetter } from "@opentelemetry/api";
 import type { TracingConfig } from "../config/schema.ts";
 
+/** The library, and what exports its spans. */
+type Exporting = ReturnType<typeof import("./tracing-sdk.ts")["startExporting"]>;
+
 /** Absent unless tracing is configured, which is all that requests check then. */
-let tracer: Tracer | undefined;
+let tracing: Exporting | undefined;
 
 const HEADERS: TextMapGetter<Headers> = {
   get: (headers, name) => headers.get(name) ?? undefined,
   keys: (headers) => [...headers.keys()],
 };
 
+const SETTER: TextMapSetter<Headers> = {
+  set: (headers, name, value) => headers.set(name, value),
+};
+
 /** Starts tracing when it is configured. Returns what ends it, after the last spans are exported. */
 export async function openTracing(config: TracingConfig | undefined): Promise<() => Promise<void>> {
   if (config === undefined) return async () => {};
-  // Loaded here, because without tracing the service should not pay for the SDK.
+  // Loaded here, because without tracing the service, and each of its threads, should not pay for the library.
   const { startExporting } = await import("./tracing-sdk.ts");
   const exporting = startExporting(config);
-  tracer = exporting.tracer;
+  tracing = exporting;
   return async () => {
-    tracer = undefined;
+    tracing = undefined;
     await exporting.close();
   };
 }
 
 /** The ids of the current span, for lines of the log; nothing without one. */
 export function traceFields(): Record<string, string> {
-  const span = tracer === undefined ? undefined : trace.getActiveSpan()?.spanContext();
+  const span = tracing?.api.trace.getActiveSpan()?.spanContext();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
-function fail(span: Span, error: unknown): void {
+function fail({ api }: Exporting, span: Span, error: unknown): void {
   const { name, message } = error instanceof Error ? error : { name: "_OTHER", message: "" };
   span.setAttribute("error.type", name);
-  span.setStatus({ code: SpanStatusCode.ERROR, message });
+  span.setStatus({ code: api.SpanStatusCode.ERROR, message });
 }
 
 /** Runs work in a span, and ends it whatever happens. */
-async function within<T>(span: Span, parent: Context, work: () => T | Promise<T>): Promise<T> {
+async function within<T>(
+  exporting: Exporting,
+  span: Span,
+  parent: Context,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const { context, trace } = exporting.api;
   try {
     return await context.with(trace.setSpan(parent, span), work);
   } catch (error) {
-    fail(span, error);
+    fail(exporting, span, error);
     throw error;
   } finally {
     span.end();
@@ -71,23 +73,24 @@ export function traceRequest(
   { request, requestId, operation, route }: TracedRequest,
   answer: () => Promise<Response>,
 ): Promise<Response> {
-  if (tracer === undefined) return answer();
-  const parent = propagation.extract(context.active(), request.headers, HEADERS);
+  if (tracing === undefined) return answer();
+  const { api, tracer } = tracing;
+  const parent = api.propagation.extract(api.context.active(), request.headers, HEADERS);
   const attributes = {
     "http.request.method": request.method,
     "http.route": route,
     "tessera.operation": operation,
     "tessera.request_id": requestId,
   };
-  const options = { kind: SpanKind.SERVER, attributes };
+  const options = { kind: api.SpanKind.SERVER, attributes };
   const span = tracer.startSpan(`${request.method} ${route}`, options, parent);
-  return within(span, parent, async () => {
+  return within(tracing, span, parent, async () => {
     const response = await answer();
     const { status } = response;
     span.setAttribute("http.response.status_code", status);
     if (status >= 500) {
       span.setAttribute("error.type", String(status));
-      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setStatus({ code: api.SpanStatusCode.ERROR });
     }
     return response;
   });
@@ -99,9 +102,9 @@ export function traced<T>(
   work: () => T | Promise<T>,
   attributesOf: (result: T) => Attributes,
 ): T | Promise<T> {
-  if (tracer === undefined) return work();
-  const span = tracer.startSpan(name);
-  return within(span, context.active(), async () => {
+  if (tracing === undefined) return work();
+  const span = tracing.tracer.startSpan(name);
+  return within(tracing, span, tracing.api.context.active(), async () => {
     const result = await work();
     span.setAttributes(attributesOf(result));
     return result;
@@ -118,11 +121,14 @@ interface TracedCall {
 
 /** Starts the span of a call; undefined when no request is being traced. */
 export function startCall(name: string, attributes: () => Attributes): TracedCall | undefined {
-  if (tracer === undefined || trace.getActiveSpan() === undefined) return undefined;
-  const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: attributes() });
+  const exporting = tracing;
+  if (exporting?.api.trace.getActiveSpan() === undefined) return undefined;
+  const { context, trace, SpanKind } = exporting.api;
+  const options = { kind: SpanKind.CLIENT, attributes: attributes() };
+  const span = exporting.tracer.startSpan(name, options);
   return {
     end(error, type) {
-      if (error !== undefined) fail(span, error);
+      if (error !== undefined) fail(exporting, span, error);
       if (type !== undefined) span.setAttribute("error.type", type);
       span.end();
     },
@@ -140,11 +146,7 @@ export async function tracedFetch(url: string, init: RequestInit): Promise<Respo
   }));
   if (call === undefined) return await fetch(url, init);
   const headers = new Headers(init.headers);
-  call.run(() =>
-    propagation.inject(context.active(), headers, {
-      set: (carrier, name, value) => carrier.set(name, value),
-    }),
-  );
+  call.run(() => tracing?.api.propagation.inject(tracing.api.context.active(), headers, SETTER));
   try {
     const response = await fetch(url, { ...init, headers });
     const { status } = response;

@@ -1,6 +1,6 @@
 import { Kind, type TSchema } from "@sinclair/typebox";
 import { textFault } from "../shared/formats.ts";
-import type { FieldError } from "./problem.ts";
+import type { FieldError } from "./schema.ts";
 
 /** Why a text cannot be stored, in words that follow the name of its field; undefined if it can. */
 type Fault = (text: string) => string | undefined;

@@ -4,7 +4,8 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { hasAtMost, isDateTime, isUri, isUuid } from "../shared/formats.ts";
 import { PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
-import { type FieldError, invalid } from "./problem.ts";
+import { invalid } from "./problem.ts";
+import type { FieldError } from "./schema.ts";
 import { unstorableFields } from "./unstorable.ts";
 
 FormatRegistry.Set("uuid", isUuid);

@@ -1,4 +1,5 @@
-import { type FieldError, invalid } from "../../problem/problem.ts";
+import { invalid } from "../../problem/problem.ts";
+import type { FieldError } from "../../problem/schema.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { compareNumbers, exactNumber } from "../../shared/json/decimal.ts";
 import { isJsonNumber } from "../../shared/json/parse.ts";

@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { textOf } from "../../http/load/large-answers.ts";
-import { Problem, type ProblemBody, problemBody } from "../../problem/problem.ts";
+import { Problem, problemBody } from "../../problem/problem.ts";
+import type { ProblemBody } from "../../problem/schema.ts";
 import { withRounded } from "../../shared/json/opaque.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { lacksNextPage } from "../scopes/next-page.ts";

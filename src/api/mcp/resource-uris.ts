@@ -12,6 +12,9 @@ interface FileAddress {
 const SCOPES = ["environment", "release"] as const;
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 
+/** The operations that resources are made of. */
+export const RESOURCE_OPERATIONS = ["listProjects", "listFiles", "getFile"] as const;
+
 /** The URI template of all files, as RFC 6570 writes it. */
 export const FILE_URI_TEMPLATE = "tessera://{project}/{+path}{?environment,release}";
 

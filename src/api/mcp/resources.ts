@@ -6,18 +6,21 @@ import {
   type ReadResourceResult,
 } from "@modelcontextprotocol/sdk/types.js";
 import { textOf } from "../../http/load/large-answers.ts";
-import type { ProblemBody } from "../../problem/problem.ts";
+import type { ProblemBody } from "../../problem/schema.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { onlyPage } from "../../shared/page-info.ts";
 import type { File, FilePage } from "../files/schema.ts";
 import type { ProjectPage } from "../projects/schema.ts";
 import type { CallOperation, Message } from "./call-operation.ts";
 import { cursorOf } from "./file-tools.ts";
-import { addressOf, FILE_URI_TEMPLATE, fileResource, mediaTypeOf } from "./resource-uris.ts";
+import {
+  addressOf,
+  FILE_URI_TEMPLATE,
+  fileResource,
+  mediaTypeOf,
+  type RESOURCE_OPERATIONS,
+} from "./resource-uris.ts";
 import type { OperationCall } from "./tool.ts";
-
-/** The operations that resources are made of. */
-export const RESOURCE_OPERATIONS = ["listProjects", "listFiles", "getFile"] as const;
 
 /** The code that the protocol has for a resource that is not there. */
 const RESOURCE_NOT_FOUND = -32_002;

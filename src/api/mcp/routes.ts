@@ -11,7 +11,7 @@ import { Problem } from "../../problem/problem.ts";
 import { operationCaller } from "./call-operation.ts";
 import { toolCaller } from "./call-tool.ts";
 import { originCheck } from "./origin.ts";
-import { RESOURCE_OPERATIONS, Resources } from "./resources.ts";
+import { RESOURCE_OPERATIONS } from "./resource-uris.ts";
 import { McpAnswer, McpHeaders, McpMessage } from "./schema.ts";
 import type { Tool } from "./tool.ts";
 import { TOOLS } from "./tools.ts";
@@ -99,7 +99,6 @@ function messageOperation(
   const ids = new Set([...TOOLS.flatMap((tool) => tool.operationIds), ...RESOURCE_OPERATIONS]);
   const callOperation = operationCaller(operations, ids, context);
   const callTool = toolCaller(callOperation, context.baseUrl);
-  const resources = new Resources(callOperation);
   return operation({
     id: "callMcp",
     method: "POST",
@@ -126,7 +125,11 @@ function messageOperation(
       requireOrigin(request);
       const message = { request, requestId };
       // The SDK takes longer to load than the rest of the HTTP layer, so it is loaded when it is used.
-      const { answerMessage } = await import("./server.ts");
+      const [{ answerMessage }, { Resources }] = await Promise.all([
+        import("./server.ts"),
+        import("./resources.ts"),
+      ]);
+      const resources = new Resources(callOperation);
       return await answerMessage(request, body, {
         list,
         tools,

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type FieldError, invalid } from "../../problem/problem.ts";
+import { invalid } from "../../problem/problem.ts";
+import type { FieldError } from "../../problem/schema.ts";
 import { isField } from "../../shared/filter/check.ts";
 import { hasAtMost } from "../../shared/formats.ts";
 import {

@@ -1,5 +1,6 @@
 import { derivedScope, type Scope } from "../../engine/requests/scope.ts";
-import { type FieldError, invalid } from "../../problem/problem.ts";
+import { invalid } from "../../problem/problem.ts";
+import type { FieldError } from "../../problem/schema.ts";
 import { checkFilter } from "../../shared/filter/check.ts";
 import { canonicalValue } from "../../shared/json/canonical.ts";
 import { parseJson } from "../../shared/json/parse.ts";

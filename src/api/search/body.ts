@@ -2,7 +2,8 @@ import { Type } from "@sinclair/typebox";
 import type { VectorOptions } from "../../engine/requests/request.ts";
 import { ignoredFields } from "../../http/answer-headers.ts";
 import { parseBody } from "../../http/load/body.ts";
-import { type FieldError, invalid, Problem } from "../../problem/problem.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import type { FieldError } from "../../problem/schema.ts";
 import { validator } from "../../problem/validate.ts";
 import { Filter } from "../../shared/filter/schema.ts";
 import {

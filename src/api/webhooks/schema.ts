@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ProblemBody } from "../../problem/problem.ts";
+import { ProblemBody } from "../../problem/schema.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
 import { count, dateTime, text, uuid } from "../../shared/schemas.ts";
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { TSchema } from "@sinclair/typebox";
-import { type FieldError, invalid, Problem } from "../../problem/problem.ts";
+import { invalid, Problem } from "../../problem/problem.ts";
+import type { FieldError } from "../../problem/schema.ts";
 import { faultyFields } from "../../problem/unstorable.ts";
 import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
 import {

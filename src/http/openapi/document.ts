@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
-import { Problem, ProblemBody, problemBody } from "../../problem/problem.ts";
+import { Problem, problemBody } from "../../problem/problem.ts";
+import { ProblemBody } from "../../problem/schema.ts";
 import { text } from "../../shared/schemas.ts";
 import { VERSION } from "../../shared/version.ts";
 import { headersOf, queryOf } from "../changes.ts";

@@ -6,7 +6,7 @@ import { LogLimiter } from "../../observability/log-limiter.ts";
 import { INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
-import { Copies } from "../copies/copies.ts";
+import type { Copies } from "../copies/copies.ts";
 import { FieldIndex } from "../fields/field-index.ts";
 import { FieldWork } from "../fields/field-work.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
@@ -58,6 +58,16 @@ function createIndexes(
   return [vector, text];
 }
 
+/** Loaded only where snapshots are copied, because this thread starts with every service. */
+async function openCopies(
+  place: IndexerOptions["snapshotCopies"],
+  shared: ConstructorParameters<typeof Copies>[1],
+): Promise<{ copies?: Copies }> {
+  if (place === undefined) return {};
+  const { Copies } = await import("../copies/copies.ts");
+  return { copies: new Copies(place, shared) };
+}
+
 /**
  * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
  * change that was handed to them.
@@ -81,7 +91,7 @@ export async function openContext(
   const shared = { log, changes, databaseId, snapshots };
   const context = {
     ...{ ...shared, indexes, anchor },
-    ...(place === undefined ? {} : { copies: new Copies(place, shared) }),
+    ...(await openCopies(place, shared)),
     reader: createVersionReader(sql),
     fields,
     fieldWork: new FieldWork(),
