@@ -102,17 +102,32 @@ interface Page<T> {
   readonly page_info: { readonly next: string | null };
 }
 
+/** More of a list than this is left to the command line. */
+const LISTED_MAX = 1_000;
+const PAGE_LIMIT = 100;
+const FORBIDDEN = 403;
+
 /** The items of a list, page after page, at most `most`. */
 export async function listAll<T>(
   path: string,
-  { most, ...options }: CallOptions & { most: number },
+  { most = LISTED_MAX, query, ...options }: CallOptions & { most?: number } = {},
 ): Promise<T[]> {
-  const items: T[] = [];
-  let page: Page<T> = (await call<Page<T>>(path, options)).body;
-  items.push(...page.data);
+  const first = { query: { ...query, limit: PAGE_LIMIT }, ...options };
+  let page: Page<T> = (await call<Page<T>>(path, first)).body;
+  const items = [...page.data];
   while (page.page_info.next !== null && items.length < most) {
     page = (await call<Page<T>>(page.page_info.next, { signal: options.signal })).body;
     items.push(...page.data);
   }
   return items.slice(0, most);
+}
+
+/** The list, or nothing of it if the credential may not read it: the service still refuses what it must. */
+export async function listIfAllowed<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  try {
+    return await listAll<T>(path, { signal });
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === FORBIDDEN) return [];
+    throw error;
+  }
 }

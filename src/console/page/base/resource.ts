@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { call, projectPath } from "./api.ts";
 
 /** What is loaded. A value stays visible while it is loaded again. */
 export interface Resource<T> {
@@ -62,4 +63,14 @@ export function useResource<T>(
     loading: key !== undefined && (state.loading || state.key !== key),
     reload,
   };
+}
+
+/** What the service answers of a project, or of something below it. Without parts nothing is loaded. */
+export function useOfProject<T>(
+  parts: readonly string[] | undefined,
+  query: Readonly<Record<string, string | number>> = {},
+): Resource<T> {
+  return useResource(parts && JSON.stringify([parts, query]), async (signal) => {
+    return (await call<T>(projectPath(...(parts ?? [])), { query, signal })).body;
+  });
 }

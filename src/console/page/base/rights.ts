@@ -1,4 +1,4 @@
-import { listAll, ProblemError, projectPath, type Schemas } from "./api.ts";
+import { listIfAllowed, projectPath, type Schemas } from "./api.ts";
 import { useResource } from "./resource.ts";
 import { session } from "./session.ts";
 
@@ -21,20 +21,6 @@ interface Rights {
   readonly isBound: boolean;
   /** Undefined for all permissions. */
   readonly scopes: readonly string[] | undefined;
-}
-
-const LISTED_MAX = 1_000;
-const PAGE_LIMIT = 100;
-const FORBIDDEN = 403;
-
-/** The list, or nothing of it if the credential may not read it: the service still refuses what it must. */
-async function listIfAllowed<T>(path: string): Promise<readonly T[]> {
-  try {
-    return await listAll<T>(path, { query: { limit: PAGE_LIMIT }, most: LISTED_MAX });
-  } catch (error) {
-    if (error instanceof ProblemError && error.status === FORBIDDEN) return [];
-    throw error;
-  }
 }
 
 /** The user whom a JWT names. */

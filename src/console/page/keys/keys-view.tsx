@@ -13,18 +13,10 @@ import { CreateKey } from "./create-key.tsx";
 
 type Key = Schemas["ApiKey"];
 
-const KEYS_MAX = 1_000;
-
-function useKeys() {
-  return useResource("keys", (signal) => {
-    return listAll<Key>("api-keys", { query: { limit: 100 }, signal, most: KEYS_MAX });
-  });
-}
-
 /** The caller's API keys: list, create, revoke. */
 export function KeysView() {
   const projects = useProjects();
-  const keys = useKeys();
+  const keys = useResource("keys", (signal) => listAll<Key>("api-keys", { signal }));
   const [created, setCreated] = useState<string | undefined>(undefined);
   const [revoked, setRevoked] = useState<Key | undefined>(undefined);
   const onCreated = (key: string) => {

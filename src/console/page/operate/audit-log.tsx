@@ -10,8 +10,6 @@ import { usePages } from "./pages.ts";
 type Entry = Schemas["AuditEntry"];
 type Member = Schemas["ProjectMember"];
 
-const PEOPLE_MAX = 1_000;
-
 /** `member.changed` in words. */
 const nameOf = ({ action }: Entry) => action.replace(".", " ");
 
@@ -29,9 +27,7 @@ function Who({ of: { user, via }, people }: { of: Entry; people: ReadonlyMap<str
 /** What people of a project are called, by their ids. Those who have left it keep their ids. */
 function usePeople(project: string): ReadonlyMap<string, string> {
   const { value } = useResource(`people:${project}`, async (signal) => {
-    const query = { limit: 100 };
-    const path = projectPath(project, "members");
-    const members = await listAll<Member>(path, { query, signal, most: PEOPLE_MAX });
+    const members = await listAll<Member>(projectPath(project, "members"), { signal });
     return new Map(members.map(({ id, email, name }) => [id, email ?? (name || id)]));
   });
   return value ?? new Map();

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import { projectPath, type Schemas } from "../base/api.ts";
 import { dateTime } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { Button } from "../parts/button.tsx";
 import { Code } from "../parts/code.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -22,9 +22,7 @@ function readable({ is_json: isJson, payload }: Whole): string {
 
 /** A delivery with what was sent. */
 function Payload({ project, of, onClose }: { project: string; of: Delivery; onClose: () => void }) {
-  const whole = useResource(`delivery:${of.id}`, async (signal) => {
-    return (await call<Whole>(projectPath(project, "webhook-events", of.id), { signal })).body;
-  });
+  const whole = useOfProject<Whole>([project, "webhook-events", of.id]);
   return (
     <Dialog title={`Delivery to ${of.webhook_id}`} onClose={onClose} wide>
       <Facts

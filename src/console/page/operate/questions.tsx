@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import type { Schemas } from "../base/api.ts";
 import { duration, number } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { hrefOf } from "../base/router.ts";
 import { Select } from "../parts/form.tsx";
 import { Facts, Panel } from "../parts/page.tsx";
@@ -98,10 +98,7 @@ function Nothing({ counted }: Report) {
 /** What a project is asked: which questions find nothing, which are asked most, and how long answers take. */
 export function Questions({ project }: { project: string }) {
   const [days, setDays] = useState("7");
-  const report = useResource(`questions:${project}:${days}`, async (signal) => {
-    const path = `${projectPath(project, "questions")}?days=${days}`;
-    return (await call<Report>(path, { signal })).body;
-  });
+  const report = useOfProject<Report>([project, "questions"], { days });
   const found = report.value?.asked ? report.value : undefined;
   return (
     <>

@@ -1,6 +1,6 @@
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import type { Schemas } from "../base/api.ts";
 import { ago, duration, number } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { Button } from "../parts/button.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
@@ -50,10 +50,7 @@ function workOf({ estimates, comparisons, matches }: SlowRequest): string {
 
 /** The slowest searches of a project in the last hour, with what they did. */
 export function SlowRequests({ project }: { project: string }) {
-  const slow = useResource(
-    `slow:${project}`,
-    async (signal) => (await call<List>(projectPath(project, "slow-requests"), { signal })).body,
-  );
+  const slow = useOfProject<List>([project, "slow-requests"]);
   return (
     <Panel
       title="Slow searches"

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import { call, type Schemas } from "../base/api.ts";
 import { counted, number } from "../base/format.ts";
 import { defaultPlace, placeOptions } from "../base/places.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { changeParams, hrefOf } from "../base/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/form.tsx";
@@ -30,12 +30,7 @@ export function ComparePanel({ project, params }: ProjectProps) {
   const base = params["base"] ?? options.find(({ value }) => value !== here)?.value ?? here;
   const other = params["with"] ?? here;
   const query = { ...sideOf(base, "base_"), ...sideOf(other, ""), limit: 100 };
-  const compared = useResource(
-    base === other ? undefined : JSON.stringify([slug, query]),
-    async (signal) => {
-      return (await call<Comparison>(projectPath(slug, "compare"), { query, signal })).body;
-    },
-  );
+  const compared = useOfProject<Comparison>(base === other ? undefined : [slug, "compare"], query);
   return (
     <Panel title="Compare">
       <div class="fields">

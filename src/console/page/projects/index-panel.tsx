@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import type { Schemas } from "../base/api.ts";
 import { ago, bytes, counted, number } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { Badge, Bar, Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
 
@@ -13,10 +13,7 @@ const REFRESH_MS = 5_000;
 
 /** What is searchable of a project, in words and as a bar. */
 export function IndexPanel({ project }: { project: string }) {
-  const state = useResource(
-    `index:${project}`,
-    async (signal) => (await call<State>(projectPath(project, "index-state"), { signal })).body,
-  );
+  const state = useOfProject<State>([project, "index-state"]);
   useEffect(() => {
     const timer = setInterval(state.reload, REFRESH_MS);
     return () => clearInterval(timer);

@@ -12,7 +12,7 @@ export async function listFiles(
   signal: AbortSignal,
 ): Promise<{ readonly found: readonly FileSummary[]; readonly all: boolean }> {
   const filter = words === "" ? undefined : JSON.stringify({ path: { $glob: `**${words}**` } });
-  const query = { ...place, filter, limit: 100 };
+  const query = { ...place, filter };
   const path = projectPath(project, "files");
   const found = await listAll<FileSummary>(path, { query, signal, most: FILES_MAX + 1 });
   return { found: found.slice(0, FILES_MAX), all: found.length <= FILES_MAX };

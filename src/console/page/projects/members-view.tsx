@@ -16,8 +16,6 @@ import type { ProjectProps } from "./project-props.ts";
 
 type Member = Schemas["ProjectMember"];
 
-/** More members than this are left to the command line. */
-const MEMBERS_MAX = 1_000;
 const ROLES = [
   { value: "owner", label: "owner" },
   { value: "editor", label: "editor" },
@@ -29,8 +27,7 @@ const called = ({ name, email, id }: Member): string => email ?? (name || id);
 /** Who reaches the project and as what. Only owners change it, which the service checks. */
 export function MembersView({ project: { slug } }: ProjectProps) {
   const members = useResource(`members:${slug}`, (signal) => {
-    const query = { limit: 100 };
-    return listAll<Member>(projectPath(slug, "members"), { query, signal, most: MEMBERS_MAX });
+    return listAll<Member>(projectPath(slug, "members"), { signal });
   });
   const invited = useInvited(slug);
   const need = { permission: "projects.write", project: slug, atLeast: "owner" } as const;

@@ -1,6 +1,5 @@
-import { call, projectPath } from "../base/api.ts";
 import type { Project } from "../base/projects.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { hrefOf, type Route } from "../base/router.ts";
 import { isNoProject, NoProject } from "../parts/no-project.tsx";
 import { Page, Tabs } from "../parts/page.tsx";
@@ -30,9 +29,7 @@ const PARTS = [
 
 /** A project: its state, files, environments and releases, members and settings. */
 export function ProjectView({ slug, route }: { slug: string; route: Route }) {
-  const project = useResource(slug, async (signal) => {
-    return (await call<Project>(projectPath(slug), { signal })).body;
-  });
+  const project = useOfProject<Project>([slug]);
   const { value, error, reload } = project;
   const part = PARTS.find(({ name }) => name === route.path[2]) ?? PARTS[0];
   const tabs = PARTS.map(({ name, label }) => ({

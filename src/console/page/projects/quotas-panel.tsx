@@ -1,6 +1,6 @@
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import type { Schemas } from "../base/api.ts";
 import { bytes, number } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { Bar, Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
 
@@ -10,11 +10,7 @@ const NAMES = { files: "Files", bytes: "Text", chunks: "Chunks" } as const;
 
 /** How much the project stores and may store. */
 export function QuotasPanel({ project }: { project: string }) {
-  const quotas = useResource(
-    `quotas:${project}`,
-    async (signal) =>
-      (await call<Schemas["Quotas"]>(projectPath(project, "quotas"), { signal })).body,
-  );
+  const quotas = useOfProject<Schemas["Quotas"]>([project, "quotas"]);
   return (
     <Panel title="Stored" lead="All versions count, also those that nothing serves any more.">
       <Loaded of={quotas}>

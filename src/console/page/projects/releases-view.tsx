@@ -17,15 +17,11 @@ import type { ProjectProps } from "./project-props.ts";
 
 type Release = Schemas["ReleaseItem"];
 
-/** More than this are left to the command line. */
-const LISTED_MAX = 1_000;
-
 function usePlaces(slug: string) {
   return useResource(`places:${slug}`, async (signal) => {
-    const options = { query: { limit: 100 }, signal, most: LISTED_MAX };
     const [environments, releases] = await Promise.all([
-      listAll<Schemas["EnvironmentItem"]>(projectPath(slug, "environments"), options),
-      listAll<Release>(projectPath(slug, "releases"), options),
+      listAll<Schemas["EnvironmentItem"]>(projectPath(slug, "environments"), { signal }),
+      listAll<Release>(projectPath(slug, "releases"), { signal }),
     ]);
     return { environments, releases };
   });

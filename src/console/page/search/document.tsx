@@ -1,6 +1,6 @@
-import { call, projectPath, type Schemas } from "../base/api.ts";
+import type { Schemas } from "../base/api.ts";
 import { bytes, counted } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
+import { useOfProject } from "../base/resource.ts";
 import { changeParams, hrefOf, type Route } from "../base/router.ts";
 import { CopyButton, IconButton } from "../parts/button.tsx";
 import { Facts, Tabs } from "../parts/page.tsx";
@@ -35,11 +35,7 @@ interface DocumentProps {
 
 function useFile({ project, target }: Question, file: string) {
   const query = target === undefined ? {} : { [target.kind]: target.name };
-  const key = JSON.stringify([project, query, file]);
-  return useResource(key, async (signal) => {
-    const path = projectPath(project, "files", file);
-    return (await call<File>(path, { query, signal })).body;
-  });
+  return useOfProject<File>([project, "files", file], query);
 }
 
 /** An opened result: the file at the passage, its chunks, what is known of it, and the search as code. */
