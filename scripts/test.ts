@@ -51,11 +51,13 @@ async function main(patterns: readonly string[], record: boolean): Promise<numbe
   const reports = temporaryFolder("reports");
   const files = await testFiles(patterns);
   if (files.length === 0) throw new Error(`no test file matches ${patterns.join(", ")}`);
-  await ensurePrograms();
-  const groups = groupsOf(runnable(files, total));
-  const env = { ...process.env, [SERVER_VARIABLE]: await startPostgres() };
-  const tests = groups.map((group, index) => testProcess(group, `${reports}/${index}.xml`, env));
-  await runAll([...(patterns.length > 0 ? [] : CHECKS), ...tests], (counts) => {
+  const tests = async (): Promise<Step[]> => {
+    await ensurePrograms();
+    const groups = groupsOf(runnable(files, total));
+    const env = { ...process.env, [SERVER_VARIABLE]: await startPostgres() };
+    return groups.map((group, index) => testProcess(group, `${reports}/${index}.xml`, env));
+  };
+  await runAll(patterns.length > 0 ? [] : CHECKS, tests(), (counts) => {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped += counts.skipped;
@@ -71,10 +73,20 @@ async function main(patterns: readonly string[], record: boolean): Promise<numbe
   return total.failed === 0 ? 0 : 1;
 }
 
-async function runAll(steps: readonly Step[], add: (counts: Counts) => void): Promise<void> {
+/** Runs steps, `later` ones as soon as they are known: what checks the sources need not wait for programs of tests. */
+async function runAll(
+  steps: readonly Step[],
+  later: Promise<readonly Step[]>,
+  add: (counts: Counts) => void,
+): Promise<void> {
   const queue = [...steps];
+  const known = later.then((tests) => queue.push(...tests));
+  const next = async (): Promise<Step | undefined> => {
+    if (queue.length === 0) await known;
+    return queue.shift();
+  };
   const work = async (): Promise<void> => {
-    for (let step = queue.shift(); step; step = queue.shift()) {
+    for (let step = await next(); step; step = await next()) {
       const begun = performance.now();
       const { counts, output, cpuSeconds } = await step.run();
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
