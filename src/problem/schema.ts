@@ -1,15 +1,12 @@
 /** Apart from problems themselves, because threads that throw them do without the library of schemas. */
 import { type Static, Type } from "@sinclair/typebox";
-import { nullableText, oneOf, text } from "../shared/schemas.ts";
+import { described, flag, listOf, nullableText, oneOf, text } from "../shared/schemas.ts";
 
-export const FieldError = Type.Object(
-  {
-    field: text("The field in dotted and indexed form, e.g. `vector[3]`."),
-    message: text("What is wrong with it."),
-    code: Type.Optional(text("A stable code for the fault.")),
-  },
-  { title: "FieldError", description: "One invalid field." },
-);
+export const FieldError = described("FieldError", "One invalid field.", {
+  field: text("The field in dotted and indexed form, e.g. `vector[3]`."),
+  message: text("What is wrong with it."),
+  code: Type.Optional(text("A stable code for the fault.")),
+});
 export type FieldError = Static<typeof FieldError>;
 
 export const Idempotency = Type.Object(
@@ -19,7 +16,7 @@ export const Idempotency = Type.Object(
       "The state of the request that this one repeats.",
     ),
     operation: Type.String({ minLength: 1, description: "The operation that was repeated." }),
-    retryable: Type.Boolean({ description: "True when the same request may succeed later." }),
+    retryable: flag("True when the same request may succeed later."),
     retry_after_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: "Seconds to wait before a retry; null when there is nothing to retry.",
     }),
@@ -27,7 +24,7 @@ export const Idempotency = Type.Object(
     recovery: Type.Optional(
       Type.Object(
         {
-          available: Type.Boolean({ description: "True when the outcome can be looked up." }),
+          available: flag("True when the outcome can be looked up."),
           description: text("How to find the outcome."),
           resource_url: Type.Optional(text("Where to read the outcome.")),
         },
@@ -53,28 +50,25 @@ const CATEGORIES = [
 ] as const;
 
 /** The body of every error response, according to RFC 9457. */
-export const ProblemBody = Type.Object(
-  {
-    type: Type.String({
+export const ProblemBody = described("Problem", "An error according to RFC 9457.", {
+  type: Type.String({
+    format: "uri-reference",
+    description: "Identifies the problem type. A URL of its description.",
+  }),
+  title: text("A short summary of the problem type."),
+  status: Type.Integer({ minimum: 100, maximum: 599, description: "The HTTP status." }),
+  code: Type.Optional(text("The slug as a stable machine-readable code, in UPPER_SNAKE.")),
+  detail: Type.Optional(text("What happened this time.")),
+  instance: Type.Optional(
+    Type.String({
       format: "uri-reference",
-      description: "Identifies the problem type. A URL of its description.",
+      description: "Identifies this occurrence: `urn:request:` and the request's id.",
     }),
-    title: text("A short summary of the problem type."),
-    status: Type.Integer({ minimum: 100, maximum: 599, description: "The HTTP status." }),
-    code: Type.Optional(text("The slug as a stable machine-readable code, in UPPER_SNAKE.")),
-    detail: Type.Optional(text("What happened this time.")),
-    instance: Type.Optional(
-      Type.String({
-        format: "uri-reference",
-        description: "Identifies this occurrence: `urn:request:` and the request's id.",
-      }),
-    ),
-    slug: Type.Optional(text("The problem type's slug, for GET /errors/{slug}.")),
-    category: Type.Optional(oneOf(CATEGORIES, "What kind of problem it is.")),
-    suggestion: Type.Optional(text("What to do about it.")),
-    errors: Type.Optional(Type.Array(FieldError, { description: "The invalid fields." })),
-    idempotency: Type.Optional(Idempotency),
-  },
-  { title: "Problem", description: "An error according to RFC 9457." },
-);
+  ),
+  slug: Type.Optional(text("The problem type's slug, for GET /errors/{slug}.")),
+  category: Type.Optional(oneOf(CATEGORIES, "What kind of problem it is.")),
+  suggestion: Type.Optional(text("What to do about it.")),
+  errors: Type.Optional(listOf(FieldError, "The invalid fields.")),
+  idempotency: Type.Optional(Idempotency),
+});
 export type ProblemBody = Static<typeof ProblemBody>;

@@ -1,21 +1,19 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { described, listOf, titled } from "../shared/schemas.ts";
 import { nullableText, text } from "./schemas.ts";
 
 /** The links of one page of a list. */
-export const PageInfo = Type.Object(
-  {
-    self: text("This page, as a relative URL."),
-    first: nullableText("The first page; null on the first page."),
-    next: nullableText("The next page; null on the last page."),
-    prev: nullableText("The previous page; null on the first page."),
-  },
-  { title: "PageInfo", description: "Links to this page and its neighbours." },
-);
+export const PageInfo = described("PageInfo", "Links to this page and its neighbours.", {
+  self: text("This page, as a relative URL."),
+  first: nullableText("The first page; null on the first page."),
+  next: nullableText("The next page; null on the last page."),
+  prev: nullableText("The previous page; null on the first page."),
+});
 export type PageInfo = Static<typeof PageInfo>;
 
 /** One page of a list. */
 export const pageOf = <Item extends TSchema>(title: string, item: Item, description: string) =>
-  Type.Object({ data: Type.Array(item, { description }), page_info: PageInfo }, { title });
+  titled(title, { data: listOf(item, description), page_info: PageInfo });
 
 /** The first `limit` rows of a list, after a key if one is given, or the last ones before a key, in reverse order. */
 export interface PageRange<Key> {

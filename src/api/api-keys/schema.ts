@@ -5,7 +5,7 @@ import {
   API_KEY_SCOPES_MAX,
 } from "../../shared/limits.ts";
 import { pageOf } from "../../shared/page-info.ts";
-import { dateTime, nullable, text, uuid } from "../../shared/schemas.ts";
+import { dateTime, described, listOf, nullable, text, uuid } from "../../shared/schemas.ts";
 
 const Uuid = Type.String({ format: "uuid" });
 const DateTime = Type.String({ format: "date-time" });
@@ -18,85 +18,72 @@ const CREATED = "When the key was created.";
 const SCOPES = "The key's permissions. Empty: all permissions of its user except `account.*`.";
 
 export const ApiKeyParams = Type.Object({
-  id: Type.String({
-    format: "uuid",
-    description: ID,
-    examples: ["0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55"],
-  }),
+  id: uuid(ID, "0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55"),
 });
 
-export const NewApiKey = Type.Object(
-  {
-    name: Type.String({
-      minLength: 1,
-      maxLength: API_KEY_NAME_MAX_CHARS,
-      description: NAME,
-    }),
-    project_id: Type.Optional(
-      uuid(
-        "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
-      ),
+export const NewApiKey = described("NewApiKey", "An API key to create.", {
+  name: Type.String({
+    minLength: 1,
+    maxLength: API_KEY_NAME_MAX_CHARS,
+    description: NAME,
+  }),
+  project_id: Type.Optional(
+    uuid(
+      "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
     ),
-    scopes: Type.Optional(
-      Type.Array(
-        Type.String({
-          maxLength: API_KEY_SCOPE_MAX_CHARS,
-          pattern: "^[\\x21-\\x7e]+$",
-          errorMessage: `must be the name of a permission, with 1 to ${API_KEY_SCOPE_MAX_CHARS} visible characters`,
-        }),
-        {
-          maxItems: API_KEY_SCOPES_MAX,
-          description: "The key's permissions. Empty or absent: those of the credential in use.",
-        },
-      ),
+  ),
+  scopes: Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: API_KEY_SCOPE_MAX_CHARS,
+        pattern: "^[\\x21-\\x7e]+$",
+        errorMessage: `must be the name of a permission, with 1 to ${API_KEY_SCOPE_MAX_CHARS} visible characters`,
+      }),
+      {
+        maxItems: API_KEY_SCOPES_MAX,
+        description: "The key's permissions. Empty or absent: those of the credential in use.",
+      },
     ),
-    expires_at: Type.Optional(
-      dateTime(
-        "When the key expires, in the future. Default: the expiry of the API key in use, else never.",
-      ),
+  ),
+  expires_at: Type.Optional(
+    dateTime(
+      "When the key expires, in the future. Default: the expiry of the API key in use, else never.",
     ),
-  },
-  { title: "NewApiKey", description: "An API key to create." },
-);
+  ),
+});
 export type NewApiKey = Static<typeof NewApiKey>;
 
-export const CreatedApiKey = Type.Object(
-  {
-    id: uuid(ID),
-    name: text(NAME),
-    key: text("The complete key. It is never shown again."),
-    key_prefix: text(PREFIX),
-    scopes: Type.Array(Type.String(), { description: SCOPES }),
-    project_id: Type.Optional(uuid("The project that the key is bound to.")),
-    user_id: uuid(USER),
-    expires_at: Type.Optional(dateTime("When the key expires.")),
-    created_at: dateTime(CREATED),
-  },
-  { title: "CreatedApiKey", description: "A new API key, with its secret." },
-);
+export const CreatedApiKey = described("CreatedApiKey", "A new API key, with its secret.", {
+  id: uuid(ID),
+  name: text(NAME),
+  key: text("The complete key. It is never shown again."),
+  key_prefix: text(PREFIX),
+  scopes: listOf(Type.String(), SCOPES),
+  project_id: Type.Optional(uuid("The project that the key is bound to.")),
+  user_id: uuid(USER),
+  expires_at: Type.Optional(dateTime("When the key expires.")),
+  created_at: dateTime(CREATED),
+});
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
-export const ApiKey = Type.Object(
-  {
-    id: uuid(ID),
-    name: text(NAME),
-    key_prefix: text(PREFIX),
-    scopes: Type.Array(Type.String(), { description: SCOPES }),
-    project_id: nullable(
-      Uuid,
-      "The project that the key is bound to; null for all projects of its user.",
-    ),
-    user_id: uuid(USER),
-    last_used_at: nullable(
-      DateTime,
-      "When the key was last used, accurate to a minute; null if never.",
-    ),
-    expires_at: nullable(DateTime, "When the key expires; null for never."),
-    created_at: dateTime(CREATED),
-    updated_at: dateTime("When the key last changed."),
-  },
-  { title: "ApiKey", description: "An API key, without its secret." },
-);
+export const ApiKey = described("ApiKey", "An API key, without its secret.", {
+  id: uuid(ID),
+  name: text(NAME),
+  key_prefix: text(PREFIX),
+  scopes: listOf(Type.String(), SCOPES),
+  project_id: nullable(
+    Uuid,
+    "The project that the key is bound to; null for all projects of its user.",
+  ),
+  user_id: uuid(USER),
+  last_used_at: nullable(
+    DateTime,
+    "When the key was last used, accurate to a minute; null if never.",
+  ),
+  expires_at: nullable(DateTime, "When the key expires; null for never."),
+  created_at: dateTime(CREATED),
+  updated_at: dateTime("When the key last changed."),
+});
 export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyPage = pageOf("ApiKeyPage", ApiKey, "The keys in order of name (byte order).");

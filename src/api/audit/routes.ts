@@ -13,12 +13,16 @@ import {
 import { parseDateTime } from "../../shared/formats.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
 import { withTimes } from "../../shared/rows.ts";
-import { dateTime, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
+import {
+  anyObject,
+  dateTime,
+  described,
+  nullableText,
+  ProjectParams,
+  text,
+} from "../../shared/schemas.ts";
 
-const time = (description: string) =>
-  Type.Optional(
-    Type.String({ format: "date-time", description, examples: ["2026-01-05T09:30:00Z"] }),
-  );
+const time = (description: string) => Type.Optional(dateTime(description, "2026-01-05T09:30:00Z"));
 
 const AuditQuery = Type.Object({
   from: time("Only entries from this time on."),
@@ -27,32 +31,24 @@ const AuditQuery = Type.Object({
 });
 type AuditQuery = Static<typeof AuditQuery>;
 
-const AuditEntryBody = Type.Object(
-  {
-    at: dateTime("When it happened."),
-    action: text(
-      "What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, " +
-        "`member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, " +
-        "`environment.activated` or `project.changed`.",
-    ),
-    via: nullableText(
-      "`http`, or `command` for the operator's command line; null for a change in the database.",
-    ),
-    user: nullableText("The email address of the user, or else their id; null for the operator."),
-    key_prefix: nullableText("The public part of the API key that was used; null without one."),
-    request_id: nullableText("The id of the request; null without one."),
-    details: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          "What was changed, by action: of `member.changed`, for example, `member`, `role` and " +
-          "`earlier_role`.",
-      },
-    ),
-  },
-  { title: "AuditEntry", description: "An entry of the audit log." },
-);
+const AuditEntryBody = described("AuditEntry", "An entry of the audit log.", {
+  at: dateTime("When it happened."),
+  action: text(
+    "What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, " +
+      "`member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, " +
+      "`environment.activated` or `project.changed`.",
+  ),
+  via: nullableText(
+    "`http`, or `command` for the operator's command line; null for a change in the database.",
+  ),
+  user: nullableText("The email address of the user, or else their id; null for the operator."),
+  key_prefix: nullableText("The public part of the API key that was used; null without one."),
+  request_id: nullableText("The id of the request; null without one."),
+  details: anyObject(
+    "What was changed, by action: of `member.changed`, for example, `member`, `role` and " +
+      "`earlier_role`.",
+  ),
+});
 
 const AuditPage = pageOf("AuditPage", AuditEntryBody, "The entries, newest first.");
 type AuditPage = Static<typeof AuditPage>;

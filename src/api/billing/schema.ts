@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { oneOf } from "../../shared/schemas.ts";
+import { oneOf, text, titled } from "../../shared/schemas.ts";
 import { REDIRECT_URL_PATTERN } from "./origins.ts";
 
 /** JSON numbers are exact up to this value. The provider has limits of its own. */
@@ -30,57 +30,50 @@ const redirect = (when: string) =>
     }),
   );
 
-export const UpgradeBody = Type.Object(
-  {
-    type: oneOf(["free", "pro", "enterprise"], "The tier to upgrade to. `free` needs no checkout."),
-    cycle: oneOf(["monthly", "yearly"], "The billing period."),
-    quantity: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: BILLING_QUANTITY_MAX,
-        description: "The number of seats. Default: 1.",
-      }),
-    ),
-    server_quantity: addOn("server"),
-    sandbox_quantity: addOn("sandbox"),
-    success_url: redirect("after the payment"),
-    cancel_url: redirect("when they leave without paying"),
-  },
-  { title: "UpgradeRequest" },
-);
+export const UpgradeBody = titled("UpgradeRequest", {
+  type: oneOf(["free", "pro", "enterprise"], "The tier to upgrade to. `free` needs no checkout."),
+  cycle: oneOf(["monthly", "yearly"], "The billing period."),
+  quantity: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: BILLING_QUANTITY_MAX,
+      description: "The number of seats. Default: 1.",
+    }),
+  ),
+  server_quantity: addOn("server"),
+  sandbox_quantity: addOn("sandbox"),
+  success_url: redirect("after the payment"),
+  cancel_url: redirect("when they leave without paying"),
+});
 export type Upgrade = Static<typeof UpgradeBody>;
 
 export const UpgradeHeaders = Type.Object({
   Origin: Type.Optional(
-    Type.String({
-      description:
-        "Where the upgrade was started. It must be an allowed billing origin. Without this header, " +
+    text(
+      "Where the upgrade was started. It must be an allowed billing origin. Without this header, " +
         "the origins of `success_url` and `cancel_url` must be allowed.",
-      examples: ["https://app.example.com"],
-    }),
+      "https://app.example.com",
+    ),
   ),
 });
 
 const orNull = (description: string, options: { format?: "uri"; pattern?: string } = {}) =>
   Type.Union([Type.String(options), Type.Null()], { description });
 
-export const UpgradeResult = Type.Object(
-  {
-    status: oneOf(
-      ["ok", "pending", "error"],
-      "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
-        "`error`: the provider refused the upgrade; `error` has the reason.",
-    ),
-    checkout_url: orNull("The hosted checkout page. Null unless the status is `pending`.", {
-      format: "uri",
-    }),
-    amount_decimal: orNull("The exact amount due. Null when the provider does not report it.", {
-      pattern: "^-?\\d+(?:\\.\\d+)?$",
-    }),
-    currency: orNull("The currency of the amount, as the provider spells it."),
-    amount: orNull("The amount due, formatted for display."),
-    error: orNull("Why the provider refused the upgrade."),
-  },
-  { title: "UpgradeResult" },
-);
+export const UpgradeResult = titled("UpgradeResult", {
+  status: oneOf(
+    ["ok", "pending", "error"],
+    "`ok`: no checkout is needed. `pending`: the customer must pay at `checkout_url`. " +
+      "`error`: the provider refused the upgrade; `error` has the reason.",
+  ),
+  checkout_url: orNull("The hosted checkout page. Null unless the status is `pending`.", {
+    format: "uri",
+  }),
+  amount_decimal: orNull("The exact amount due. Null when the provider does not report it.", {
+    pattern: "^-?\\d+(?:\\.\\d+)?$",
+  }),
+  currency: orNull("The currency of the amount, as the provider spells it."),
+  amount: orNull("The amount due, formatted for display."),
+  error: orNull("Why the provider refused the upgrade."),
+});
 export type UpgradeResult = Static<typeof UpgradeResult>;

@@ -4,28 +4,21 @@ import { findProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
-import { ProjectParams, uuid } from "../../shared/schemas.ts";
+import { described, integer, ProjectParams, uuid } from "../../shared/schemas.ts";
 
 const Params = Type.Object({
   ...ProjectParams.properties,
-  chunk_id: Type.String({
-    format: "uuid",
-    description: "The id of the chunk.",
-    examples: ["8a5d0e9f-8d7c-4b5a-b7c3-a9de1f204c6b"],
-  }),
+  chunk_id: uuid("The id of the chunk.", "8a5d0e9f-8d7c-4b5a-b7c3-a9de1f204c6b"),
 });
 
-const Embedding = Type.Object(
-  {
-    chunk_id: uuid("The id of the chunk."),
-    dimension: Type.Integer({ description: "The number of elements of the vector." }),
-    vector: Type.String({
-      contentEncoding: "base64",
-      description: "The vector as base64 of little-endian float32, as a search accepts it.",
-    }),
-  },
-  { title: "ChunkEmbedding", description: "The embedding of a chunk." },
-);
+const Embedding = described("ChunkEmbedding", "The embedding of a chunk.", {
+  chunk_id: uuid("The id of the chunk."),
+  dimension: integer("The number of elements of the vector."),
+  vector: Type.String({
+    contentEncoding: "base64",
+    description: "The vector as base64 of little-endian float32, as a search accepts it.",
+  }),
+});
 type Embedding = Static<typeof Embedding>;
 
 const EXAMPLE_DIMENSION = 768;

@@ -6,7 +6,10 @@ import { pageOf } from "../../shared/page-info.ts";
 import {
   count,
   dateTime,
+  described,
   FrontmatterEntry,
+  integer,
+  listOf,
   nullableText,
   ProjectParams,
   storable,
@@ -32,11 +35,10 @@ export type FileListQuery = Static<typeof FileListQuery>;
 
 export const FileParams = Type.Object({
   ...ProjectParams.properties,
-  file_reference: Type.String({
-    description:
-      "The file's id, or its path as one percent-encoded segment, such as `getting-started%2Fquickstart.md`.",
-    examples: ["getting-started%2Fquickstart.md"],
-  }),
+  file_reference: text(
+    "The file's id, or its path as one percent-encoded segment, such as `getting-started%2Fquickstart.md`.",
+    "getting-started%2Fquickstart.md",
+  ),
 });
 
 /** The working set that is changed. */
@@ -52,11 +54,10 @@ export const WorkingSetQuery = Type.Object({
 
 export const WrittenFileParams = Type.Object({
   ...ProjectParams.properties,
-  file_reference: Type.String({
-    description:
-      "The path as one percent-encoded segment, such as `getting-started%2Fquickstart.md`.",
-    examples: ["getting-started%2Fquickstart.md"],
-  }),
+  file_reference: text(
+    "The path as one percent-encoded segment, such as `getting-started%2Fquickstart.md`.",
+    "getting-started%2Fquickstart.md",
+  ),
 });
 
 export const ChangeHeaders = Type.Object({
@@ -98,74 +99,54 @@ export const FileSummary = Type.Object(
 );
 export type FileSummary = Static<typeof FileSummary>;
 
-export const WrittenFile = Type.Object(
-  {
-    ...named,
-    warnings: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            message: text("What may be wrong with the content."),
-          },
-          { title: "FileWarning", description: "What the writer of a file should know." },
-        ),
-        {
-          description:
-            "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
-            "text. Absent without any.",
-        },
-      ),
+export const WrittenFile = described("WrittenFile", "A file that was written.", {
+  ...named,
+  warnings: Type.Optional(
+    listOf(
+      described("FileWarning", "What the writer of a file should know.", {
+        message: text("What may be wrong with the content."),
+      }),
+      "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
+        "text. Absent without any.",
     ),
-    ...FileSummary.properties,
-  },
-  { title: "WrittenFile", description: "A file that was written." },
-);
+  ),
+  ...FileSummary.properties,
+});
 export type WrittenFile = Static<typeof WrittenFile>;
 
 const offsets = {
-  start_offset: Type.Integer({ description: "Where it starts in the content, in UTF-16 units." }),
-  end_offset: Type.Integer({ description: "Where it ends in the content, in UTF-16 units." }),
+  start_offset: integer("Where it starts in the content, in UTF-16 units."),
+  end_offset: integer("Where it ends in the content, in UTF-16 units."),
 };
 
-export const FileHeading = Type.Object(
-  {
-    text: text("The text of the heading without markup."),
-    level: Type.Integer({ minimum: 1, maximum: 6, description: "1 for the highest." }),
-    ...offsets,
-  },
-  { title: "FileHeading", description: "A heading and the lines that it takes." },
-);
+export const FileHeading = described("FileHeading", "A heading and the lines that it takes.", {
+  text: text("The text of the heading without markup."),
+  level: Type.Integer({ minimum: 1, maximum: 6, description: "1 for the highest." }),
+  ...offsets,
+});
 export type FileHeading = Static<typeof FileHeading>;
 
-export const File = Type.Object(
-  {
-    ...named,
-    content: nullableText(
-      "The content, exactly as it was stored; null for a file that was imported without one.",
-    ),
-    frontmatter: Type.Array(FrontmatterEntry, {
-      description:
-        "The frontmatter of a Markdown file, in file order. Nested values are compact JSON.",
+export const File = described("File", "A file with its content.", {
+  ...named,
+  content: nullableText(
+    "The content, exactly as it was stored; null for a file that was imported without one.",
+  ),
+  frontmatter: listOf(
+    FrontmatterEntry,
+    "The frontmatter of a Markdown file, in file order. Nested values are compact JSON.",
+  ),
+  headings: listOf(FileHeading, "The headings of a Markdown file, in order."),
+  chunks: listOf(
+    described("FileChunk", "A chunk, by its place in the content.", {
+      id: uuid("The chunk's id."),
+      index: integer("Its position among the chunks, from 0."),
+      ...offsets,
+      token_count: integer("Its number of tokens."),
     }),
-    headings: Type.Array(FileHeading, {
-      description: "The headings of a Markdown file, in order.",
-    }),
-    chunks: Type.Array(
-      Type.Object(
-        {
-          id: uuid("The chunk's id."),
-          index: Type.Integer({ description: "Its position among the chunks, from 0." }),
-          ...offsets,
-          token_count: Type.Integer({ description: "Its number of tokens." }),
-        },
-        { title: "FileChunk", description: "A chunk, by its place in the content." },
-      ),
-      { description: "The chunks in order." },
-    ),
-    ...FileSummary.properties,
-  },
-  { title: "File", description: "A file with its content." },
-);
+    "The chunks in order.",
+  ),
+  ...FileSummary.properties,
+});
 export type File = Static<typeof File>;
 
 export const FilePage = pageOf("FilePage", FileSummary, "The files in byte order of their paths.");

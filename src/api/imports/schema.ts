@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
-import { count, text } from "../../shared/schemas.ts";
+import { count, described, flag, listOf, text } from "../../shared/schemas.ts";
 
 export const ImportQuery = Type.Object({
   strict: Type.Optional(
@@ -28,34 +28,28 @@ export const ImportBody = text(
 
 const Line = Type.Integer({ minimum: 1, description: "The line, counted from 1." });
 
-export const ImportResult = Type.Object(
-  {
-    lines: count("Lines that were read, without blank ones."),
-    changed: count("Lines that have changed the project."),
-    unchanged: count("Lines whose records were stored already, or that a strict import undid."),
-    refused: count("Lines that were refused."),
-    errors: Type.Array(
-      Type.Object(
-        { line: Line, message: text("Why it was refused.") },
-        { title: "ImportError", description: "A refused line." },
-      ),
-      { description: `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.` },
+export const ImportResult = described("ImportResult", "What an import has done.", {
+  lines: count("Lines that were read, without blank ones."),
+  changed: count("Lines that have changed the project."),
+  unchanged: count("Lines whose records were stored already, or that a strict import undid."),
+  refused: count("Lines that were refused."),
+  errors: listOf(
+    described("ImportError", "A refused line.", {
+      line: Line,
+      message: text("Why it was refused."),
+    }),
+    `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.`,
+  ),
+  truncated: flag("True when more lines were refused than are listed."),
+  warnings: Type.Optional(
+    listOf(
+      described("ImportWarning", "A line, or the first of several alike.", {
+        line: Line,
+        message: text("What may be wrong with it."),
+      }),
+      "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
+        `text; of at most ${IMPORT_REPORT_ERRORS_MAX} files. Absent without any.`,
     ),
-    truncated: Type.Boolean({ description: "True when more lines were refused than are listed." }),
-    warnings: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { line: Line, message: text("What may be wrong with it.") },
-          { title: "ImportWarning", description: "A line, or the first of several alike." },
-        ),
-        {
-          description:
-            "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
-            `text; of at most ${IMPORT_REPORT_ERRORS_MAX} files. Absent without any.`,
-        },
-      ),
-    ),
-  },
-  { title: "ImportResult", description: "What an import has done." },
-);
+  ),
+});
 export type ImportResult = Static<typeof ImportResult>;

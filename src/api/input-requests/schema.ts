@@ -1,43 +1,31 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { dateTime, text, uuid } from "../../shared/schemas.ts";
+import { dateTime, described, flag, listOf, text, titled, uuid } from "../../shared/schemas.ts";
 
 export const AnswerParams = Type.Object({
-  conversation_id: Type.String({
-    description: "The conversation's id.",
-    examples: ["9d2c4b6a-1e3f-4a5b-8c7d-0f1e2d3c4b5a"],
-  }),
-  input_request_id: Type.String({
-    description: "The input request's id.",
-    examples: ["3f0a9b1c-6f7d-4f0e-9b51-2d2f4a7c8e10"],
-  }),
+  conversation_id: text("The conversation's id.", "9d2c4b6a-1e3f-4a5b-8c7d-0f1e2d3c4b5a"),
+  input_request_id: text("The input request's id.", "3f0a9b1c-6f7d-4f0e-9b51-2d2f4a7c8e10"),
 });
 
-export const AnswerBody = Type.Object(
-  {
-    values: Type.Record(Type.String(), Type.Unknown(), {
-      description: "The values by field name. Null counts as absent.",
-      keptAsSent: true,
-    }),
-  },
-  { title: "NewInputResponse" },
-);
+export const AnswerBody = titled("NewInputResponse", {
+  values: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The values by field name. Null counts as absent.",
+    keptAsSent: true,
+  }),
+});
 
 const document = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description });
 
-export const InputResponse = Type.Object(
-  {
-    id: uuid("The response's id."),
-    values: document("The values by field name."),
-    input_request_id: uuid("The input request that was answered."),
-    conversation_id: uuid("The conversation of the input request."),
-    run_id: Type.Optional(text("The run that asked for the input.")),
-    actor_type: text("Always `human`."),
-    actor_id: text("The user who answered."),
-    created_at: dateTime("When the answer was stored."),
-  },
-  { title: "InputResponse", description: "The answer to an input request." },
-);
+export const InputResponse = described("InputResponse", "The answer to an input request.", {
+  id: uuid("The response's id."),
+  values: document("The values by field name."),
+  input_request_id: uuid("The input request that was answered."),
+  conversation_id: uuid("The conversation of the input request."),
+  run_id: Type.Optional(text("The run that asked for the input.")),
+  actor_type: text("Always `human`."),
+  actor_id: text("The user who answered."),
+  created_at: dateTime("When the answer was stored."),
+});
 export type InputResponse = Static<typeof InputResponse>;
 
 export const InputRequest = Type.Object(
@@ -47,9 +35,10 @@ export const InputRequest = Type.Object(
     description: Type.Optional(text("The full question.")),
     kind: text("The kind of request, e.g. `form`."),
     status: text("`open`, `submitted`, `cancelled` or `expired`."),
-    fields: Type.Array(document("A field of the answer."), {
-      description: "The fields of the answer, each with `name`, `type`, `required` and `options`.",
-    }),
+    fields: listOf(
+      document("A field of the answer."),
+      "The fields of the answer, each with `name`, `type`, `required` and `options`.",
+    ),
     recommendations: Type.Optional(document("Suggested values.")),
     requested_responder_type: text("Who should answer, e.g. `human`."),
     conversation_id: uuid("The conversation of the input request."),
@@ -67,16 +56,13 @@ export const InputRequest = Type.Object(
 );
 export type InputRequest = Static<typeof InputRequest>;
 
-export const AnswerResult = Type.Object(
-  {
-    success: Type.Boolean({ description: "Always true." }),
-    input_request: InputRequest,
-    input_response: InputResponse,
-    accepted: Type.Boolean({ description: "Always true: the stored answer has these values." }),
-    duplicate: Type.Boolean({ description: "True when the answer was already stored." }),
-  },
-  { title: "InputResponseResult", description: "The result of an answer." },
-);
+export const AnswerResult = described("InputResponseResult", "The result of an answer.", {
+  success: flag("Always true."),
+  input_request: InputRequest,
+  input_response: InputResponse,
+  accepted: flag("Always true: the stored answer has these values."),
+  duplicate: flag("True when the answer was already stored."),
+});
 export type AnswerResult = Static<typeof AnswerResult>;
 
 const RESPONSE_EXAMPLE: InputResponse = {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { text } from "../../shared/schemas.ts";
+import { anyObject, integer, text } from "../../shared/schemas.ts";
 
 const jsonrpc = Type.Literal("2.0", { description: "The version of JSON-RPC." });
 const id = Type.Union(
@@ -10,9 +10,7 @@ const id = Type.Union(
   { description: "Identifies the request; the response repeats it." },
 );
 const method = text("What to do, such as `tools/call`.");
-const params = Type.Optional(
-  Type.Object({}, { additionalProperties: true, description: "The parameters of the method." }),
-);
+const params = Type.Optional(anyObject("The parameters of the method."));
 
 /** One message of a client. A server without sessions asks nothing, so it expects no responses. */
 export const McpMessage = Type.Union(
@@ -40,10 +38,7 @@ export const McpAnswer = Type.Union(
       {
         jsonrpc,
         id,
-        result: Type.Object(
-          {},
-          { additionalProperties: true, description: "The result, as the method defines it." },
-        ),
+        result: anyObject("The result, as the method defines it."),
       },
       { description: "The request was carried out, although a tool may report an error." },
     ),
@@ -53,7 +48,7 @@ export const McpAnswer = Type.Union(
         id,
         error: Type.Object(
           {
-            code: Type.Integer({ description: "The code of JSON-RPC." }),
+            code: integer("The code of JSON-RPC."),
             message: text("What is wrong with the request."),
             data: Type.Optional(Type.Unknown({ description: "Details." })),
           },

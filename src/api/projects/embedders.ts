@@ -1,23 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Operation, operation } from "../../http/operation.ts";
 import { ownDimension, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
-import { text } from "../../shared/schemas.ts";
+import { described, listOf, text } from "../../shared/schemas.ts";
 
-const EmbedderList = Type.Object(
-  {
-    data: Type.Array(
-      Type.Object(
-        {
-          name: text("The name that projects give."),
-          dimension: Type.Integer({ minimum: 1, description: "The dimension of its vectors." }),
-        },
-        { title: "Embedder", description: "What makes vectors of texts." },
-      ),
-      { description: "The built-in one first, then those of the configuration." },
-    ),
-  },
-  { title: "EmbedderList", description: "The embedders that projects may have." },
-);
+const EmbedderList = described("EmbedderList", "The embedders that projects may have.", {
+  data: listOf(
+    described("Embedder", "What makes vectors of texts.", {
+      name: text("The name that projects give."),
+      dimension: Type.Integer({ minimum: 1, description: "The dimension of its vectors." }),
+    }),
+    "The built-in one first, then those of the configuration.",
+  ),
+});
 type EmbedderList = Static<typeof EmbedderList>;
 
 const EXAMPLE: EmbedderList = {

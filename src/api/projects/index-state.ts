@@ -16,113 +16,110 @@ import {
   readParkedTasks,
 } from "../../indexing/changes/index-state.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { count, dateTime, nullable, ProjectParams, text, uuid } from "../../shared/schemas.ts";
+import {
+  count,
+  dateTime,
+  described,
+  flag,
+  listOf,
+  nullable,
+  ProjectParams,
+  text,
+  uuid,
+} from "../../shared/schemas.ts";
 
-const EmbeddingFailure = Type.Object(
-  {
-    file: Type.Object(
-      {
-        id: uuid("Its id."),
-        path: text("Its path."),
-      },
-      { description: "The file of the chunk." },
-    ),
-    chunk: Type.Object(
-      {
-        id: uuid("Its id."),
-        index: count("Its position in the file."),
-      },
-      { description: "The chunk." },
-    ),
-    reason: text("What is wrong; never what the embedder has answered."),
-    attempts: Type.Integer({ minimum: 1, description: "How often it was tried." }),
-    retry_at: dateTime("When it is tried again."),
-  },
-  { title: "EmbeddingFailure", description: "A chunk at which its embedder fails." },
-);
+const EmbeddingFailure = described("EmbeddingFailure", "A chunk at which its embedder fails.", {
+  file: Type.Object(
+    {
+      id: uuid("Its id."),
+      path: text("Its path."),
+    },
+    { description: "The file of the chunk." },
+  ),
+  chunk: Type.Object(
+    {
+      id: uuid("Its id."),
+      index: count("Its position in the file."),
+    },
+    { description: "The chunk." },
+  ),
+  reason: text("What is wrong; never what the embedder has answered."),
+  attempts: Type.Integer({ minimum: 1, description: "How often it was tried." }),
+  retry_at: dateTime("When it is tried again."),
+});
 
-const ParkedTask = Type.Object(
-  {
-    task: text("What failed: `ensure` loads a scope; `match`, `members` and `fields` read it."),
-    failures: Type.Integer({ minimum: 1, description: "How often it was parked." }),
-    parked_at: dateTime("When it was parked last."),
-  },
-  { title: "ParkedTask", description: "A task of the index that is not tried for a while." },
-);
+const ParkedTask = described("ParkedTask", "A task of the index that is not tried for a while.", {
+  task: text("What failed: `ensure` loads a scope; `match`, `members` and `fields` read it."),
+  failures: Type.Integer({ minimum: 1, description: "How often it was parked." }),
+  parked_at: dateTime("When it was parked last."),
+});
 
-const IndexState = Type.Object(
-  {
-    complete: Type.Boolean({
-      description:
-        "True when every server in `data` has applied all changes of the project, and its graphs are " +
-        "built and calibrated. False while no server has loaded the project: a search loads it, and so does reading " +
-        "this state where projects are loaded ahead. Load tests begin when it is true.",
-    }),
-    data: Type.Array(
-      Type.Object(
-        {
-          server: uuid("The server's id, new at each start."),
-          dimension: nullable(
-            Type.Integer(),
-            "The dimension of the vectors; null for the index of texts.",
-          ),
-          vectors: count("Vectors in the index; 0 for texts."),
-          graph_backlog: count(
-            "Vectors that are not in the graph yet, which searches find by scanning. 0: the graph is " +
-              "complete, or the index is too small to need one.",
-          ),
-          documents: count("Documents in the index of texts; 0 for vectors."),
-          memory_bytes: count("Memory of the index, in bytes."),
-          pending_changes: count("Changes of the project that searches do not see yet."),
-          recall: nullable(
-            Type.Number({ minimum: 0, maximum: 1 }),
-            "Share of the true best results that recent searches found; null before it was measured. Searches " +
-              "are divided into quarters by the score of their best result, and the lowest recall counts.",
-          ),
-          recall_samples: count("Searches that `recall` was measured on."),
-          complete: Type.Boolean({
-            description:
-              "True when the server has applied all changes, and the graph is built and calibrated.",
-          }),
-          updated_at: dateTime("When the server reported this, which it does every few seconds."),
-        },
-        { title: "ServerIndex", description: "An index of the project on one server." },
+const IndexState = described("IndexState", "The state of a project's indexes.", {
+  complete: flag(
+    "True when every server in `data` has applied all changes of the project, and its graphs are " +
+      "built and calibrated. False while no server has loaded the project: a search loads it, and so does reading " +
+      "this state where projects are loaded ahead. Load tests begin when it is true.",
+  ),
+  data: listOf(
+    described("ServerIndex", "An index of the project on one server.", {
+      server: uuid("The server's id, new at each start."),
+      dimension: nullable(
+        Type.Integer(),
+        "The dimension of the vectors; null for the index of texts.",
       ),
-      { description: "By server and dimension, texts first. Empty: no server has it loaded." },
-    ),
-    applied_sequence: nullable(
-      Type.Integer({ minimum: 0 }),
-      "The position in the change log up to which searches on all servers see the project; null " +
-        "while no server has loaded it, or one is loading it.",
-    ),
-    last_sequence: nullable(
-      Type.Integer({ minimum: 1 }),
-      "The position of the last change of the project; null when the log has none, because old " +
-        "entries are deleted.",
-    ),
-    embeddings_waiting: count(
-      "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
-    ),
-    embeddings_failed: count(
-      "Chunks at which the embedder fails although it embeds others. Each is tried again after a pause " +
-        "that grows; `tessera embeddings rebuild --failed` tries them at once.",
-    ),
-    embedding_failures: Type.Array(EmbeddingFailure, {
-      description: `The first ${FAILURES_LISTED_MAX} of them, by file and chunk.`,
+      vectors: count("Vectors in the index; 0 for texts."),
+      graph_backlog: count(
+        "Vectors that are not in the graph yet, which searches find by scanning. 0: the graph is " +
+          "complete, or the index is too small to need one.",
+      ),
+      documents: count("Documents in the index of texts; 0 for vectors."),
+      memory_bytes: count("Memory of the index, in bytes."),
+      pending_changes: count("Changes of the project that searches do not see yet."),
+      recall: nullable(
+        Type.Number({ minimum: 0, maximum: 1 }),
+        "Share of the true best results that recent searches found; null before it was measured. Searches " +
+          "are divided into quarters by the score of their best result, and the lowest recall counts.",
+      ),
+      recall_samples: count("Searches that `recall` was measured on."),
+      complete: flag(
+        "True when the server has applied all changes, and the graph is built and calibrated.",
+      ),
+      updated_at: dateTime("When the server reported this, which it does every few seconds."),
     }),
-    parked_tasks: Type.Array(ParkedTask, {
-      description:
-        "Tasks of the project's index that failed twice in a row within the last " +
-        `${PARKED_TOLD_SECONDS / 60} minutes, by name. After each time searches of the project are answered ` +
-        "503 for some seconds; the log of the service says why.",
-    }),
-    last_changed_at: nullable(
-      Type.String({ format: "date-time" }),
-      "When its files, environments or releases last changed; null when `last_sequence` is.",
-    ),
-  },
-  { title: "IndexState", description: "The state of a project's indexes." },
-);
+    "By server and dimension, texts first. Empty: no server has it loaded.",
+  ),
+  applied_sequence: nullable(
+    Type.Integer({ minimum: 0 }),
+    "The position in the change log up to which searches on all servers see the project; null " +
+      "while no server has loaded it, or one is loading it.",
+  ),
+  last_sequence: nullable(
+    Type.Integer({ minimum: 1 }),
+    "The position of the last change of the project; null when the log has none, because old " +
+      "entries are deleted.",
+  ),
+  embeddings_waiting: count(
+    "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
+  ),
+  embeddings_failed: count(
+    "Chunks at which the embedder fails although it embeds others. Each is tried again after a pause " +
+      "that grows; `tessera embeddings rebuild --failed` tries them at once.",
+  ),
+  embedding_failures: listOf(
+    EmbeddingFailure,
+    `The first ${FAILURES_LISTED_MAX} of them, by file and chunk.`,
+  ),
+  parked_tasks: listOf(
+    ParkedTask,
+    "Tasks of the project's index that failed twice in a row within the last " +
+      `${PARKED_TOLD_SECONDS / 60} minutes, by name. After each time searches of the project are answered ` +
+      "503 for some seconds; the log of the service says why.",
+  ),
+  last_changed_at: nullable(
+    Type.String({ format: "date-time" }),
+    "When its files, environments or releases last changed; null when `last_sequence` is.",
+  ),
+});
 type IndexState = Static<typeof IndexState>;
 
 const EXAMPLE: IndexState = {

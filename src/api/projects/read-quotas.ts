@@ -2,28 +2,22 @@ import { type Static, Type } from "@sinclair/typebox";
 import { findProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { count, nullable, oneOf, ProjectParams } from "../../shared/schemas.ts";
+import { count, described, listOf, nullable, oneOf, ProjectParams } from "../../shared/schemas.ts";
 import { readQuotas } from "./quota.ts";
 
-const Quotas = Type.Object(
-  {
-    data: Type.Array(
-      Type.Object(
-        {
-          quota: oneOf(["files", "bytes", "chunks"], "What is limited."),
-          used: count("How much the project stores, with all versions of its files."),
-          allowed: nullable(
-            Type.Integer({ minimum: 0 }),
-            "How much it may store; null without a limit.",
-          ),
-        },
-        { title: "Quota", description: "A limit of a project and how much of it is used." },
+const Quotas = described("Quotas", "How much a project stores and may store.", {
+  data: listOf(
+    described("Quota", "A limit of a project and how much of it is used.", {
+      quota: oneOf(["files", "bytes", "chunks"], "What is limited."),
+      used: count("How much the project stores, with all versions of its files."),
+      allowed: nullable(
+        Type.Integer({ minimum: 0 }),
+        "How much it may store; null without a limit.",
       ),
-      { description: "Files, bytes and chunks, in this order." },
-    ),
-  },
-  { title: "Quotas", description: "How much a project stores and may store." },
-);
+    }),
+    "Files, bytes and chunks, in this order.",
+  ),
+});
 type Quotas = Static<typeof Quotas>;
 
 const EXAMPLE: Quotas = {

@@ -10,16 +10,13 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/rows.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { ProjectParams, text } from "../../shared/schemas.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { EnvironmentChange, EnvironmentSummary, NewRelease, ReleaseSummary } from "./schema.ts";
 
 const EnvironmentParams = Type.Object({
   ...ProjectParams.properties,
-  environmentName: Type.String({
-    description: "The name of the environment.",
-    examples: ["production"],
-  }),
+  environmentName: text("The name of the environment.", "production"),
 });
 
 const RELEASE_EXAMPLE: ReleaseSummary = {

@@ -5,42 +5,44 @@ import { type Operation, operation } from "../../http/operation.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import type { SlowRequest } from "../../observability/slow-requests.ts";
 import { timestamp } from "../../shared/formats.ts";
-import { dateTime, nullable, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
+import {
+  dateTime,
+  described,
+  listOf,
+  nullable,
+  nullableText,
+  ProjectParams,
+  text,
+} from "../../shared/schemas.ts";
 
 const milliseconds = (description: string) => Type.Number({ minimum: 0, description });
 const countOrNull = (description: string) => nullable(Type.Integer({ minimum: 0 }), description);
 
-const SlowRequestBody = Type.Object(
-  {
-    at: dateTime("When it was answered."),
-    operation: text("The id of the operation, as in this document."),
-    duration_ms: milliseconds("From receiving the request to its answer."),
-    queue_ms: milliseconds("The part of it that waited for a search thread."),
-    query: nullableText(
-      "The first 200 characters of the query; null for a search by a vector and a list of files.",
-    ),
-    mode: nullableText(
-      "How a lookup or a retrieval was answered: `semantic`, `keyword` or `hybrid`; null for vector searches.",
-    ),
-    plan: nullableText(
-      "How a vector search found the chunks, as in `X-Search-Plan`; null for others.",
-    ),
-    estimates: countOrNull("Vectors that a search compared by their codes; null for others."),
-    comparisons: countOrNull("Vectors that it compared in full precision; null for others."),
-    matches: countOrNull("What a lookup or a retrieval matched; null for vector searches."),
-    environment: nullableText("The environment whose working set was searched, if one."),
-    release: nullableText("The release that was searched, if one."),
-    request_id: text("`X-Request-Id` of the answer."),
-  },
-  { title: "SlowRequest", description: "A search, lookup or retrieval." },
-);
+const SlowRequestBody = described("SlowRequest", "A search, lookup or retrieval.", {
+  at: dateTime("When it was answered."),
+  operation: text("The id of the operation, as in this document."),
+  duration_ms: milliseconds("From receiving the request to its answer."),
+  queue_ms: milliseconds("The part of it that waited for a search thread."),
+  query: nullableText(
+    "The first 200 characters of the query; null for a search by a vector and a list of files.",
+  ),
+  mode: nullableText(
+    "How a lookup or a retrieval was answered: `semantic`, `keyword` or `hybrid`; null for vector searches.",
+  ),
+  plan: nullableText(
+    "How a vector search found the chunks, as in `X-Search-Plan`; null for others.",
+  ),
+  estimates: countOrNull("Vectors that a search compared by their codes; null for others."),
+  comparisons: countOrNull("Vectors that it compared in full precision; null for others."),
+  matches: countOrNull("What a lookup or a retrieval matched; null for vector searches."),
+  environment: nullableText("The environment whose working set was searched, if one."),
+  release: nullableText("The release that was searched, if one."),
+  request_id: text("`X-Request-Id` of the answer."),
+});
 
-const SlowRequestList = Type.Object(
-  {
-    data: Type.Array(SlowRequestBody, { description: "Slowest first, at most 20." }),
-  },
-  { title: "SlowRequestList", description: "The slowest requests of the last hour." },
-);
+const SlowRequestList = described("SlowRequestList", "The slowest requests of the last hour.", {
+  data: listOf(SlowRequestBody, "Slowest first, at most 20."),
+});
 type SlowRequestList = Static<typeof SlowRequestList>;
 
 const EXAMPLE: SlowRequestList = {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { count, nullable, text } from "../../shared/schemas.ts";
+import { count, described, flag, listOf, nullable, text } from "../../shared/schemas.ts";
 import { QUESTION_DAYS_MAX } from "./question-log.ts";
 
 export const DAYS_DEFAULT = 7;
@@ -19,16 +19,13 @@ export const QuestionQuery = Type.Object({
 const asked = count("How often it was asked.");
 const without_hits = count("How often it had no hits.");
 
-const Question = Type.Object(
-  {
-    question: text(
-      "The first 200 characters, in lower case. Questions that differ in case and white space only are one.",
-    ),
-    asked,
-    without_hits,
-  },
-  { title: "Question", description: "A question and how often it was asked." },
-);
+const Question = described("Question", "A question and how often it was asked.", {
+  question: text(
+    "The first 200 characters, in lower case. Questions that differ in case and white space only are one.",
+  ),
+  asked,
+  without_hits,
+});
 
 const duration = (share: string) =>
   nullable(
@@ -44,23 +41,16 @@ const sums = {
   p99_ms: duration("99 %"),
 };
 
-const QuestionDay = Type.Object(
-  { day: Type.String({ format: "date", description: "The day, in UTC." }), ...sums },
-  { title: "QuestionDay", description: "What was asked on a day." },
-);
+const QuestionDay = described("QuestionDay", "What was asked on a day.", {
+  day: Type.String({ format: "date", description: "The day, in UTC." }),
+  ...sums,
+});
 
-export const QuestionReport = Type.Object(
-  {
-    counted: Type.Boolean({ description: "False if this service counts no questions." }),
-    ...sums,
-    frequent: Type.Array(Question, { description: "The most frequent, at most 50." }),
-    unanswered: Type.Array(Question, {
-      description: "Those that were without hits most often, at most 50.",
-    }),
-    days: Type.Array(QuestionDay, {
-      description: "Days on which anything was asked, oldest first.",
-    }),
-  },
-  { title: "QuestionReport", description: "What a project is asked in words." },
-);
+export const QuestionReport = described("QuestionReport", "What a project is asked in words.", {
+  counted: flag("False if this service counts no questions."),
+  ...sums,
+  frequent: listOf(Question, "The most frequent, at most 50."),
+  unanswered: listOf(Question, "Those that were without hits most often, at most 50."),
+  days: listOf(QuestionDay, "Days on which anything was asked, oldest first."),
+});
 export type QuestionReport = Static<typeof QuestionReport>;

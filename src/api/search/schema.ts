@@ -8,21 +8,25 @@ import {
   SEARCH_THRESHOLD_DEFAULT,
 } from "../../shared/limits.ts";
 import { onlyPage } from "../../shared/page-info.ts";
-import { project_reference, text } from "../../shared/schemas.ts";
+import {
+  anyObject,
+  described,
+  listOf,
+  number,
+  project_reference,
+  text,
+} from "../../shared/schemas.ts";
 
 const EXAMPLE_DIMENSION = 768;
 
 export const EnvironmentSearchParams = Type.Object({
   project_reference,
-  environmentName: Type.String({
-    description: "The environment's name.",
-    examples: ["production"],
-  }),
+  environmentName: text("The environment's name.", "production"),
 });
 
 export const ReleaseSearchParams = Type.Object({
   project_reference,
-  version: Type.String({ description: "The release's name or its id.", examples: ["v1.0.0"] }),
+  version: text("The release's name or its id.", "v1.0.0"),
 });
 
 const Dimension = Type.Union(
@@ -69,13 +73,10 @@ const Vector = Type.Union([VectorArray, VectorBase64], {
 });
 
 /** The documented JSON body of a search. */
-export const SearchBody = Type.Object(
-  {
-    vector: Vector,
-    ...SearchOptions.properties,
-  },
-  { title: "SearchRequest", description: "A search by vector." },
-);
+export const SearchBody = described("SearchRequest", "A search by vector.", {
+  vector: Vector,
+  ...SearchOptions.properties,
+});
 
 export const SearchOctets = Type.String({
   contentMediaType: "application/octet-stream",
@@ -147,50 +148,37 @@ function documentedOnly(schema: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
 }
 
-export const FoundChunk = Type.Object(
-  {
-    ...Chunk.properties,
-    metadata: Type.Object(
-      {},
-      { additionalProperties: true, description: "The metadata it was imported with." },
-    ),
-  },
-  { title: "FoundChunk", description: "A chunk of a file version, as indexed." },
-);
+export const FoundChunk = described("FoundChunk", "A chunk of a file version, as indexed.", {
+  ...Chunk.properties,
+  metadata: anyObject("The metadata it was imported with."),
+});
 
 const never = Type.Null({ description: "Null: a search has one page." });
 
-export const SearchResponse = Type.Object(
-  {
-    data: Type.Array(
-      Type.Object(
-        {
-          chunk: FoundChunk,
-          score: Type.Number({ description: "Cosine similarity, calculated in full precision." }),
-          match_type: text("`semantic`."),
-        },
-        { title: "SearchHit", description: "A chunk that was found." },
-      ),
-      { description: "Best first; equal scores in the order of the chunks' ids." },
-    ),
-    page_info: Type.Object(
-      {
-        self: text("The request's path."),
-        first: never,
-        next: never,
-        prev: never,
-      },
-      { description: "Links, as in every list." },
-    ),
-    search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
-    total_matches: Type.Number({
-      description:
-        "How many chunks of the scope reach the threshold: exactly or at least so many, as " +
-        "`X-Total-Matches` says. Never less than the number of results.",
+export const SearchResponse = described("SearchResponse", "The chunks nearest to the vector.", {
+  data: listOf(
+    described("SearchHit", "A chunk that was found.", {
+      chunk: FoundChunk,
+      score: number("Cosine similarity, calculated in full precision."),
+      match_type: text("`semantic`."),
     }),
-  },
-  { title: "SearchResponse", description: "The chunks nearest to the vector." },
-);
+    "Best first; equal scores in the order of the chunks' ids.",
+  ),
+  page_info: Type.Object(
+    {
+      self: text("The request's path."),
+      first: never,
+      next: never,
+      prev: never,
+    },
+    { description: "Links, as in every list." },
+  ),
+  search_time_ms: number("Duration of the search itself, in milliseconds."),
+  total_matches: number(
+    "How many chunks of the scope reach the threshold: exactly or at least so many, as " +
+      "`X-Total-Matches` says. Never less than the number of results.",
+  ),
+});
 
 export const exampleBody = {
   vector: Array.from({ length: EXAMPLE_DIMENSION }, (_, i) => Number(Math.sin(i + 1).toFixed(2))),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ProblemBody } from "../../problem/schema.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
-import { count, dateTime, text, uuid } from "../../shared/schemas.ts";
+import { count, dateTime, described, flag, text, uuid } from "../../shared/schemas.ts";
 
 export const WebhookParams = Type.Object({
   webhook_id: Type.String({
@@ -42,30 +42,25 @@ export const WebhookHeaders = Type.Object({
 /** The headers that may carry the idempotency key, in order of precedence. */
 export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
 
-const moment = (description: string) => dateTime(description);
-
-export const WebhookEventResult = Type.Object(
-  {
-    webhook_event_id: uuid("The id of the event that stores the delivery."),
-    status: text("Always `accepted`."),
-    duplicate: Type.Boolean({ description: "True when the delivery was already stored." }),
-    webhook_definition_id: uuid(
-      "The UUID of the webhook definition. Derived from its id when that is not a UUID.",
-    ),
-    project_id: uuid("The webhook's project."),
-    conversation_id: uuid("The conversation that the delivery was added to."),
-    message_id: uuid("The message that contains the payload."),
-    run_id: text("The run that the delivery starts."),
-    canonical_run_id: uuid("The id of the same run."),
-    latest_event_id: count("The number of this event within its conversation, from 1."),
-    invoked_by: text("Always `webhook`."),
-    payload: Type.Unknown({
-      description: "The payload as it was sent. A string when it is not JSON.",
-    }),
-    received_at: moment("When the delivery was received."),
-  },
-  { title: "WebhookEventResult", description: "The result of a delivery." },
-);
+export const WebhookEventResult = described("WebhookEventResult", "The result of a delivery.", {
+  webhook_event_id: uuid("The id of the event that stores the delivery."),
+  status: text("Always `accepted`."),
+  duplicate: flag("True when the delivery was already stored."),
+  webhook_definition_id: uuid(
+    "The UUID of the webhook definition. Derived from its id when that is not a UUID.",
+  ),
+  project_id: uuid("The webhook's project."),
+  conversation_id: uuid("The conversation that the delivery was added to."),
+  message_id: uuid("The message that contains the payload."),
+  run_id: text("The run that the delivery starts."),
+  canonical_run_id: uuid("The id of the same run."),
+  latest_event_id: count("The number of this event within its conversation, from 1."),
+  invoked_by: text("Always `webhook`."),
+  payload: Type.Unknown({
+    description: "The payload as it was sent. A string when it is not JSON.",
+  }),
+  received_at: dateTime("When the delivery was received."),
+});
 export type WebhookEventResult = Static<typeof WebhookEventResult>;
 
 /** A problem with the additional members `error` and `message`, which webhook senders display. */
