@@ -48,6 +48,8 @@ async function findMembership(
   return row;
 }
 
+type FindProject<S> = (sql: S, principal: Principal, reference: string) => Promise<Membership>;
+
 function requireWriter(membership: Membership): Membership {
   if (mayWrite(membership.role)) return membership;
   throw new Problem("permission-denied", {
@@ -63,52 +65,27 @@ function requireOwner(membership: Membership): Membership {
 }
 
 /** The project, if the caller's role allows to change its contents, else `permission-denied`. */
-export async function findWritableProject(
-  sql: Queryable,
-  principal: Principal,
-  reference: string,
-): Promise<Membership> {
-  return requireWriter(await findMembership(sql, principal, reference));
-}
+export const findWritableProject: FindProject<Queryable> = async (...project) =>
+  requireWriter(await findMembership(...project));
 
 /** The project, if the caller owns it, else `permission-denied`. */
-export async function findOwnedProject(
-  sql: Queryable,
-  principal: Principal,
-  reference: string,
-): Promise<Membership> {
-  return requireOwner(await findMembership(sql, principal, reference));
-}
+export const findOwnedProject: FindProject<Queryable> = async (...project) =>
+  requireOwner(await findMembership(...project));
 
 /**
  * A project that the caller is a member of, for a transaction that writes to it: the project is not deleted
  * before the transaction ends. Throws `project-not-found`, also while it is being deleted.
  */
-export async function holdJoinedProject(
-  tx: Transaction,
-  principal: Principal,
-  reference: string,
-): Promise<Membership> {
-  return await findMembership(tx, principal, reference, true);
-}
+export const holdJoinedProject: FindProject<Transaction> = (...project) =>
+  findMembership(...project, true);
 
 /** As `findWritableProject`, for a transaction that writes to the project, which is not deleted before its end. */
-export async function holdWritableProject(
-  tx: Transaction,
-  principal: Principal,
-  reference: string,
-): Promise<Membership> {
-  return requireWriter(await holdJoinedProject(tx, principal, reference));
-}
+export const holdWritableProject: FindProject<Transaction> = async (...project) =>
+  requireWriter(await holdJoinedProject(...project));
 
 /** As `findOwnedProject`, for a transaction that writes to the project, which is not deleted before its end. */
-export async function holdOwnedProject(
-  tx: Transaction,
-  principal: Principal,
-  reference: string,
-): Promise<Membership> {
-  return requireOwner(await holdJoinedProject(tx, principal, reference));
-}
+export const holdOwnedProject: FindProject<Transaction> = async (...project) =>
+  requireOwner(await holdJoinedProject(...project));
 
 /** The id of the project that `findMembership` finds. */
 export async function findProject(

@@ -13,43 +13,34 @@ export function planBranch(record: RecordOf<"branch">, plan: BatchPlan): void {
   const project = projectId(plan, record.project);
   const reference = { id: record.id, parent: project, key: record.name };
   const branch = resolveByKey(plan.lookups.branches, "branch", reference);
-  plan.rows.put("branches", branch.id, branch.isNew === true, {
-    id: branch.id,
+  plan.rows.putRow("branches", branch, {
     project_id: project,
     name: record.name,
   });
 }
 
 export function planBranchApproval(record: RecordOf<"branch_approval">, plan: BatchPlan): void {
-  const branch = requireExisting(rowInTarget(plan, plan.lookups.branches, record.branch_id), {
-    field: "branch_id",
-    what: "branch",
-  });
+  const branch = requireRow(plan, "branch", record.branch_id);
   const approval = resolveById(plan.lookups.approvals, "branch_approval", {
     id: record.id,
     parent: branch.id,
     content: `${record.approved_by.toLowerCase()}\n${record.approved_at ?? ""}`,
   });
-  plan.rows.put("branch_approvals", approval.id, approval.isNew === true, {
+  plan.rows.putRow("branch_approvals", approval, {
     ...record,
-    id: approval.id,
     branch_id: branch.id,
   });
 }
 
 export function planStatusCheck(record: RecordOf<"status_check">, plan: BatchPlan): void {
-  const branch = requireExisting(rowInTarget(plan, plan.lookups.branches, record.branch_id), {
-    field: "branch_id",
-    what: "branch",
-  });
+  const branch = requireRow(plan, "branch", record.branch_id);
   const check = resolveByKey(plan.lookups.statusChecks, "status_check", {
     id: record.id,
     parent: branch.id,
     key: record.check_name,
   });
-  plan.rows.put("status_checks", check.id, check.isNew === true, {
+  plan.rows.putRow("status_checks", check, {
     ...record,
-    id: check.id,
     branch_id: branch.id,
   });
 }
@@ -65,9 +56,8 @@ export function planConversation(record: RecordOf<"conversation">, plan: BatchPl
     parent: project,
     content: sortedJson({ ...record, project_id: undefined }),
   });
-  plan.rows.put("conversations", conversation.id, conversation.isNew === true, {
+  plan.rows.putRow("conversations", conversation, {
     ...record,
-    id: conversation.id,
     project_id: project === "" ? undefined : project,
     created_by: isUuid(createdBy) ? createdBy.toLowerCase() : createdBy,
     message_count: record.message_count?.toString(),
@@ -77,7 +67,7 @@ export function planConversation(record: RecordOf<"conversation">, plan: BatchPl
 
 export function planMessage(record: RecordOf<"message">, plan: BatchPlan): void {
   const { lookups, rows } = plan;
-  const conversation = findConversation(record.conversation_id, plan);
+  const conversation = requireRow(plan, "conversation", record.conversation_id);
   const parentId = record.parent_id?.toLowerCase();
   if (parentId !== undefined) lookups.messages.require({ id: parentId });
   const parent = parentId === undefined ? undefined : lookups.messages.byId(parentId);
@@ -90,9 +80,8 @@ export function planMessage(record: RecordOf<"message">, plan: BatchPlan): void 
     key: String(record.seq),
   });
   if (message.id === parentId) throw new RecordError("parent_id: must not be the message itself");
-  rows.put("messages", message.id, message.isNew === true, {
+  rows.putRow("messages", message, {
     ...record,
-    id: message.id,
     conversation_id: conversation.id,
     parent_id: parentId,
     seq: String(record.seq),
@@ -104,7 +93,7 @@ export function planMessage(record: RecordOf<"message">, plan: BatchPlan): void 
 
 export function planInputRequest(record: RecordOf<"input_request">, plan: BatchPlan): void {
   const { lookups, rows } = plan;
-  const conversation = findConversation(record.conversation_id, plan);
+  const conversation = requireRow(plan, "conversation", record.conversation_id);
   const { latest_response: response, ...rest } = record;
   if (response !== undefined && (record.status ?? "open") !== "submitted") {
     throw new RecordError('latest_response: requires the status "submitted"');
@@ -115,9 +104,8 @@ export function planInputRequest(record: RecordOf<"input_request">, plan: BatchP
     content: sortedJson(rest),
   });
   if (response !== undefined) requireMatchingResponse(response, request.id, conversation.id);
-  rows.put("input_requests", request.id, request.isNew === true, {
+  rows.putRow("input_requests", request, {
     ...rest,
-    id: request.id,
     conversation_id: conversation.id,
     ...documentColumns({
       fields: rest.fields,
@@ -147,13 +135,12 @@ export function planWebhookDefinition(
   const conversation =
     record.conversation_id === undefined
       ? undefined
-      : findConversation(record.conversation_id, plan);
+      : requireRow(plan, "conversation", record.conversation_id);
   if (conversation !== undefined && conversation.parent !== project) {
     throw new RecordError("conversation_id: the conversation belongs to another project");
   }
   const webhook = webhookOf(record.id, project, lookups);
-  rows.put("webhook_definitions", webhook.id, webhook.isNew === true, {
-    id: webhook.id,
+  rows.putRow("webhook_definitions", webhook, {
     name: record.id,
     project_id: project,
     secret_hash: `\\x${secretHashOf(record)}`,
@@ -180,13 +167,6 @@ function secretHashOf({ secret, secret_hash: hash }: RecordOf<"webhook_definitio
   throw new RecordError("secret: is required, or secret_hash");
 }
 
-function findConversation(id: string, plan: BatchPlan): KnownRow {
-  return requireExisting(rowInTarget(plan, plan.lookups.conversations, id), {
-    field: "conversation_id",
-    what: "conversation",
-  });
-}
-
 /** A response may repeat the ids of its request and conversation, but not name others. */
 function requireMatchingResponse(
   response: { input_request_id?: string; conversation_id?: string },
@@ -204,10 +184,10 @@ function requireMatchingResponse(
   }
 }
 
-function requireExisting(
-  row: KnownRow | undefined,
-  name: { field: string; what: string },
-): KnownRow {
-  if (row === undefined) throw new RecordError(`${name.field}: there is no such ${name.what} yet`);
+/** The row that a record refers to by `branch_id` or `conversation_id`. */
+function requireRow(plan: BatchPlan, kind: "branch" | "conversation", id: string): KnownRow {
+  const { branches, conversations } = plan.lookups;
+  const row = rowInTarget(plan, kind === "branch" ? branches : conversations, id);
+  if (row === undefined) throw new RecordError(`${kind}_id: there is no such ${kind} yet`);
   return row;
 }

@@ -26,8 +26,7 @@ export function planEnvironment(
     parent: project,
     key: record.name,
   });
-  rows.put("environments", environment.id, environment.isNew === true, {
-    id: environment.id,
+  rows.putRow("environments", environment, {
     project_id: project,
     name: record.name,
     protected: record.protected?.toString(),
@@ -55,8 +54,7 @@ export function planRelease(record: RecordOf<"release">, plan: BatchPlan): void 
       : environmentId(plan, project, record.environment, "environment");
   const reference = { id: record.id, parent: project, key: record.name };
   const release = resolveByKey(lookups.releases, "release", reference);
-  rows.put("releases", release.id, release.isNew === true, {
-    id: release.id,
+  rows.putRow("releases", release, {
     project_id: project,
     name: record.name,
     export_status: record.export_status,
@@ -75,24 +73,20 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
   const project = projectId(plan, record.project);
   const embedder = lookups.projects.byId(project)?.extra ?? null;
   requireEmbedder(record, embedder, plan);
-  const inProject = (key: string) => ({ parent: project, key });
-  lookups.environments.require(...record.environments.map(inProject));
   lookups.releases.require(
     ...record.releases.flatMap((name) => [
-      inProject(name),
+      { parent: project, key: name },
       { id: derivedId("release", project, name) },
     ]),
   );
-  const environments = record.environments.map((name, i) =>
-    environmentId(plan, project, name, `environments[${i}]`),
-  );
+  const environments = environmentIds(record, project, plan);
   const file = findFile(record, project, plan);
   const version = findVersion(record, file, plan);
   const releases = releasesToFill(record, project, file.id, version.id, plan);
 
   // The record is valid: the checks are above, the rows are added below.
   if (file.isNew) {
-    rows.put("files", file.id, true, { id: file.id, project_id: project, path: record.path });
+    rows.putRow("files", file, { project_id: project, path: record.path });
   }
   const owner = { project_id: project, file_id: file.id, file_version_id: version.id };
   if (version.isNew) addVersion(record, version, owner, embedder, plan);
@@ -115,17 +109,23 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
 export function planRemoval(record: FileRemoval, plan: BatchPlan): void {
   const { lookups, rows } = plan;
   const project = projectId(plan, record.project);
-  const inProject = (key: string) => ({ parent: project, key });
-  lookups.environments.require(...record.environments.map(inProject));
-  const environments = record.environments.map((name, i) =>
-    environmentId(plan, project, name, `environments[${i}]`),
-  );
+  const environments = environmentIds(record, project, plan);
   const file = lookups.files.byKey(project, record.path);
   if (file === undefined) return;
   for (const id of environments) {
     const row = { scope_id: id, file_id: file.id, project_id: project, is_release: "false" };
     rows.put("import_scopes", id + file.id, true, { ...row, removed: "true" });
   }
+}
+
+/** The ids of a record's environments, which are looked up at once. */
+function environmentIds(
+  { environments }: FileVersion | FileRemoval,
+  project: string,
+  plan: BatchPlan,
+): string[] {
+  plan.lookups.environments.require(...environments.map((key) => ({ parent: project, key })));
+  return environments.map((name, i) => environmentId(plan, project, name, `environments[${i}]`));
 }
 
 function environmentId(
@@ -246,7 +246,7 @@ function createReleases(
   for (const name of new Set(record.releases)) {
     if (lookups.releases.byKey(project, name) !== undefined) continue;
     const release = resolveByKey(lookups.releases, "release", { parent: project, key: name });
-    rows.put("releases", release.id, true, { id: release.id, project_id: project, name });
+    rows.putRow("releases", release, { project_id: project, name });
     created.push(release);
   }
   return created;

@@ -38,8 +38,7 @@ export function planUser(record: RecordOf<"user">, plan: BatchPlan): void {
     key === undefined
       ? userWithoutEmail(plan, id as string)
       : resolveByKey(plan.lookups.users, "user", { id, parent: "", key });
-  plan.rows.put("users", user.id, user.isNew === true, {
-    id: user.id,
+  plan.rows.putRow("users", user, {
     email: record.email,
     name: record.name,
     role: record.role,
@@ -99,8 +98,7 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
   const embedder = fingerprintOf(plan, record.embedder);
   if (project.isNew && embedder !== undefined)
     lookups.projects.plan({ ...project, extra: embedder });
-  rows.put("projects", project.id, project.isNew === true, {
-    id: project.id,
+  rows.putRow("projects", project, {
     embedder,
     slug: record.slug,
     name: record.name,
@@ -134,8 +132,7 @@ export function planApiKey(record: RecordOf<"api_key">, plan: BatchPlan): void {
   else if (key.extra !== owner) {
     throw new RecordError("key: the prefix is already used by another key or user");
   }
-  rows.put("api_keys", key.id, key.isNew === true, {
-    id: key.id,
+  rows.putRow("api_keys", key, {
     user_id: user,
     project_id: project,
     name: record.name,

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
+import type { KnownRow } from "./lookup.ts";
 import {
   arrayLiteral,
   insertStatement,
@@ -53,6 +54,11 @@ export class RowBuffer {
       earlier.values[name] = value;
       if (earlier.records.at(-1) !== this.record) earlier.records.push(this.record);
     }
+  }
+
+  /** Puts the row of a record, which has an id. */
+  putRow(table: string, { id, isNew }: KnownRow, values: Record<string, SqlText>): void {
+    this.put(table, id, isNew === true, { ...values, id });
   }
 
   /** Writes all rows. */
