@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import type { Principal } from "../../auth/principal.ts";
 import { findProject, findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
@@ -14,48 +14,9 @@ import { jsonText } from "../../http/respond.ts";
 import { Problem } from "../../problem/problem.ts";
 import { onlyPage, pageOf } from "../../shared/page-info.ts";
 import { withTimes } from "../../shared/rows.ts";
-import { dateTime, nullableText, ProjectParams, text, uuid } from "../../shared/schemas.ts";
+import { ProjectParams } from "../../shared/schemas.ts";
 import { type EventPosition, type ListedEventRow, readEvents, readFullEvent } from "./queries.ts";
-
-const EventParams = Type.Object({
-  ...ProjectParams.properties,
-  event_id: Type.String({
-    format: "uuid",
-    description: "The id of the event.",
-    examples: ["b7a1c9d2-4e5f-4a6b-8c7d-9e0f1a2b3c4d"],
-  }),
-});
-
-const received_at = dateTime("When the delivery was received.");
-
-const ListedWebhookEvent = Type.Object(
-  {
-    id: uuid("The id of the event."),
-    webhook_id: text("The id of the webhook definition."),
-    idempotency_key: nullableText("The key that the sender gave; null when every delivery is new."),
-    conversation_id: uuid("The conversation that the delivery was added to."),
-    message_id: uuid("The message that contains the payload."),
-    status: text("Always `accepted`."),
-    received_at,
-  },
-  { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
-);
-
-export type ListedWebhookEvent = Static<typeof ListedWebhookEvent>;
-
-const WebhookEvent = Type.Object(
-  {
-    ...Type.Omit(ListedWebhookEvent, ["received_at"]).properties,
-    run_id: uuid("The run that the delivery started."),
-    is_json: Type.Boolean({ description: "False when the payload was stored as text." }),
-    payload: Type.Unknown({
-      description: "The payload as it was sent. A string when it is not JSON.",
-    }),
-    received_at,
-  },
-  { title: "WebhookEvent", description: "A stored delivery with its payload." },
-);
-type WebhookEvent = Static<typeof WebhookEvent>;
+import { EventParams, ListedWebhookEvent, WebhookEvent } from "./schema.ts";
 
 const WebhookEventPage = pageOf(
   "WebhookEventPage",

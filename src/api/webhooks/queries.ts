@@ -1,8 +1,8 @@
 import { asWrite, type Queryable, type Sql } from "../../db/client.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
-import type { ListedWebhookEvent } from "./events.ts";
 import type { Payload } from "./payload.ts";
+import type { ListedWebhookEvent } from "./schema.ts";
 
 /** An enabled webhook definition. */
 export interface Definition {

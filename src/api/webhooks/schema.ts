@@ -1,7 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ProblemBody } from "../../problem/schema.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
-import { count, dateTime, described, flag, text, uuid } from "../../shared/schemas.ts";
+import {
+  count,
+  dateTime,
+  described,
+  flag,
+  nullableText,
+  ProjectParams,
+  text,
+  uuid,
+} from "../../shared/schemas.ts";
 
 export const WebhookParams = Type.Object({
   webhook_id: Type.String({
@@ -108,3 +117,38 @@ export const REQUEST_BODIES = {
     example: "deployed",
   },
 };
+
+export const EventParams = Type.Object({
+  ...ProjectParams.properties,
+  event_id: uuid("The id of the event.", "b7a1c9d2-4e5f-4a6b-8c7d-9e0f1a2b3c4d"),
+});
+
+const received_at = dateTime("When the delivery was received.");
+
+export const ListedWebhookEvent = Type.Object(
+  {
+    id: uuid("The id of the event."),
+    webhook_id: text("The id of the webhook definition."),
+    idempotency_key: nullableText("The key that the sender gave; null when every delivery is new."),
+    conversation_id: uuid("The conversation that the delivery was added to."),
+    message_id: uuid("The message that contains the payload."),
+    status: text("Always `accepted`."),
+    received_at,
+  },
+  { title: "ListedWebhookEvent", description: "A stored delivery, without its payload." },
+);
+export type ListedWebhookEvent = Static<typeof ListedWebhookEvent>;
+
+export const WebhookEvent = Type.Object(
+  {
+    ...Type.Omit(ListedWebhookEvent, ["received_at"]).properties,
+    run_id: uuid("The run that the delivery started."),
+    is_json: flag("False when the payload was stored as text."),
+    payload: Type.Unknown({
+      description: "The payload as it was sent. A string when it is not JSON.",
+    }),
+    received_at,
+  },
+  { title: "WebhookEvent", description: "A stored delivery with its payload." },
+);
+export type WebhookEvent = Static<typeof WebhookEvent>;
