@@ -22,8 +22,6 @@ import { retrieveOperation } from "./api/retrieve/routes.ts";
 import type { ScopeResolver } from "./api/scopes/resolver.ts";
 import { searchOperations } from "./api/search/routes.ts";
 import { webhookOperations } from "./api/webhooks/routes.ts";
-import type { AuditLog } from "./audit/audit-log.ts";
-import type { Authenticator } from "./auth/authenticator.ts";
 import type { Clearable } from "./auth/open.ts";
 import type { Config } from "./config/schema.ts";
 import { consolePaths, mountConsole } from "./console/pages.ts";
@@ -31,15 +29,11 @@ import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
 import type { QueryEmbedder } from "./embeddings/query-embedder.ts";
 import type { Engine } from "./engine/engine.ts";
-import type { Changes } from "./http/changes.ts";
 import type { CursorSigner } from "./http/cursor.ts";
-import type { BodyIntake } from "./http/load/body.ts";
-import type { Gates } from "./http/load/gates.ts";
-import { inTurns, responseOf, type UnsentAnswers } from "./http/load/large-answers.ts";
-import type { RateLimits } from "./http/load/rate-limit.ts";
+import { inTurns, responseOf } from "./http/load/large-answers.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
-import type { Refusals } from "./http/refusals.ts";
+import type { HttpContext } from "./http/pipeline.ts";
 import { requestIdOf } from "./http/request.ts";
 import { json, problemResponse } from "./http/respond.ts";
 import { mountOperations } from "./http/router.ts";
@@ -47,44 +41,25 @@ import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
 import type { ProjectEmbedders } from "./import/embedders/project-embedders.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
-import type { Log } from "./observability/log.ts";
-import type { Metrics } from "./observability/metrics.ts";
 import { HISTORY_MAX_SECONDS } from "./observability/metrics-history.ts";
 import type { Readiness } from "./observability/readiness.ts";
 import { invalid } from "./problem/problem.ts";
 import { SharedWork } from "./shared/shared-work.ts";
 
 /** What the routes depend on, opened and closed by serve.ts. */
-export interface Services {
+export interface Services extends Omit<HttpContext, "maxBodyBytes"> {
   readonly config: Config;
-  /** {base_url}, without a trailing slash. */
-  readonly baseUrl: string;
   readonly sql: Sql;
-  readonly log: Log;
-  readonly metrics: Metrics;
   readonly readiness: Readiness;
-  readonly authenticator: Authenticator;
-  readonly audit: AuditLog;
   readonly questions: QuestionLog;
   readonly coordinator: Coordinator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
-  /** Clears these caches, for a change that this process has made. */
-  forgetAccess(): void;
   readonly engine: Engine;
   readonly embedders: ProjectEmbedders;
   readonly queries: QueryEmbedder;
-  readonly gates: Gates;
-  readonly changes: Changes;
   readonly scopes: ScopeResolver;
   readonly cursors: CursorSigner;
-  readonly refusals: Refusals;
-  /** Absent without a limit. */
-  readonly rateLimits: RateLimits | undefined;
-  /** Reads the bodies of all requests but imports. */
-  readonly bodies: BodyIntake;
-  /** Large answers that are being sent. */
-  readonly unsent: UnsentAnswers;
   readonly imports: ImportThreads;
   readonly writes: WriteThread;
   /** Keeps the connection of a running request open while nothing is sent or received. */

@@ -1,30 +1,12 @@
 import type { AwaitedChange } from "../indexing/changes/applied-changes.ts";
-import type { CopyTotals } from "../indexing/copies/copy-totals.ts";
 import type { FieldSummary } from "../indexing/fields/field-summary.ts";
+import type { EngineFigures } from "../observability/metrics.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import type { Scope } from "./requests/scope.ts";
 
-interface EngineState {
+interface EngineState extends EngineFigures {
   /** The reason why searches may not see all changes yet, in one sentence; null when they do. */
   readonly behind: string | null;
-  /** Changes that are not searchable yet. */
-  readonly lag: number;
-  /** Projects in memory. */
-  readonly projects: number;
-  readonly vectors: number;
-  /** Vectors that are not in a graph yet and will be. */
-  readonly backlog: number;
-  readonly bytes: number;
-  /** True when all changes are indexed, and all graphs are built and calibrated. */
-  readonly complete: boolean;
-  /** Searches that wait for a thread. */
-  readonly queued: number;
-  /** Scopes that requests wait for, because their projects are being loaded or will be. */
-  readonly pendingLoads: number;
-  /** The recall of recent live searches, 0 to 1; null before one was measured. */
-  readonly recall: number | null;
-  /** Copies of snapshots that were sent and received; null when snapshots stay on their node. */
-  readonly copies: CopyTotals | null;
 }
 
 /** The indexes that an answer is read from: texts and the fields of filters, or vectors as well. */

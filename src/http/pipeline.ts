@@ -2,9 +2,6 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Log } from "../observability/log.ts";
-import type { Metrics } from "../observability/metrics.ts";
-import type { QuestionCounts } from "../observability/question-counts.ts";
 import type { Asked, RequestScope } from "../observability/slow-requests.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
@@ -20,27 +17,31 @@ import type { RateLimits } from "./load/rate-limit.ts";
 import type { AnyJsonOperation, Operation } from "./operation.ts";
 import type { Refusals } from "./refusals.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
-import { type Note, type RequestDetail, recordRequest } from "./request-record.ts";
+import {
+  type Note,
+  type RecordContext,
+  type RequestDetail,
+  recordRequest,
+} from "./request-record.ts";
 import { json, problemResponse } from "./respond.ts";
 
-export interface HttpContext {
+export interface HttpContext extends RecordContext {
+  /** {base_url}, without a trailing slash. */
   readonly baseUrl: string;
   readonly maxBodyBytes: number;
   readonly gates: Gates;
+  /** Reads the bodies of all requests but imports. */
   readonly bodies: BodyIntake;
+  /** Large answers that are being sent. */
   readonly unsent: UnsentAnswers;
   readonly refusals: Refusals;
   /** Absent without a limit. */
   readonly rateLimits: RateLimits | undefined;
   readonly authenticator: Authenticator;
-  /** Clears every cache of what callers have access to. */
+  /** Clears every cache of what callers have access to, for a change that this process has made. */
   forgetAccess(): void;
   readonly audit: AuditLog;
   readonly changes: Changes;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly questions: { readonly counts: QuestionCounts | undefined };
-  readonly config: { readonly slowRequestMs: number };
 }
 
 /** Answers a request to an operation, given the decoded parameters of its path. */

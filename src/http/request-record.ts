@@ -29,7 +29,7 @@ interface AnsweredRequest {
   readonly refused?: boolean;
 }
 
-interface RecordContext {
+export interface RecordContext {
   readonly metrics: Metrics;
   readonly log: Log;
   /** Without counts, questions are not counted. */

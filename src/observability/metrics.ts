@@ -27,29 +27,32 @@ const CALL_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 /** The stages of a vector search, of which its plan decides. */
 const SEARCH_STAGES = ["parse", "walk", "scan", "exact", "rescore", "render"] as const;
 
-/** The state of the search engine that gauges report. */
-interface EngineFigures {
+/** The state of the search engine, which gauges report. */
+export interface EngineFigures {
+  /** Searches that wait for a thread. */
   readonly queued: number;
+  /** Scopes that requests wait for, because their projects are being loaded or will be. */
   readonly pendingLoads: number;
+  /** Projects in memory. */
   readonly projects: number;
   readonly vectors: number;
+  /** Vectors that are not in a graph yet and will be. */
   readonly backlog: number;
   readonly bytes: number;
+  /** Changes that are not searchable yet. */
   readonly lag: number;
+  /** True when all changes are indexed, and all graphs are built and calibrated. */
   readonly complete: boolean;
+  /** The recall of recent live searches, 0 to 1; null before one was measured. */
   readonly recall: number | null;
-  /** Copies of snapshots, by direction; null when snapshots stay on their node. */
+  /** Copies of snapshots that were sent and received; null when snapshots stay on their node. */
   readonly copies: Readonly<Record<string, CopyFigures>> | null;
 }
 
 /** The outcomes of copies, and what they took. */
-interface CopyFigures {
-  readonly done: number;
-  readonly unavailable: number;
-  readonly damaged: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
+export type CopyFigures = Readonly<
+  Record<"done" | "unavailable" | "damaged" | "bytes" | "seconds", number>
+>;
 
 /** Counters of copies, each of numbers that the engine counts. */
 const COPY_COUNTERS = [

@@ -14,12 +14,25 @@ export interface VectorOptions {
   readonly threshold: number;
 }
 
-/** A search by a JSON body as it was received, or by a vector that was already checked. */
-export interface SearchRequest {
-  readonly kind: "search";
+/** What is asked of a scope. */
+interface AskedScope {
   readonly scope: Scope;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
+}
+
+/** A page of what a query finds. */
+interface AskedPage extends AskedScope {
+  readonly limit: number;
+  /** The hits of earlier pages: `progress` of the last of them, or "". */
+  readonly progress: string;
+  /** The cursor of the next page in case there is one, for `page_info.next`. */
+  readonly next: string;
+}
+
+/** A search by a JSON body as it was received, or by a vector that was already checked. */
+export interface SearchRequest extends AskedScope {
+  readonly kind: "search";
   /**
    * A JSON body; or with `vector`, the little-endian float32 values of a checked vector. The engine takes
    * it: an answered search has left it empty, and otherwise it comes back for another attempt.
@@ -35,18 +48,10 @@ export interface SearchRequest {
 }
 
 /** A lookup of one page: ranked by a query, or all items in path order. */
-export interface LookupRequest extends Shard {
+export interface LookupRequest extends Shard, AskedPage {
   readonly kind: "lookup";
-  readonly scope: Scope;
-  /** The request's path, for `page_info.self`. */
-  readonly selfPath: string;
   /** Null browses. */
   readonly query: string | null;
-  readonly limit: number;
-  /** The hits of earlier pages: `progress` of the last of them, or "". */
-  readonly progress: string;
-  /** The cursor of the next page in case there is one, for `page_info.next`. */
-  readonly next: string;
   /** The documents of the scope, which the engine adds: a change replaces the view. */
   view?: SharedView;
 }
@@ -64,17 +69,13 @@ export type RetrievalMode = (typeof RETRIEVAL_MODES)[number];
  * `file` (`id`, `path`, `title`), `score` and `hits`.
  * In `total_matches` there may be more than counted, unless `countsAll`.
  */
-export interface RetrieveRequest {
+export interface RetrieveRequest extends AskedPage {
   readonly kind: "retrieve";
-  readonly scope: Scope;
-  /** The request's path, for `page_info.self`. */
-  readonly selfPath: string;
   readonly mode: RetrievalMode;
   /** Without white space around it. In `semantic` it is only highlighted. */
   readonly query: string | null;
   /** Finite numbers, not all of them zero, in one of `DIMENSIONS`. */
   readonly vector: Float32Array<ArrayBuffer> | null;
-  readonly limit: number;
   /** The least cosine of a hit that the text did not find; the caller chooses the default of the mode. */
   readonly threshold: number;
   /** The most hits of a group, which are those of one file; 0 without groups. `limit` counts groups. */
@@ -84,10 +85,6 @@ export interface RetrieveRequest {
   readonly excluded: Excluded;
   /** Whether the versions of all matching files are listed. */
   readonly listsMatches: boolean;
-  /** The hits of earlier pages: `progress` of the last of them, or "". */
-  readonly progress: string;
-  /** The cursor of the next page in case there is one, for `page_info.next`. */
-  readonly next: string;
   /** The members that the engine adds: as in a search and a lookup, and results of other reads. */
   project?: string;
   view?: SharedView;

@@ -69,22 +69,14 @@ export class IndexReports {
 }
 
 /** A report as other processes read it. Counts are below 2^53, which JavaScript represents exactly. */
-interface StoredReport {
+interface StoredReport extends Omit<IndexReport, "waitingMs" | "recall" | "samples"> {
   readonly server: string;
-  readonly projectId: string;
   /** The project's slug; its id once it is deleted. */
   readonly project: string;
-  readonly dimension: number;
-  readonly seq: number;
   /** Changes of the project that searches do not see yet. */
   readonly pending: number;
-  readonly vectors: number;
-  readonly graphed: number;
-  readonly documents: number;
-  readonly bytes: number;
   /** `bytes` for people. */
   readonly memory: string;
-  readonly settled: boolean;
   readonly recall: number | null;
   readonly samples: number | null;
   readonly updatedAt: Date;

@@ -1,13 +1,13 @@
+import type { CopyFigures } from "../../observability/metrics.ts";
 import type { CopyResult } from "./copy-task.ts";
 
-type CopyOutcome = "done" | "unavailable" | "damaged";
+type CopyOutcome = Exclude<keyof CopyFigures, "bytes" | "seconds">;
 type CopyDirection = "upload" | "download";
 
-type DirectionTotals = Readonly<Record<CopyOutcome | "bytes" | "seconds", number>>;
 /** Uploads and downloads by their outcome, with the bytes and seconds that they took. */
-export type CopyTotals = Readonly<Record<CopyDirection, DirectionTotals>>;
+export type CopyTotals = Readonly<Record<CopyDirection, CopyFigures>>;
 
-const NONE: DirectionTotals = { done: 0, unavailable: 0, damaged: 0, bytes: 0, seconds: 0 };
+const NONE: CopyFigures = { done: 0, unavailable: 0, damaged: 0, bytes: 0, seconds: 0 };
 
 export class CopyTotalsCount {
   totals: CopyTotals = { upload: NONE, download: NONE };

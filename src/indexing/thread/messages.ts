@@ -1,8 +1,8 @@
 import type { IndexPreload, LogLevel } from "../../config/schema.ts";
 import type { SnapshotCopies } from "../../config/snapshots.ts";
+import type { EngineFigures } from "../../observability/metrics.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { Progress } from "../changes/applied-changes.ts";
-import type { CopyTotals } from "../copies/copy-totals.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { Derived, WantedScope } from "../projects/derived-scopes.ts";
 import type { WantedFacets } from "../projects/match-facets.ts";
@@ -29,20 +29,9 @@ export interface IndexerOptions {
 }
 
 /** The state of the indexing thread, sent every INDEX_REPORT_INTERVAL_MS. */
-export interface IndexerReport {
+export interface IndexerReport extends Omit<EngineFigures, "queued" | "pendingLoads" | "recall"> {
   /** Why the indexes have not caught up; null once they have. */
   readonly behind: string | null;
-  /** Entries of the change log that are not indexed yet. */
-  readonly lag: number;
-  readonly projects: number;
-  readonly vectors: number;
-  /** Vectors that are not in a graph yet and will be. */
-  readonly backlog: number;
-  readonly bytes: number;
-  /** True when all changes are indexed, and all graphs are built and calibrated. */
-  readonly complete: boolean;
-  /** Null when snapshots stay on their node. */
-  readonly copies: CopyTotals | null;
 }
 
 /** The recall of recent live searches in one index. */

@@ -1,4 +1,5 @@
 import type { LogLevel } from "../../config/schema.ts";
+import type { IndexerReport } from "../../indexing/thread/messages.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 
 /** What the thread that writes vectors is started with. */
@@ -12,17 +13,7 @@ export interface ReplicatorOptions {
 }
 
 /** The state of the engine's database, sent every INDEX_REPORT_INTERVAL_MS. */
-export interface ReplicatorReport {
-  /** Why searches may not see all changes yet; null when they do. */
-  readonly behind: string | null;
-  /** Changes that are not searchable yet. */
-  readonly lag: number;
-  readonly projects: number;
-  readonly vectors: number;
-  /** Vectors that are not in a graph yet and will be. */
-  readonly backlog: number;
-  readonly complete: boolean;
-}
+export type ReplicatorReport = Omit<IndexerReport, "bytes" | "copies">;
 
 export interface ReplicatorProtocol extends ThreadProtocol {
   readonly options: ReplicatorOptions;

@@ -97,7 +97,7 @@ export function projectPath(...parts: string[]): string {
   return ["projects", ...parts.map(encodeURIComponent)].join("/");
 }
 
-interface Page<T> {
+export interface Page<T> {
   readonly data: readonly T[];
   readonly page_info: { readonly next: string | null };
 }

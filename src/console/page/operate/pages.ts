@@ -1,11 +1,6 @@
 import { useState } from "preact/hooks";
-import { call } from "../base/api.ts";
+import { call, type Page } from "../base/api.ts";
 import { type Resource, useResource } from "../base/resource.ts";
-
-interface Page<T> {
-  readonly data: readonly T[];
-  readonly page_info: { readonly next: string | null };
-}
 
 interface Listing<T> {
   readonly items: readonly T[];
