@@ -1,17 +1,17 @@
 #include "index/version_rows.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "common/chunk_text.hpp"
 
 namespace tessera {
 
-/// An entry of the hash table, its pointer, and that of its bucket.
-static constexpr uint64_t SPAN_BYTES = 56;
+static constexpr size_t SLOTS_MIN = 16;
 static constexpr size_t UUID_CHARS = 36;
 static constexpr size_t HALF_DIGITS = 16;
 
-VersionRows::Key VersionRows::keyOf(std::string_view versionId) {
+VersionKey VersionKey::of(std::string_view versionId) {
   uint64_t halves[2] = {0, 0};
   size_t digits = 0;
   for (const char c : versionId) {
@@ -34,20 +34,36 @@ VersionRows::Key VersionRows::keyOf(std::string_view versionId) {
 void VersionRows::add(std::string_view chunkText, uint32_t row) {
   ChunkText chunk;
   if (!readChunkText(chunkText, chunk)) return;
-  const Key key = keyOf(chunk.versionId);
+  const VersionKey key = VersionKey::of(chunk.versionId);
   std::unique_lock lock(mutex_);
-  const bool continues = last_ != nullptr && last_->first == key &&
-                         last_->second.first + last_->second.count == row;
-  if (continues) {
-    last_->second.count++;
-  } else {
-    last_ = &*spans_.emplace(key, Span{row, 1});
+  if (spans_ > 0 && slots_[last_].key == key && slots_[last_].first + slots_[last_].count == row) {
+    slots_[last_].count++;
+    return;
+  }
+  // At most half of the slots are taken, so that those of a key are found after few others.
+  if (2 * (spans_ + 1) > slots_.size()) grow();
+  last_ = insert({key, row, 1});
+  spans_++;
+}
+
+size_t VersionRows::insert(const Span& span) {
+  size_t at = startOf(span.key);
+  while (slots_[at].count > 0) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = span;
+  return at;
+}
+
+void VersionRows::grow() {
+  std::vector<Span> before(std::max(SLOTS_MIN, 2 * slots_.size()));
+  before.swap(slots_);
+  for (const Span& span : before) {
+    if (span.count > 0) insert(span);
   }
 }
 
 uint64_t VersionRows::bytes() const {
   std::shared_lock lock(mutex_);
-  return spans_.size() * SPAN_BYTES;
+  return slots_.size() * sizeof(Span);
 }
 
 }  // namespace tessera

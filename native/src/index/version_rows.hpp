@@ -4,9 +4,18 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 namespace tessera {
+
+/// The id of a file version: a UUID, or the hash of another id.
+struct VersionKey {
+  uint64_t high;
+  uint64_t low;
+
+  static VersionKey of(std::string_view versionId);
+  bool operator==(const VersionKey&) const = default;
+};
 
 /// One writer adds rows while any number of threads read.
 class VersionRows {
@@ -14,41 +23,57 @@ class VersionRows {
   /// Notes a row, which is greater than those before, by the rendered text of its chunk.
   void add(std::string_view chunkText, uint32_t row);
 
-  /// Calls `visit(row)` for the rows of a version, ascending by the index of the chunk.
-  template <typename Visit>
-  void forEach(std::string_view versionId, const Visit& visit) const {
-    std::shared_lock lock(mutex_);
-    const auto [first, last] = spans_.equal_range(keyOf(versionId));
-    for (auto span = first; span != last; ++span) {
-      for (uint32_t i = 0; i < span->second.count; i++) visit(span->second.first + i);
+  /// No row is added while it exists.
+  class Reader {
+   public:
+    explicit Reader(const VersionRows& rows) : rows_(rows), lock_(rows.mutex_) {}
+
+    /// Requests the rows of a version from memory before they are needed.
+    void prefetch(VersionKey version) const {
+      if (!rows_.slots_.empty()) __builtin_prefetch(&rows_.slots_[rows_.startOf(version)]);
     }
-  }
+
+    /// Calls `visit(row)` for the rows of a version until that returns false.
+    template <typename Visit>
+    void forEach(VersionKey version, const Visit& visit) const {
+      const auto& slots = rows_.slots_;
+      if (slots.empty()) return;
+      for (size_t at = rows_.startOf(version); slots[at].count > 0; at = (at + 1) & (slots.size() - 1)) {
+        const auto& [key, first, count] = slots[at];
+        for (uint32_t i = 0; key == version && i < count; i++) {
+          if (!visit(first + i)) return;
+        }
+      }
+    }
+
+   private:
+    const VersionRows& rows_;
+    const std::shared_lock<std::shared_mutex> lock_;
+  };
 
   uint64_t bytes() const;
 
  private:
+  /// Successive rows of a version, which may have several of these; none in a slot that is free.
   struct Span {
+    VersionKey key;
     uint32_t first;
     uint32_t count;
   };
 
-  /// A UUID, or the hash of another id.
-  struct Key {
-    uint64_t high;
-    uint64_t low;
-
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& key) const { return key.high ^ key.low * 0x9e3779b97f4a7c15; }
-  };
-
-  static Key keyOf(std::string_view versionId);
+  size_t startOf(VersionKey key) const {
+    const uint64_t mixed = (key.high ^ key.low) * 0x9e3779b97f4a7c15;
+    return (mixed >> 32) & (slots_.size() - 1);
+  }
+  size_t insert(const Span& span);
+  void grow();
 
   mutable std::shared_mutex mutex_;
-  std::unordered_multimap<Key, Span, KeyHash> spans_;
-  /// The span that was added last; null before the first.
-  std::pair<const Key, Span>* last_ = nullptr;
+  /// A hash table in which a span is in the first free slot from that of its key on. Their number is a power of two.
+  std::vector<Span> slots_;
+  size_t spans_ = 0;
+  /// The slot that was filled last.
+  size_t last_ = 0;
 };
 
 }  // namespace tessera

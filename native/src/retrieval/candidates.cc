@@ -53,7 +53,7 @@ Candidates::Candidates(std::span<const TextSegment> segments, const Scope* scope
 void Candidates::find(size_t wanted) {
   matches_.clear();
   candidates_.clear();
-  byVersion_.clear();
+  versions_.clear();
   files_ = 0;
   total_ = 0;
   countsAll_ = request_.mode == RetrievalMode::KEYWORD;
@@ -85,16 +85,15 @@ void Candidates::compareChunks() {
     const float* vector;
     double inverseNorm;
   };
+  for (const HitCandidate& candidate : candidates_) versions_.emplace_back(versionOf(*candidate.match));
   std::vector<Compared> compared;
-  for (HitCandidate& candidate : candidates_) {
-    const std::string_view version = versionOf(*candidate.match);
-    byVersion_.emplace(version, static_cast<size_t>(&candidate - candidates_.data()));
-    size_t count = 0;
-    source_.forEachVector(version, [&](const float* vector, double inverseNorm) {
-      compared.push_back({candidate.item, vector, inverseNorm});
-      return ++count < COMPARED_CHUNKS;
-    });
-  }
+  std::vector<size_t> counts(candidates_.size(), 0);
+  source_.forEachVector(versions_, [&](size_t i, const float* vector, double inverseNorm) {
+    if (counts[i] == COMPARED_CHUNKS) return false;
+    compared.push_back({candidates_[i].item, vector, inverseNorm});
+    counts[i]++;
+    return true;
+  });
   for (size_t i = 0; i < compared.size(); i++) {
     const size_t ahead = i + VECTORS_AHEAD;
     if (ahead < compared.size()) prefetch(compared[ahead].vector, VECTOR_START_BYTES);
@@ -131,11 +130,11 @@ void Candidates::addChunk(const ChunkRef& chunk, double cosine) {
   candidate.chunk = chunk;
   offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
   candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
-  const auto file = byVersion_.find(chunk.parts.versionId);
+  const auto file = std::ranges::find(versions_, VersionKey::of(chunk.parts.versionId), &VersionId::key);
   // Chunks that only a longer list has change no score, so that scores do not depend on its length.
-  if (candidate.item.counts && file != byVersion_.end()) {
+  if (candidate.item.counts && file != versions_.end()) {
     // A long file may have a better chunk than those that were compared.
-    HitCandidate& own = candidates_[file->second];
+    HitCandidate& own = candidates_[static_cast<size_t>(file - versions_.begin())];
     offer(own.item, chunk.vector, chunk.inverseNorm, cosine);
     if (own.item.counts) candidate.item.counts = false;
   }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "retrieval/fusion.hpp"
@@ -75,8 +74,8 @@ class Candidates {
   bool hasAllVectors_ = true;
   std::vector<TextMatch> matches_;
   std::vector<HitCandidate> candidates_;
-  /// The candidates that are files, before they are ranked.
-  std::unordered_map<std::string_view, size_t> byVersion_;
+  /// Those of the candidates that are files, before they are ranked.
+  std::vector<VersionId> versions_;
   std::vector<FusedItem> items_;
   std::optional<Fusion> fusion_;
 };

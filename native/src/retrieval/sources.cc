@@ -47,12 +47,13 @@ std::vector<ChunkRef> ChunkSource::chunksOf(std::string_view versionId) const {
   if (const GivenVersion* version = given(versionId)) return version->chunks;
   std::vector<ChunkRef> chunks;
   if (scope_ == nullptr) return chunks;
+  const VersionKey key = VersionKey::of(versionId);
   for (const ScopeParts& parts : scope_->parts) {
     for (const auto& part : parts) {
       const Shard& shard = *part->shard;
-      shard.versions().forEach(versionId, [&](uint32_t row) {
-        if (!part->rows.has(row)) return;
-        chunks.push_back(chunkAt(shard, row, shard.dimension() == dimension_));
+      VersionRows::Reader(shard.versions()).forEach(key, [&](uint32_t row) {
+        if (part->rows.has(row)) chunks.push_back(chunkAt(shard, row, shard.dimension() == dimension_));
+        return true;
       });
     }
   }

@@ -33,6 +33,14 @@ struct GivenVersion {
   double bareMs = 0;
 };
 
+/// The id of a file version, as it is written and as it is looked for.
+struct VersionId {
+  std::string_view text;
+  VersionKey key;
+
+  explicit VersionId(std::string_view id) : text(id), key(VersionKey::of(id)) {}
+};
+
 class ChunkSource {
  public:
   /// @param scope null without an index of vectors
@@ -41,21 +49,28 @@ class ChunkSource {
 
   /// The chunks of a version that are in the scope, by index; empty if none is in memory.
   std::vector<ChunkRef> chunksOf(std::string_view versionId) const;
-  /// Calls `visit(vector, inverseNorm)` for the vectors of its chunks until that returns false.
+  /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version, until that returns false for
+  /// the version.
   template <typename Visit>
-  void forEachVector(std::string_view versionId, Visit visit) const {
-    if (const GivenVersion* version = given(versionId)) {
+  void forEachVector(std::span<const VersionId> versions, const Visit& visit) const {
+    for (size_t i = 0; i < versions.size() && !given_.empty(); i++) {
+      const GivenVersion* version = given(versions[i].text);
+      if (version == nullptr) continue;
       for (const ChunkRef& chunk : version->chunks) {
-        if (chunk.vector != nullptr && !visit(chunk.vector, chunk.inverseNorm)) return;
+        if (chunk.vector != nullptr && !visit(i, chunk.vector, chunk.inverseNorm)) break;
       }
-    } else if (scope_ != nullptr) {
-      bool goesOn = true;
-      for (const auto& part : scope_->parts[static_cast<size_t>(dimensionSlot(dimension_))]) {
-        const Shard& shard = *part->shard;
-        shard.versions().forEach(versionId, [&](uint32_t row) {
-          if (!goesOn || !part->rows.has(row)) return;
+    }
+    if (scope_ == nullptr) return;
+    for (const auto& part : scope_->parts[static_cast<size_t>(dimensionSlot(dimension_))]) {
+      const Shard& shard = *part->shard;
+      const VersionRows::Reader reader(shard.versions());
+      for (const VersionId& version : versions) reader.prefetch(version.key);
+      for (size_t i = 0; i < versions.size(); i++) {
+        if (given(versions[i].text) != nullptr) continue;
+        reader.forEach(versions[i].key, [&](uint32_t row) {
+          if (!part->rows.has(row)) return true;
           const uint32_t node = shard.nodeOf(row);
-          goesOn = visit(shard.vectors().vector(node), shard.vectors().inverseNorm(node));
+          return visit(i, shard.vectors().vector(node), shard.vectors().inverseNorm(node));
         });
       }
     }
