@@ -291,7 +291,7 @@ describe("POST /projects/{project_reference}/retrieve", () => {
       'import Kiwi from "./kiwi"\n\n# Birds\n\nA wombat, see [the page][tawny].\n\n{{< emu >}}\n\n<!-- dingo -->\n\n[tawny]: /bilby\n\n> [!QUOLL]\n> End.\n';
     const { ask } = await projectWith({ "birds.md": text }, "hashing");
     const { body } = await ask({ query: "wombat" });
-    expect(body.data[0].highlight.text).toBe("A wombat, see the page. End.");
+    expect(body.data[0].highlight.text).toBe("Birds A wombat, see the page. End.");
     expect(body.data[0].heading).toBe("Birds");
     for (const query of ["Kiwi", "emu", "dingo", "bilby", "quoll"]) {
       const { body } = await ask({ query, mode: "keyword" });

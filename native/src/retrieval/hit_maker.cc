@@ -44,7 +44,6 @@ std::optional<ShownHit> HitMaker::hitOf(const HitCandidate& candidate) {
   const std::string_view version = candidates_.versionOf(*candidate.match);
   const auto chunks = chunksOf(version);
   if (chunks.empty()) return fileHit(std::move(hit), version);
-  hit.isWhole = chunks.size() == 1 && request_.excluded.chunkIds.empty();
   passages_.choose(chunks, hit);
   if (request_.mode == RetrievalMode::HYBRID && hit.chunk->vector != nullptr) {
     const double cosine = candidates_.cosineWith(hit.chunk->vector, hit.chunk->inverseNorm);
@@ -60,7 +59,6 @@ std::optional<ShownHit> HitMaker::fileHit(ShownHit&& hit, std::string_view versi
     return std::nullopt;
   }
   const GivenVersion* given = source_.given(version);
-  hit.isWhole = true;
   hit.file = given == nullptr ? KnownFiles::instance().find(version) : given->file;
   // The other hits of the page do not depend on one that has to be read.
   if (hit.file.empty()) unread_.emplace_back(version);
@@ -73,17 +71,16 @@ void HitMaker::addPassages(const HitCandidate& candidate, std::vector<ShownHit>&
   const std::string_view version = best.chunk->parts.versionId;
   const auto chunks = chunksOf(version);
   if (chunks.empty() && source_.given(version) == nullptr) unread_.emplace_back(version);
-  const auto covered = candidate.match == nullptr ? std::vector<Passages::Coverage>(chunks.size())
+  const auto covered = candidate.match == nullptr ? std::vector<double>(chunks.size())
                                                   : passages_.coverages(chunks);
   double most = 0;
-  for (const auto& each : covered) most = std::max(most, each.covered);
+  for (const double each : covered) most = std::max(most, each);
   std::vector<ShownHit> others;
   for (size_t i = 0; i < chunks.size(); i++) {
     if (chunks[i].parts.id == best.chunk->parts.id) continue;
-    const double share = most > 0 ? covered[i].covered / most : 0;
+    const double share = most > 0 ? covered[i] / most : 0;
     auto hit = passageOf(chunks[i], best, share);
     if (!hit) continue;
-    if (share > 0) hit->passage = covered[i].position;
     others.push_back(std::move(*hit));
   }
   std::ranges::stable_sort(others, std::greater(), &ShownHit::score);

@@ -5,36 +5,13 @@
 #include "common/limits.hpp"
 #include "common/utf8.hpp"
 #include "json/json_members.hpp"
-#include "text/page/markdown_units.hpp"
-#include "text/page/plain_text.hpp"
 
 namespace tessera {
 
 /// Text of a version, in bytes, in which the best passage is looked for.
 static constexpr size_t BEST_PASSAGE_BYTES = size_t{1} << 20;
-/// Code units of a chunk from which a highlight is cut, and how many of them are before its first word.
-static constexpr size_t REGION_UNITS = 4 * MAX_SNIPPET_CHARS;
-static constexpr size_t REGION_LEAD = MAX_SNIPPET_CHARS;
 /// More than rounding errors of weights.
 static constexpr double WEIGHT_ROUNDING = 1e-9;
-
-/// Where a line starts, if that is near the position.
-static size_t lineBefore(Units text, size_t position, const Tokenizer& tokenizer) {
-  if (position == 0) return 0;
-  const size_t earliest = position > REGION_LEAD ? position - REGION_LEAD : 0;
-  const size_t line = text.rfind(u'\n', position);
-  if (line != Units::npos && line >= earliest) return line + 1;
-  return tokenizer.characterStart(text, position);
-}
-
-/// Marks that a snippet does not begin where its text does.
-static void addLead(Snippet& snippet) {
-  snippet.text.insert(0, 1, u'…');
-  for (auto& [start, end] : snippet.matches) {
-    start++;
-    end++;
-  }
-}
 
 Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query,
                    const Tokenizer& tokenizer, LookupScratch& scratch)
@@ -51,74 +28,45 @@ WordWindow Passages::densest(const DividedText& divided) {
   return densestPassage(spans_, query_, found_, counts_);
 }
 
-std::vector<Passages::Coverage> Passages::coverages(std::span<const ChunkRef> chunks) {
-  std::vector<Coverage> found(chunks.size());
+std::vector<double> Passages::coverages(std::span<const ChunkRef> chunks) {
+  std::vector<double> covered(chunks.size());
   size_t bytes = 0;
   for (size_t i = 0; i < chunks.size(); i++) {
     bytes += chunks[i].parts.content.size();
     if (bytes > BEST_PASSAGE_BYTES) break;
-    const auto [first, covered] = densest(scratch_.chunks.of(chunks[i].parts.content));
-    if (covered > 0) found[i] = {covered, static_cast<size_t>(first->position)};
+    covered[i] = densest(scratch_.chunks.of(chunks[i].parts.content)).covered;
   }
-  return found;
+  return covered;
 }
 
 void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
   hit.chunk = chunks.front();
   if (chunks.size() == 1) return;
-  const std::vector<Coverage> all = coverages(chunks);
+  const std::vector<double> all = coverages(chunks);
   double most = 0;
   for (size_t i = 0; i < chunks.size(); i++) {
-    if (all[i].covered <= most + WEIGHT_ROUNDING) continue;
+    if (all[i] <= most + WEIGHT_ROUNDING) continue;
     hit.chunk = chunks[i];
-    hit.passage = all[i].position;
-    most = all[i].covered;
+    most = all[i];
   }
 }
 
 void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
+  if (!hit.chunk) return highlightFile(*hit.document, snippet);
   const DividedText& divided = scratch_.chunks.of(hit.chunk->parts.content);
-  const Units text = divided.text;
-  size_t at = hit.passage.value_or(0);
-  if (!hit.passage) {
-    const FoundWord* first = densest(divided).first;
-    if (first != nullptr) at = static_cast<size_t>(first->position);
-  }
-  // Only the text around the passage is reduced to what a reader sees.
-  const size_t from = lineBefore(text, at > REGION_LEAD ? at - REGION_LEAD : 0, tokenizer_);
-  const Units region = text.substr(from, REGION_UNITS);
-  plainTextOf(region, plain_, endsInCode(text.substr(0, from)));
-  shown_.find(plain_, 0, plain_.size(), spans_);
-  cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_),
-             tokenizer_, snippet);
-  if (from > 0 && !snippet.text.starts_with(u'…')) addLead(snippet);
-  const bool goesOn = from + region.size() < text.size();
-  if (goesOn && !snippet.text.ends_with(u'…')) snippet.text += u'…';
+  const WordWindow window = densest(divided);
+  cutSnippet(divided.text, spans_, window, tokenizer_, snippet);
 }
 
-void Passages::highlightFiles(std::span<ShownHit> hits) {
-  const auto isOwn = [](const ShownHit& hit, uint32_t segment) {
-    return hit.isWhole && hit.document && hit.document->segment == segment;
-  };
-  for (uint32_t s = 0; s < segments_.size(); s++) {
-    if (std::ranges::none_of(hits, [&](const ShownHit& hit) { return isOwn(hit, s); })) continue;
-    const TermMarks marks(segments_[s], s, query_, scratch_.rank.marks);
-    Snippeter snippeter(segments_[s], marks, query_, tokenizer_, scratch_.texts);
-    for (ShownHit& hit : hits) {
-      if (!isOwn(hit, s)) continue;
-      const uint32_t document = hit.document->document;
-      if (snippeter.snippet(document, hit.snippet.emplace())) continue;
-      if (hit.chunk) {
-        // All of its text is headings.
-        hit.snippet.reset();
-        continue;
-      }
-      plain_ = headTextOf(segments_[s], document);
-      shown_.find(plain_, 0, plain_.size(), spans_);
-      cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_,
-                 *hit.snippet);
-    }
-  }
+/// As a lookup does. Of a file without text the title and the description are shown.
+void Passages::highlightFile(const TextMatch& file, Snippet& snippet) {
+  const TextSegment& segment = segments_[file.segment];
+  const TermMarks marks(segment, file.segment, query_, scratch_.rank.marks);
+  Snippeter snippeter(segment, marks, query_, tokenizer_, scratch_.texts);
+  if (snippeter.snippet(file.document, snippet)) return;
+  plain_ = headTextOf(segment, file.document);
+  shown_.find(plain_, 0, plain_.size(), spans_);
+  cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
 }
 
 std::optional<std::string_view> headingOf(const ChunkText& chunk) {

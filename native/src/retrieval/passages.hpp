@@ -25,12 +25,6 @@ struct ShownHit {
   double score = 0;
   std::optional<double> semantic;
   std::optional<double> keyword;
-  /// Whether it has all of its file that is in the scope.
-  bool isWhole = false;
-  /// Where the best passage of the chunk begins, in code units, once it was looked for.
-  std::optional<size_t> passage;
-  /// The highlight, once it was looked for.
-  std::optional<Snippet> snippet;
 
   /// Identifies the hit between pages.
   std::string_view key() const { return chunk ? chunk->parts.id : std::string_view(path); }
@@ -42,26 +36,16 @@ class Passages {
   Passages(std::span<const TextSegment> segments, const TextQuery& query,
            const Tokenizer& tokenizer, LookupScratch& scratch);
 
-  /// The passage of a chunk that covers most of the query.
-  struct Coverage {
-    /// The weight of the words that it has; 0 without any.
-    double covered = 0;
-    /// Where it begins, in code units.
-    size_t position = 0;
-  };
-
-  /// The best passage of each chunk of a file.
-  std::vector<Coverage> coverages(std::span<const ChunkRef> chunks);
+  /// The weight of the words in the passage that covers most of the query, of each chunk of a file; 0 without any.
+  std::vector<double> coverages(std::span<const ChunkRef> chunks);
   /// Gives a hit the chunk with the passage that covers most of the query; the first of equal ones.
   void choose(std::span<const ChunkRef> chunks, ShownHit& hit);
-  /// The passage of a hit's chunk that covers most of the query.
+  /// The passage of a hit's chunk, or of a file without chunks, that covers most of the query.
   void highlight(const ShownHit& hit, Snippet& snippet);
-  /// Highlights the hits whose text is that of their whole file, as a lookup does. Of a file without text the
-  /// title and the description are shown.
-  void highlightFiles(std::span<ShownHit> hits);
 
  private:
   WordWindow densest(const DividedText& divided);
+  void highlightFile(const TextMatch& file, Snippet& snippet);
 
   const std::span<const TextSegment> segments_;
   const TextQuery& query_;

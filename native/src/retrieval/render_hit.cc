@@ -65,17 +65,13 @@ void HitRenderer::appendGroup(std::string& out, std::span<const ShownHit> hits) 
 }
 
 void HitRenderer::appendContext(std::string& out, const ShownHit& hit) {
-  std::optional<std::string_view> heading;
-  Snippet own;
-  if (hit.chunk) {
-    heading = headingOf(hit.chunk->parts);
-    if (!hit.snippet) passages_.highlight(hit, own);
-  }
-  appendSnippet(out, "highlight", hit.snippet ? *hit.snippet : own);
+  Snippet highlight;
+  passages_.highlight(hit, highlight);
+  appendSnippet(out, "highlight", highlight);
   appendTitle(out, hit);
   out += R"(,"heading":)";
   // It is JSON already.
-  appendOrNull(out, heading, [](std::string& to, std::string_view text) {
+  appendOrNull(out, hit.chunk ? headingOf(hit.chunk->parts) : std::nullopt, [](std::string& to, std::string_view text) {
     to.append(1, '"').append(text).append(1, '"');
   });
 }

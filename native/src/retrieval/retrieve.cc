@@ -172,20 +172,17 @@ class Retrieval {
     });
   }
 
-  /// Finds the texts of the files that are shown.
+  /// Finds the files of the chunks that are shown, whose titles they have.
   void findDocuments() {
     for (ShownHit& hit : hits_) {
       if (hit.document || !hit.chunk) continue;
-      const std::string_view version = hit.chunk->parts.versionId;
-      hit.document = documentOf(segments_, hit.path, version);
-      hit.isWhole = hit.document && source_.chunksOf(version).size() == 1;
+      hit.document = documentOf(segments_, hit.path, hit.chunk->parts.versionId);
     }
   }
 
   void render(double milliseconds) {
     HitRenderer renderer(segments_, passages_, request_.hasQuery);
     if (request_.hasQuery || isGrouped()) findDocuments();
-    if (request_.hasQuery) passages_.highlightFiles(hits_);
     std::string& out = answer_.json;
     out.assign(R"({"data":[)");
     if (isGrouped()) {

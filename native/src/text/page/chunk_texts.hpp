@@ -1,4 +1,4 @@
-// The texts of chunks, divided into words.
+// The texts of chunks as a reader sees them, divided into words.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,20 +16,20 @@ struct DividedText {
     /// In UTF-16 code units, half-open.
     uint32_t start;
     uint32_t end;
-    /// How it starts, if it consists of ASCII; otherwise `OTHER`.
-    uint16_t wordStart;
   };
   static constexpr uint16_t OTHER = 0xffff;
   static_assert(OTHER >= WordStart::COUNT);
 
   std::u16string text;
+  /// How each piece starts that consists of ASCII; `OTHER` for the rest. Most of a text is read no further.
+  std::vector<uint16_t> wordStarts;
   std::vector<Piece> pieces;
 };
 
-/// Decodes the contents of chunks, and keeps those that were used recently. It belongs to one thread.
+/// Reads the contents of chunks, and keeps those that were used recently. It belongs to one thread.
 class ChunkTexts {
  public:
-  /// The text of a chunk's content, which is the inside of a JSON string. It stays where it is until the next call.
+  /// The text of a chunk's content, which is Markdown inside of a JSON string. It stays where it is until the next call.
   const DividedText& of(std::string_view content);
 
  private:
@@ -50,7 +50,8 @@ class ChunkTexts {
 
   DividedText divided(std::string_view content);
 
-  /// The text that is read.
+  /// The content that is read, and the units of its text.
+  std::u16string markdown_;
   WordUnits units_;
   RecentlyUsed<Key, DividedText, KeyHash> kept_{KEPT};
   /// The last one that is too large to be kept.

@@ -227,15 +227,8 @@ class InlineReader {
 
 }  // namespace
 
-bool endsInCode(std::u16string_view markdown) {
+void plainTextOf(std::u16string_view markdown, std::u16string& out) {
   bool isCode = false;
-  for (size_t line = 0; line < markdown.size(); line = endOfLine(markdown, line) + 1) {
-    if (isFence(markdown, line)) isCode = !isCode;
-  }
-  return isCode;
-}
-
-void plainTextOf(std::u16string_view markdown, std::u16string& out, bool isCode) {
   out.clear();
   InlineReader reader(markdown, out);
   for (size_t line = 0; line < markdown.size();) {

@@ -79,16 +79,18 @@ void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) 
   spans.clear();
   const std::u16string_view text = divided.text;
   if (!hasNames_) {
-    for (const auto& [start, end, wordStart] : divided.pieces) {
-      const bool isAscii = wordStart != DividedText::OTHER;
-      if (isAscii && !starts_.test(wordStart)) continue;
+    for (size_t i = 0; i < divided.wordStarts.size(); i++) {
+      const bool isAscii = divided.wordStarts[i] != DividedText::OTHER;
+      if (isAscii && !starts_.test(divided.wordStarts[i])) continue;
+      const auto [start, end] = divided.pieces[i];
       findPiece(text.substr(start, end - start), isAscii, start, spans);
     }
     return;
   }
   findNames(text, 0, spans, [&](const auto& each) {
-    for (const auto& [start, end, wordStart] : divided.pieces) {
-      each(start, end, wordStart != DividedText::OTHER);
+    for (size_t i = 0; i < divided.pieces.size(); i++) {
+      const auto [start, end] = divided.pieces[i];
+      each(start, end, divided.wordStarts[i] != DividedText::OTHER);
     }
   });
 }
