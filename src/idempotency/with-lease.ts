@@ -1,5 +1,15 @@
 import type { Acquired, Coordinator } from "../coordination/coordinator.ts";
+import type { Sql } from "../db/client.ts";
+import type { FailpointTrigger } from "../shared/failpoints.ts";
 import { LEASE_MS, LEASE_RENEW_MS } from "../shared/limits.ts";
+
+/** What work under a lease needs. */
+export interface LeasedServices {
+  readonly sql: Sql;
+  readonly coordinator: Coordinator;
+  readonly baseUrl: string;
+  readonly failpoint: FailpointTrigger;
+}
 
 interface LeasedWork<T> {
   /** Runs while the lease is held, or without one when the coordinator is unavailable. */

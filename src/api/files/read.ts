@@ -37,11 +37,15 @@ export function versionTag({ version_id, chunk_count }: Pick<FileRow, TagField>)
 
 type TagField = "version_id" | "chunk_count";
 
-interface ReadCall {
+/** A call of an operation on a file. */
+export interface FileCall {
   readonly principal: Principal;
   readonly params: { readonly project_reference: string; readonly file_reference: string };
-  readonly query: ScopeQuery;
   readonly request: Request;
+}
+
+interface ReadCall extends FileCall {
+  readonly query: ScopeQuery;
 }
 
 /**

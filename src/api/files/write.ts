@@ -1,5 +1,4 @@
 import { actorOf } from "../../audit/actor.ts";
-import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { requireClient } from "../../http/client-presence.ts";
@@ -16,6 +15,7 @@ import {
 } from "../../shared/limits.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
+import type { FileCall } from "./read.ts";
 import type { Admit, UnseenWrites } from "./unseen-writes.ts";
 import type { WriteThread } from "./write-thread.ts";
 
@@ -28,12 +28,9 @@ export interface WriteServices {
   readonly unseen: UnseenWrites;
 }
 
-interface WriteCall {
-  readonly principal: Principal;
+interface WriteCall extends FileCall {
   readonly requestId: string;
-  readonly params: { readonly project_reference: string; readonly file_reference: string };
   readonly query: { readonly environment?: string };
-  readonly request: Request;
 }
 
 export interface PutCall extends WriteCall {

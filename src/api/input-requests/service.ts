@@ -1,13 +1,11 @@
 import type { Principal } from "../../auth/principal.ts";
-import type { Coordinator } from "../../coordination/coordinator.ts";
-import type { Queryable, Sql, Transaction } from "../../db/client.ts";
+import type { Queryable, Transaction } from "../../db/client.ts";
 import { isLockTimeout } from "../../db/errors.ts";
 import { transaction } from "../../db/transaction.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../../idempotency/conflict.ts";
 import { settle } from "../../idempotency/settle.ts";
-import { withLease } from "../../idempotency/with-lease.ts";
+import { type LeasedServices, withLease } from "../../idempotency/with-lease.ts";
 import { Problem } from "../../problem/problem.ts";
-import type { FailpointTrigger } from "../../shared/failpoints.ts";
 import { canonicalJson } from "../../shared/json/canonical.ts";
 import {
   hasAccess,
@@ -26,13 +24,6 @@ export const OPERATION = "answerInputRequest";
 const ACTOR_TYPE = "human";
 /** The id of an attempt that has stored nothing. */
 const NOT_STORED = "";
-
-interface AnswerServices {
-  readonly sql: Sql;
-  readonly coordinator: Coordinator;
-  readonly baseUrl: string;
-  readonly failpoint: FailpointTrigger;
-}
 
 interface Answer {
   readonly principal: Principal;
@@ -92,7 +83,7 @@ function valuesFor(request: RequestRow, { values }: Answer): string {
 /** One attempt in one transaction. Repeated after a lost connection, it finds its stored answer. */
 async function attempt(
   tx: Transaction,
-  { baseUrl, failpoint }: AnswerServices,
+  { baseUrl, failpoint }: LeasedServices,
   answer: Answer,
   responseId: string,
 ): Promise<Outcome> {
@@ -126,7 +117,7 @@ async function requireAccess(sql: Queryable, { principal, conversationId }: Answ
 }
 
 /** Stores the answer, across failures of the database connection. */
-async function store(services: AnswerServices, answer: Answer): Promise<Answered> {
+async function store(services: LeasedServices, answer: Answer): Promise<Answered> {
   const { sql, failpoint } = services;
   const responseId = Bun.randomUUIDv7();
   failpoint("answer.leased");
@@ -141,7 +132,7 @@ async function store(services: AnswerServices, answer: Answer): Promise<Answered
 
 /** What an attempt is told while another one has the lease, which may be that of a crashed process. */
 async function whileBusy(
-  { sql, baseUrl }: AnswerServices,
+  { sql, baseUrl }: LeasedServices,
   answer: Answer,
   heldForMs: number,
 ): Promise<Answered> {
@@ -186,7 +177,7 @@ function unknown(cause: unknown): Problem {
  * progress, a duplicate or a conflict. Throws `conversation-not-found`, `input-request-not-found`,
  * `input-request-closed`, `validation-failed`, and `idempotency-conflict` in its three states.
  */
-export async function answerRequest(services: AnswerServices, answer: Answer): Promise<Answered> {
+export async function answerRequest(services: LeasedServices, answer: Answer): Promise<Answered> {
   const { sql, coordinator, baseUrl, failpoint } = services;
   const { conversationId, requestId } = answer;
   failpoint("answer.received");

@@ -10,7 +10,7 @@ import { removeProject } from "./manage.ts";
 import type { Project, ProjectChange } from "./schema.ts";
 import { fingerprintOf, getProject, type ProjectServices } from "./service.ts";
 
-interface ChangeCall {
+export interface ChangeCall {
   readonly principal: Principal;
   readonly requestId: string;
   readonly reference: string;

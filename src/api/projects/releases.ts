@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
-import type { Principal } from "../../auth/principal.ts";
 import { holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
@@ -12,6 +11,7 @@ import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/rows.ts";
 import { ProjectParams, text } from "../../shared/schemas.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
+import type { ChangeCall } from "./change.ts";
 import { EnvironmentChange, EnvironmentSummary, NewRelease, ReleaseSummary } from "./schema.ts";
 
 const EnvironmentParams = Type.Object({
@@ -36,16 +36,10 @@ const ENVIRONMENT_EXAMPLE: EnvironmentSummary = {
   active_release_id: RELEASE_EXAMPLE.id,
 };
 
-interface Caller {
-  readonly principal: Principal;
-  readonly requestId: string;
-  readonly reference: string;
-}
-
 /** Runs a change of a project by a caller who may change its contents. */
 async function changing<T>(
   sql: Sql,
-  { principal, requestId, reference }: Caller,
+  { principal, requestId, reference }: ChangeCall,
   work: (tx: Transaction, projectId: string) => Promise<T>,
 ): Promise<T> {
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
@@ -81,7 +75,11 @@ async function insertRelease(
  * Freezes the working set of an environment as a release. Throws `project-not-found`, `permission-denied`,
  * `environment-not-found` and `release-name-taken`.
  */
-async function createRelease(sql: Sql, caller: Caller, input: NewRelease): Promise<ReleaseSummary> {
+async function createRelease(
+  sql: Sql,
+  caller: ChangeCall,
+  input: NewRelease,
+): Promise<ReleaseSummary> {
   try {
     return await changing(sql, caller, async (tx, projectId) => {
       await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
@@ -99,7 +97,7 @@ async function createRelease(sql: Sql, caller: Caller, input: NewRelease): Promi
  */
 async function activate(
   sql: Sql,
-  caller: Caller,
+  caller: ChangeCall,
   { environment, release }: { readonly environment: string; readonly release: string | null },
 ): Promise<EnvironmentSummary> {
   return await changing(sql, caller, async (tx, projectId) => {

@@ -1,12 +1,10 @@
 import pRetry from "p-retry";
-import type { Coordinator } from "../../coordination/coordinator.ts";
 import type { Sql } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../../idempotency/conflict.ts";
 import { settle } from "../../idempotency/settle.ts";
-import { withLease } from "../../idempotency/with-lease.ts";
+import { type LeasedServices, withLease } from "../../idempotency/with-lease.ts";
 import { Problem } from "../../problem/problem.ts";
-import type { FailpointTrigger } from "../../shared/failpoints.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
 import { type Delivery, type EventRow, readEvent, storeDelivery } from "./queries.ts";
 
@@ -14,13 +12,6 @@ import { type Delivery, type EventRow, readEvent, storeDelivery } from "./querie
 const DELIVERY_RACE_RETRIES = 3;
 
 export const OPERATION = "deliverWebhook";
-
-interface DeliveryServices {
-  readonly sql: Sql;
-  readonly coordinator: Coordinator;
-  readonly baseUrl: string;
-  readonly failpoint: FailpointTrigger;
-}
 
 /** The event of a delivery. */
 export interface Outcome {
@@ -96,7 +87,7 @@ async function storeOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | und
 }
 
 /** Stores the delivery, across failures of the database connection. */
-async function store({ sql, baseUrl, failpoint }: DeliveryServices, delivery: Delivery) {
+async function store({ sql, baseUrl, failpoint }: LeasedServices, delivery: Delivery) {
   failpoint("delivery.leased");
   const event = await settle(() => storeOrFind(sql, delivery), {
     unknown: (cause) => unknown(delivery.key, cause),
@@ -112,7 +103,7 @@ async function store({ sql, baseUrl, failpoint }: DeliveryServices, delivery: De
  * `idempotency-conflict` in each of its three states.
  */
 export async function deliver(
-  services: DeliveryServices,
+  services: LeasedServices,
   definitionId: string,
   key: string | null,
   payload: Payload,

@@ -121,20 +121,23 @@ export interface SearchWork extends Work {
   readonly countsAll: boolean;
 }
 
-/** How a lookup was carried out. */
-export interface LookupWork extends Work {
-  /** Matches in the shard. */
-  readonly total: number;
-  /** Items in the shard. */
-  readonly shardItems: number;
+interface PageWork extends Work {
   /** True when another page follows. */
   readonly more: boolean;
   /** The state that the next page continues from; "" when there is none. */
   readonly progress: string;
 }
 
+/** How a lookup was carried out. */
+export interface LookupWork extends PageWork {
+  /** Matches in the shard. */
+  readonly total: number;
+  /** Items in the shard. */
+  readonly shardItems: number;
+}
+
 /** How a retrieval was carried out. */
-interface RetrieveWork extends Work {
+interface RetrieveWork extends PageWork {
   /** True when the page is short because the engine has given too few hits. */
   readonly lacksHits: boolean;
   /** The ids of the versions that match, separated by commas; null if they are not listed. */
@@ -144,10 +147,6 @@ interface RetrieveWork extends Work {
   /** Hits of all pages; there may be more, unless `countsAll`. */
   readonly total: number;
   readonly countsAll: boolean;
-  /** True when another page follows. */
-  readonly more: boolean;
-  /** The state that the next page continues from; "" when there is none. */
-  readonly progress: string;
 }
 
 interface WorkOf {

@@ -1,17 +1,13 @@
 import { countFacets } from "../fields/facets.ts";
 import type { Members } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
+import type { WantedFields } from "./scope-fields.ts";
 
 /** The time that counting takes for one request at most. */
 const FACETS_WORK_MAX_MS = 1_000;
 
-/** The file versions and the fields of which values are counted. */
-export interface WantedFacets {
-  readonly projectId: string;
-  /** The user who asks. */
-  readonly tenant: string;
-  /** In which the versions were found. */
-  readonly scopeId: string;
+/** The file versions that were found in a scope, and the fields of which values are counted. */
+export interface WantedFacets extends WantedFields {
   /** Separated by commas. */
   readonly versionIds: string;
   /** As filters name fields. */

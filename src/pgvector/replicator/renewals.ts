@@ -1,8 +1,5 @@
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
-import type { Sql } from "../../db/client.ts";
-import type { ChangeLog } from "../../indexing/changes/change-log.ts";
-import type { Log } from "../../observability/log.ts";
 import {
   INDEX_RETRY_BASE_MS,
   INDEX_RETRY_MAX_MS,
@@ -12,18 +9,14 @@ import {
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { SCHEMA } from "../tables.ts";
 import { beginCopy, type Layout, switchCopies } from "./projects-store.ts";
-import type { ReplicatedProject } from "./replicated-project.ts";
+import type { ReplicatedProject, ReplicationContext } from "./replicated-project.ts";
 import { whileLeading } from "./store.ts";
 
 /** How long changes of a project may wait while searches turn to its new copy. */
 const VECTOR_SWITCH_WAIT_MS = 1_000;
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
-interface RenewalContext {
-  /** The engine's database. */
-  readonly sql: Sql;
-  readonly changes: ChangeLog;
-  readonly log: Log;
+interface RenewalContext extends Pick<ReplicationContext, "sql" | "changes" | "log" | "lost"> {
   readonly layout: Layout;
   /** Opens the copy of a project that is filling. */
   fill(projectId: string): ReplicatedProject;
@@ -31,8 +24,6 @@ interface RenewalContext {
   isDropping(projectId: string): boolean;
   /** Called after searches have begun to read this copy. */
   replaced(project: ReplicatedProject): void;
-  /** Called when another process has become the leader. */
-  lost(): void;
 }
 
 /**

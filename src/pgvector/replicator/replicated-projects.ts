@@ -1,10 +1,8 @@
 import pLimit from "p-limit";
 import type { Sql } from "../../db/client.ts";
 import type { ScopeRef } from "../../engine/requests/scope.ts";
-import type { Anchor, Change, ChangeLog } from "../../indexing/changes/change-log.ts";
+import type { Anchor, Change } from "../../indexing/changes/change-log.ts";
 import { Follower } from "../../indexing/changes/follower.ts";
-import type { VersionReader } from "../../indexing/versions/version-index.ts";
-import type { Log } from "../../observability/log.ts";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { SCHEMA } from "../tables.ts";
@@ -21,12 +19,8 @@ const VECTOR_REPLICATOR_PROJECTS = 4;
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
 /** The databases: `source` is the platform's database, `sql` the engine's. */
-interface Sources {
+interface Sources extends Pick<ReplicationContext, "sql" | "changes" | "reader" | "log"> {
   readonly source: Sql;
-  readonly sql: Sql;
-  readonly changes: ChangeLog;
-  readonly reader: VersionReader;
-  readonly log: Log;
 }
 
 interface SavedState {

@@ -9,10 +9,7 @@ export interface Resource<T> {
   readonly reload: () => void;
 }
 
-interface State<T> {
-  readonly value: T | undefined;
-  readonly error: unknown;
-  readonly loading: boolean;
+interface State<T> extends Omit<Resource<T>, "reload"> {
   readonly key: string | undefined;
 }
 

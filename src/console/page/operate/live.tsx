@@ -2,7 +2,7 @@ import { bytes, duration, number } from "../base/format.ts";
 import { changeParams } from "../base/router.ts";
 import { Segmented } from "../parts/form.tsx";
 import { Panel } from "../parts/page.tsx";
-import { Plot } from "../parts/plot.tsx";
+import { Plot, type PlotProps } from "../parts/plot.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { type History, useHistory, type Values } from "./history.ts";
 
@@ -17,14 +17,9 @@ const SECONDS_PER_MINUTE = 60;
 
 type Line = readonly [label: string, values: (history: History) => Values];
 
-interface PlotOf {
-  readonly title: string;
+interface PlotOf extends Pick<PlotProps, "title" | "format" | "top" | "bottom"> {
   readonly lead: string;
   readonly lines: readonly Line[];
-  readonly format: (value: number) => string;
-  /** The highest value there can be. */
-  readonly top?: number;
-  readonly bottom?: number;
 }
 
 /** What was asked of the indexes, of whatever kind. */

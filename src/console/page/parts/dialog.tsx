@@ -32,14 +32,11 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
   );
 }
 
-interface ConfirmProps {
-  readonly title: string;
+interface ConfirmProps extends Omit<DialogProps, "wide"> {
   readonly yes: string;
   /** A text that has to be typed, for what is lost for good. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<void>;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
 }
 
 /** Asks before something that cannot be undone. It closes when that is done, and shows why it is not. */

@@ -1,14 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-interface PageProps {
+interface PanelProps {
   readonly title: string;
   /** A sentence below the title. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+interface PageProps extends PanelProps {
   /** For a view whose first control says what it is. */
   readonly titleHidden?: boolean;
-  readonly children: ComponentChildren;
 }
 
 /** A view: its title, which also names the tab and takes the focus, and its contents. */
@@ -35,13 +38,6 @@ export function Page({ title, lead, actions, titleHidden = false, children }: Pa
       {children}
     </div>
   );
-}
-
-interface PanelProps {
-  readonly title: string;
-  readonly lead?: ComponentChildren;
-  readonly actions?: ComponentChildren;
-  readonly children: ComponentChildren;
 }
 
 /** A part of a view on a surface of its own. */

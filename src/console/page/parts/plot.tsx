@@ -19,7 +19,7 @@ interface Series {
   readonly values: readonly (number | null)[];
 }
 
-interface PlotProps {
+export interface PlotProps {
   readonly title: string;
   /** Seconds since 1970, at least one. */
   readonly times: readonly number[];
