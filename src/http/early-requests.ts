@@ -3,8 +3,7 @@ import { Problem, problemBody } from "../problem/problem.ts";
 import { STARTING_REQUESTS_MAX } from "../shared/limits.ts";
 import { TenantGate } from "../tenants/tenant-gate.ts";
 import { withCors } from "./cors.ts";
-import type { Handler } from "./request.ts";
-import { requestIdOf, targetOf } from "./request.ts";
+import { type Handler, requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
 
 /** While the service starts, this many requests wait for it, for this long at most. */

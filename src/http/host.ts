@@ -1,7 +1,6 @@
 import type { Log } from "../observability/log.ts";
 import { invalid } from "../problem/problem.ts";
-import type { Handler } from "./request.ts";
-import { requestIdOf } from "./request.ts";
+import { type Handler, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 
 /** A name or an address with an optional port. Clients may send an empty host. */

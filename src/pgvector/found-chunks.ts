@@ -1,5 +1,4 @@
-import type { Sql } from "../db/client.ts";
-import { asWrite } from "../db/client.ts";
+import { asWrite, type Sql } from "../db/client.ts";
 import { baseOf, type Scope } from "../engine/requests/scope.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import { codeOf, codeText, unitText, vectorOfBytes, vectorText } from "./codes.ts";

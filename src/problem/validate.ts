@@ -1,5 +1,4 @@
-import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import { FormatRegistry, Kind } from "@sinclair/typebox";
+import { FormatRegistry, Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { hasAtMost, isDateTime, isUri, isUuid } from "../shared/formats.ts";

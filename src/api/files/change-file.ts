@@ -1,5 +1,4 @@
-import type { Actor } from "../../audit/actor.ts";
-import { transactionAs } from "../../audit/actor.ts";
+import { type Actor, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { holdWritableProject, type Membership } from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";

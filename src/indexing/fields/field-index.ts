@@ -1,3 +1,4 @@
+import { OpenProjects } from "../versions/open-projects.ts";
 import type {
   IndexPart,
   MaintenanceState,
@@ -13,7 +14,7 @@ import { fieldsOf } from "./version-fields.ts";
 /** The index of the fields that filters compare. It belongs to the indexing thread. */
 export class FieldIndex implements VersionIndex {
   readonly name = "fields";
-  readonly #projects = new Map<string, FieldProject>();
+  readonly #projects = new OpenProjects<FieldProject>();
 
   openProject(projectId: string): void {
     if (!this.#projects.has(projectId)) this.#projects.set(projectId, new FieldProject());
@@ -45,7 +46,7 @@ export class FieldIndex implements VersionIndex {
     versionIds: readonly string[],
     reader: VersionReader,
   ): Promise<void> {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     for await (const rows of reader.fields(versionIds)) {
       for (const row of rows) project.add(fieldsOf(row));
     }
@@ -69,7 +70,7 @@ export class FieldIndex implements VersionIndex {
     versionIds: readonly string[],
     members?: Members,
   ): void {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     if (members === undefined) project.setScope(scopeId, versionIds);
     else project.scopes.set(scopeId, setOf(members.numbers, project.count));
   }
@@ -87,7 +88,7 @@ export class FieldIndex implements VersionIndex {
   }
 
   async snapshot(projectId: string, directory: string): Promise<void> {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     project.forgetUnheld();
     await writeFieldSnapshot(project, directory);
   }
@@ -104,11 +105,5 @@ export class FieldIndex implements VersionIndex {
     const bytes = this.find(projectId)?.bytes;
     if (bytes === undefined) return [];
     return [{ dimension: 0, entries: 0, maintained: 0, settled: true, bytes }];
-  }
-
-  #project(projectId: string): FieldProject {
-    const project = this.find(projectId);
-    if (project === undefined) throw new Error("the project is not open");
-    return project;
   }
 }

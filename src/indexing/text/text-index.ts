@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { timed } from "../../observability/long-tasks.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
+import { OpenProjects } from "../versions/open-projects.ts";
 import type {
   DocumentRow,
   IndexPart,
@@ -44,7 +45,7 @@ function shared({ key, segment }: TextSegment): SharedSegment {
  */
 export class TextIndex implements VersionIndex {
   readonly name = "text";
-  readonly #projects = new Map<string, TextProject>();
+  readonly #projects = new OpenProjects<TextProject>();
   /** One per core: the indexing thread and the main thread mostly wait, and wake up before these. */
   readonly #builders = new SegmentThreads(
     Math.min(TEXT_BUILD_THREADS_MAX, availableParallelism()),
@@ -75,7 +76,7 @@ export class TextIndex implements VersionIndex {
     versionIds: readonly string[],
     reader: VersionReader,
   ): Promise<void> {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     // Copies of the ids: a substring would keep the long string it was cut from in memory.
     const withoutText: string[] = [];
     const builds: Array<Promise<void>> = [];
@@ -131,7 +132,7 @@ export class TextIndex implements VersionIndex {
     versionIds: readonly string[],
     members?: Members,
   ): void {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     project.setScope(scopeId, versionIds, members);
     this.#publishScope(projectId, project, scopeId);
   }
@@ -146,7 +147,7 @@ export class TextIndex implements VersionIndex {
   }
 
   derive(projectId: string, scopeId: string, members: Members): void {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     project.derive(scopeId, members);
     this.#publishScope(projectId, project, scopeId);
   }
@@ -200,7 +201,7 @@ export class TextIndex implements VersionIndex {
   }
 
   snapshot(projectId: string, directory: string): Promise<void> {
-    return writeTextSnapshot(this.#project(projectId), directory);
+    return writeTextSnapshot(this.#projects.opened(projectId), directory);
   }
 
   async restore(projectId: string, directory: string): Promise<boolean> {
@@ -238,11 +239,5 @@ export class TextIndex implements VersionIndex {
 
   #publishScope(projectId: string, project: TextProject, scopeId: string): void {
     this.publish({ type: "scope", projectId, scopeId, members: project.members(scopeId) });
-  }
-
-  #project(projectId: string): TextProject {
-    const project = this.#projects.get(projectId);
-    if (project === undefined) throw new Error("the project is not open");
-    return project;
   }
 }

@@ -3,6 +3,7 @@ import * as native from "../../../native/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
+import { OpenProjects } from "../versions/open-projects.ts";
 import type {
   ChunkRow,
   EmptyVersionRow,
@@ -38,7 +39,7 @@ interface MaintenanceTurns {
 /** The index for vector search, in native memory that all threads of the process search. */
 export class VectorIndex implements VersionIndex {
   readonly name = "vector";
-  readonly #projects = new Map<string, VectorProject>();
+  readonly #projects = new OpenProjects<VectorProject>();
   /** One project is maintained at a time, each in turn. */
   readonly #turns: MaintenanceTurns = { running: false, last: "", waiting: new Set() };
 
@@ -77,7 +78,7 @@ export class VectorIndex implements VersionIndex {
     versionIds: readonly string[],
     reader: VersionReader,
   ): Promise<void> {
-    const project = this.#project(projectId);
+    const project = this.#projects.opened(projectId);
     await project.add(async (added) => {
       for await (const rows of reader.chunks(versionIds))
         timed("append", () => this.#append(project, rows, added));
@@ -94,7 +95,7 @@ export class VectorIndex implements VersionIndex {
     versionIds: readonly string[],
     members?: Members,
   ): void {
-    this.#project(projectId).setScope(scopeId, versionIds, members);
+    this.#projects.opened(projectId).setScope(scopeId, versionIds, members);
   }
 
   dropScope(projectId: string, scopeId: string): void {
@@ -106,7 +107,7 @@ export class VectorIndex implements VersionIndex {
   }
 
   derive(projectId: string, scopeId: string, members: Members): void {
-    this.#project(projectId).derive(scopeId, members);
+    this.#projects.opened(projectId).derive(scopeId, members);
   }
 
   dropDerived(projectId: string, scopeId: string): void {
@@ -141,11 +142,11 @@ export class VectorIndex implements VersionIndex {
   }
 
   recalibrate(projectId: string, dimension: number): void {
-    this.#project(projectId).recalibrate(dimension);
+    this.#projects.opened(projectId).recalibrate(dimension);
   }
 
   async snapshot(projectId: string, directory: string): Promise<void> {
-    await this.#project(projectId).snapshot(directory, FORMAT);
+    await this.#projects.opened(projectId).snapshot(directory, FORMAT);
   }
 
   async restore(projectId: string, directory: string): Promise<boolean> {
@@ -185,12 +186,6 @@ export class VectorIndex implements VersionIndex {
           (i === 0 ? stats.scopeBytes : 0),
       };
     });
-  }
-
-  #project(projectId: string): VectorProject {
-    const project = this.#projects.get(projectId);
-    if (project === undefined) throw new Error("the project is not open");
-    return project;
   }
 
   #append(
