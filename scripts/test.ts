@@ -98,7 +98,9 @@ async function runAll(
       process.stdout.write(`${verdict} ${step.name} (${counts.passed} passed, ${cost})\n`);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+  // Where a lane fails for want of programs, the checks of the others still end before the last line is printed.
+  const lanes = await Promise.allSettled(Array.from({ length: PARALLEL }, work));
+  for (const lane of lanes) if (lane.status === "rejected") throw lane.reason;
 }
 
 /** Each checker of the compiler checks the types of the libraries again: several take twice the processor time. */
