@@ -6,7 +6,7 @@ import { mean } from "../statistics.ts";
 import type { SearchSystem } from "./measure.ts";
 
 /** A query and the paths of all documents that people judged relevant to it. */
-interface JudgedQuery {
+export interface JudgedQuery {
   readonly text: string;
   readonly relevant: ReadonlySet<string>;
 }
@@ -51,6 +51,15 @@ function pathOf(id: string): string {
 /** Mean nDCG of the first 10 results, with binary judgements. */
 export function meanNdcg(system: SearchSystem, queries: readonly JudgedQuery[]): number {
   return mean(queries.map(({ text, relevant }) => ndcg(system(text), relevant)));
+}
+
+/** Mean reciprocal rank of the first relevant one among the first 10 results; 0 for none. */
+export function meanReciprocalRank(system: SearchSystem, queries: readonly JudgedQuery[]): number {
+  const rankOf = ({ text, relevant }: JudgedQuery) =>
+    system(text)
+      .slice(0, DEPTH)
+      .findIndex((path) => relevant.has(path));
+  return mean(queries.map(rankOf).map((rank) => (rank < 0 ? 0 : 1 / (rank + 1))));
 }
 
 function ndcg(ranked: readonly string[], relevant: ReadonlySet<string>): number {

@@ -12,7 +12,7 @@ namespace {
 /// The weight of the vectors when the items are ranked for the first time, and with feedback: from the least, where
 /// they do not agree with the texts, to the most.
 constexpr double FIRST_WEIGHT = 0.3;
-constexpr double FEEDBACK_WEIGHT_MIN = 0.25;
+constexpr double FEEDBACK_WEIGHT_MIN = 0.33;
 constexpr double FEEDBACK_WEIGHT_MAX = 0.65;
 /// The agreement, in deviations of the cosines, at which it is the least and the most, and of how many best texts.
 constexpr double AGREEMENT_NONE = 0.5;
@@ -21,10 +21,10 @@ constexpr size_t AGREEMENT_TEXTS = 10;
 /// How often the best items give feedback, how many of them, and its weight beside the query.
 constexpr int FEEDBACK_ROUNDS = 2;
 constexpr size_t FEEDBACK_ITEMS = 4;
-constexpr double FEEDBACK_SHARE = 4;
+constexpr double FEEDBACK_SHARE = 6;
 /// How fast the weight of an item among the best falls with its score.
 constexpr double FEEDBACK_DECAY = 0.8;
-/// Shares of the query's maximum score between which a best text makes the vectors count less and less.
+/// Shares of the whole query between which a best text makes the vectors count less and less.
 constexpr double NAMED_FROM = 1;
 constexpr double NAMED_TO = 2.25;
 /// The least deviation of the texts' scores, as a share of the whole query: words that all candidates have, and hardly
@@ -67,8 +67,9 @@ Fusion::Statistics Fusion::ofKeywords(std::span<const FusedItem> items) const {
 
 Fusion::Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension)
     : items_(items), wholeScore_(wholeScoreOf(query)), dimension_(dimension), keywords_(ofKeywords(items)) {
-  const double share = query.maxScore > 0 ? best / query.maxScore : 0;
+  const double share = wholeScore_ > 0 ? best / wholeScore_ : 0;
   named_ = std::clamp((share - NAMED_FROM) / (NAMED_TO - NAMED_FROM), 0.0, 1.0);
+  if (query.maxScore > 0) trust_ = std::sqrt(query.maxScore / wholeScore_);
   similarities_.reserve(items.size());
   for (const FusedItem& item : items) similarities_.push_back(item.cosine);
   cosines_ = ofVectors();
@@ -134,7 +135,7 @@ double Fusion::standardised(const FusedItem& item, double similarity) const {
 }
 
 void Fusion::score(double weight) {
-  share_ = weight * (1 - named_);
+  share_ = (1 - (1 - weight) * trust_) * (1 - named_);
   vectors_ = ofVectors();
   for (size_t i = 0; i < items_.size(); i++) {
     items_[i].score = standardised(items_[i], similarities_[i]);

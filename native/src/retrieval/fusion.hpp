@@ -34,8 +34,8 @@ struct FusedItem {
 /// Both kinds of scores are standardised over the candidates and added. The vector is asked twice more,
 /// together with those of the best items so far: what most of them are about is what the query is about
 /// (Rocchio's feedback). The vectors count as much as they agree with the texts: by how far the best texts are above
-/// the average cosine. If the best text repeats the query as a title or a phrase, the query names what it looks for,
-/// and the vectors decide nothing.
+/// the average cosine. Words of the query that no document holds lower the weight of the texts. If the best text repeats
+/// the query as a title or a phrase, the query names what it looks for, and the vectors decide nothing.
 ///
 /// The sum puts the items in order. The score is on a scale that is the same for all queries: the same sum of the cosine
 /// and of the share of the query that a text covers, where feedback counts by how it spreads the cosines.
@@ -76,7 +76,10 @@ class Fusion {
   const double wholeScore_;
   const uint32_t dimension_;
   const Statistics keywords_;
-  double named_;
+  double named_ = 0;
+  /// By how much the texts' weight is lowered, because no document holds some words of the query: a text that has
+  /// all others may be about something else.
+  double trust_ = 1;
   /// Of the cosines, and of the similarities.
   Statistics cosines_;
   Statistics vectors_;

@@ -6,11 +6,11 @@ import type { QueryPlan } from "../lookup-reference/plan.ts";
 export const FILES = 50;
 export const CHUNKS = 12;
 const FIRST_WEIGHT = 0.3;
-const FEEDBACK_WEIGHT = { min: 0.25, max: 0.65 };
+const FEEDBACK_WEIGHT = { min: 0.33, max: 0.65 };
 const AGREEMENT = { none: 0.5, full: 1.25, texts: 10 };
 const FEEDBACK_ROUNDS = 2;
 const FEEDBACK_ITEMS = 4;
-const FEEDBACK_SHARE = 4;
+const FEEDBACK_SHARE = 6;
 const FEEDBACK_DECAY = 0.8;
 const NAMED_FROM = 1;
 const NAMED_TO = 2.25;
@@ -70,8 +70,9 @@ export function fuseByReference(
   const best = texts.toSorted((a, b) => b - a).slice(0, FILES);
   const padding = Array.from({ length: FILES - best.length }, () => 0);
   const text = statistics([...best, ...padding], COVER_DEVIATION_MIN * whole);
-  const share = maxScore > 0 ? (best[0] ?? 0) / maxScore : 0;
+  const share = whole > 0 ? (best[0] ?? 0) / whole : 0;
   const named = clamped((share - NAMED_FROM) / (NAMED_TO - NAMED_FROM));
+  const trust = maxScore > 0 ? Math.sqrt(maxScore / whole) : 1;
 
   const counted = items.filter(({ counts, vector }) => counts && vector !== null);
   const cosines = statistics(counted.map(({ cosine }) => cosine));
@@ -79,7 +80,7 @@ export function fuseByReference(
   let similar = (_: FusedItem) => 0;
   const scored = (weight: number, similarity: (item: FusedItem) => number) => {
     const vectors = statistics(counted.map(similarity));
-    own = weight * (1 - named);
+    own = (1 - (1 - weight) * trust) * (1 - named);
     similar = (item) => (item.vector === null ? 0 : vectors.standard(similarity(item)));
     return new Map(
       items.map((item) => [item, own * similar(item) + (1 - own) * text.standard(item.keyword)]),
