@@ -151,8 +151,10 @@ void Candidates::rank() {
   } else {
     for (HitCandidate& candidate : candidates_) candidate.item.score = scoreOf(candidate.item);
   }
-  std::ranges::stable_sort(candidates_, std::greater(),
-                           [](const HitCandidate& candidate) { return candidate.item.score; });
+  ranked_.clear();
+  for (const HitCandidate& candidate : candidates_) ranked_.push_back(&candidate);
+  std::ranges::stable_sort(ranked_, std::greater(),
+                           [](const HitCandidate* candidate) { return candidate->item.score; });
 }
 
 double Candidates::scoreOf(const FusedItem& item) const {

@@ -31,7 +31,7 @@ class Candidates {
   void find(size_t wanted);
 
   /// Best first. Equal ones are as they were found, files before chunks.
-  std::span<const HitCandidate> ranked() const { return candidates_; }
+  std::span<const HitCandidate* const> ranked() const { return ranked_; }
   /// Whether there are no others.
   bool areAll() const { return hasAllTexts_ && hasAllVectors_; }
   /// Whether `find` would find others if more were wanted.
@@ -73,9 +73,11 @@ class Candidates {
   bool hasAllTexts_ = true;
   bool hasAllVectors_ = true;
   std::vector<TextMatch> matches_;
+  /// Files before chunks.
   std::vector<HitCandidate> candidates_;
-  /// Those of the candidates that are files, before they are ranked.
+  /// The versions of those that are files.
   std::vector<VersionId> versions_;
+  std::vector<const HitCandidate*> ranked_;
   std::vector<FusedItem> items_;
   std::optional<Fusion> fusion_;
 };

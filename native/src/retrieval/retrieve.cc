@@ -87,10 +87,10 @@ class Retrieval {
       candidates_.find(depth);
       std::unordered_set<std::string> paths;
       entries_.clear();
-      for (const HitCandidate& candidate : candidates_.ranked()) {
-        if (maker_.isExcluded(candidate)) continue;
-        if (isGrouped() && !paths.insert(maker_.pathOf(candidate)).second) continue;
-        entries_.push_back(&candidate);
+      for (const HitCandidate* candidate : candidates_.ranked()) {
+        if (maker_.isExcluded(*candidate)) continue;
+        if (isGrouped() && !paths.insert(maker_.pathOf(*candidate)).second) continue;
+        entries_.push_back(candidate);
       }
       if (entries_.size() >= needed() || !candidates_.canGrow() || depth >= CANDIDATES_MAX) break;
     }
