@@ -29,7 +29,16 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
   chmodSync(folder, 0o777);
   const cluster = join(folder, "cluster");
   const tool = (name: string) => [...AS_POSTGRES, join(bin, name)];
-  await run([...tool("initdb"), "-D", cluster, "-U", "tessera", "--auth=trust", "--no-sync"]);
+  await run([
+    ...tool("initdb"),
+    "-D",
+    cluster,
+    "-U",
+    "tessera",
+    "--auth=trust",
+    "--no-sync",
+    "--encoding=UTF8",
+  ]);
   const port = await freePort();
   const settings = `-p ${port} -h 127.0.0.1 -k ${folder} -c fsync=off -c max_connections=100`;
   onCleanup(() => run([...tool("pg_ctl"), "-D", cluster, "-m", "immediate", "stop"]));
