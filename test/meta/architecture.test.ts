@@ -3,7 +3,7 @@ import { currentPage, wantedPage } from "../../scripts/folders.ts";
 import { textOf } from "./sources.ts";
 
 /** As long as a new engineer reads in fifteen minutes, and a user of the README in three. */
-const PAGE_LINES = { "ARCHITECTURE.md": 250, "README.md": 120 } as const;
+const PAGE_LINES = { "ARCHITECTURE.md": 250, "README.md": 135 } as const;
 
 test("docs/folders.md has every folder that has sources and no other, each with a description", () => {
   const page = currentPage();
