@@ -85,7 +85,7 @@ void Candidates::compareChunks() {
     const float* vector;
     double inverseNorm;
   };
-  for (const HitCandidate& candidate : candidates_) versions_.emplace_back(versionOf(*candidate.match));
+  for (const HitCandidate& candidate : candidates_) versions_.push_back(VersionKey::of(versionOf(*candidate.match)));
   std::vector<Compared> compared;
   std::vector<size_t> counts(candidates_.size(), 0);
   source_.forEachVector(versions_, [&](size_t i, const float* vector, double inverseNorm) {
@@ -130,7 +130,7 @@ void Candidates::addChunk(const ChunkRef& chunk, double cosine) {
   candidate.chunk = chunk;
   offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
   candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
-  const auto file = std::ranges::find(versions_, VersionKey::of(chunk.parts.versionId), &VersionId::key);
+  const auto file = std::ranges::find(versions_, VersionKey::of(chunk.parts.versionId));
   // Chunks that only a longer list has change no score, so that scores do not depend on its length.
   if (candidate.item.counts && file != versions_.end()) {
     // A long file may have a better chunk than those that were compared.

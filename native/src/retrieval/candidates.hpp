@@ -76,7 +76,7 @@ class Candidates {
   /// Files before chunks.
   std::vector<HitCandidate> candidates_;
   /// The versions of those that are files.
-  std::vector<VersionId> versions_;
+  std::vector<VersionKey> versions_;
   std::vector<const HitCandidate*> ranked_;
   std::vector<FusedItem> items_;
   std::optional<Fusion> fusion_;

@@ -33,14 +33,6 @@ struct GivenVersion {
   double bareMs = 0;
 };
 
-/// The id of a file version, as it is written and as it is looked for.
-struct VersionId {
-  std::string_view text;
-  VersionKey key;
-
-  explicit VersionId(std::string_view id) : text(id), key(VersionKey::of(id)) {}
-};
-
 class ChunkSource {
  public:
   /// @param scope null without an index of vectors
@@ -49,25 +41,18 @@ class ChunkSource {
 
   /// The chunks of a version that are in the scope, by index; empty if none is in memory.
   std::vector<ChunkRef> chunksOf(std::string_view versionId) const;
-  /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version, until that returns false for
-  /// the version.
+  /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version in the index, until that
+  /// returns false for the version. Which versions the caller has read depends on what it shows, so their vectors
+  /// count only where a search has found them.
   template <typename Visit>
-  void forEachVector(std::span<const VersionId> versions, const Visit& visit) const {
-    for (size_t i = 0; i < versions.size() && !given_.empty(); i++) {
-      const GivenVersion* version = given(versions[i].text);
-      if (version == nullptr) continue;
-      for (const ChunkRef& chunk : version->chunks) {
-        if (chunk.vector != nullptr && !visit(i, chunk.vector, chunk.inverseNorm)) break;
-      }
-    }
+  void forEachVector(std::span<const VersionKey> versions, const Visit& visit) const {
     if (scope_ == nullptr) return;
     for (const auto& part : scope_->parts[static_cast<size_t>(dimensionSlot(dimension_))]) {
       const Shard& shard = *part->shard;
       const VersionRows::Reader reader(shard.versions());
-      for (const VersionId& version : versions) reader.prefetch(version.key);
+      for (const VersionKey& version : versions) reader.prefetch(version);
       for (size_t i = 0; i < versions.size(); i++) {
-        if (given(versions[i].text) != nullptr) continue;
-        reader.forEach(versions[i].key, [&](uint32_t row) {
+        reader.forEach(versions[i], [&](uint32_t row) {
           if (!part->rows.has(row)) return true;
           const uint32_t node = shard.nodeOf(row);
           return visit(i, shard.vectors().vector(node), shard.vectors().inverseNorm(node));
