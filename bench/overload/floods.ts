@@ -1,9 +1,9 @@
 /**
- * What floods of each kind of request cost another user: one user sends searches at a modest rate, while another
- * sends requests of one kind over many connections that never pause.
+ * What floods of each kind of request cost another user: one user sends searches, or retrievals, at a modest rate, while
+ * another sends requests of one kind over many connections that never pause.
  *
  *   bun bench/overload/floods.ts [--chunks 20000] [--dimension 768] [--clients 256] [--rate 100]
- *                                [--seconds 5] [--floods "search;files"]
+ *                                [--seconds 5] [--floods "search;files"] [--modest retrieve]
  *
  * The real server on an embedded PostgreSQL; both users' clients and the server share the machine. The modest
  * user's clients are a process of their own, so what a flood's clients wait for is not counted.
@@ -32,6 +32,7 @@ export const OPTIONS = {
   rate: 100,
   seconds: 5,
   floods: "",
+  modest: "search",
 };
 type Options = typeof OPTIONS;
 
@@ -120,6 +121,14 @@ const FACETS = [
 const large =
   (path: string, body: (world: World) => object): Payloads =>
   (server, world, key) => [postRequest(server, path, key, JSON.stringify(body(world)))];
+
+/** What the modest user sends. */
+const MODEST: Readonly<Record<string, Payloads>> = {
+  search: searches(() => ({})),
+  retrieve: posts(`${project}/retrieve`, (i, world) => ({
+    ...{ query: `chunk ${i} lorem`, vector: vectorOf(world, i), dimension: world.dimension },
+  })),
+};
 
 const FLOODS: Readonly<Record<string, Payloads>> = {
   search: searches(() => ({})),
@@ -221,14 +230,16 @@ export async function run(options: Options, { out, openDatabase, startServer }: 
   const server = await startServer({ ...env, LOG_LEVEL: "fatal" });
   await untilGraphed(sql, world.chunks);
   const [flood, modest] = [new Load(), new Load({ first: true })];
-  const polite: Stream = { payloads: searches(() => ({}))(server, world, key), rate: options.rate };
+  const asked = MODEST[options.modest];
+  if (asked === undefined) throw new Error(`--modest is one of ${Object.keys(MODEST).join(", ")}`);
+  const polite: Stream = { payloads: asked(server, world, key), rate: options.rate };
   const chosen = options.floods === "" ? Object.keys(FLOODS) : options.floods.split(";");
   out.head(
     "flood",
     "answered/s",
     "refused/s",
     "other",
-    "search p50, ms",
+    "modest p50, ms",
     "p99, ms",
     "max, ms",
     "refused",
