@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <random>
 
 namespace tessera {
 
@@ -44,6 +45,14 @@ uint64_t checksum(const void* data, size_t length, uint64_t seed) {
   hash = (hash ^ (hash >> 33)) * P2;
   hash = (hash ^ (hash >> 29)) * P3;
   return hash ^ (hash >> 32);
+}
+
+uint64_t secretSeed() {
+  static const uint64_t seed = [] {
+    std::random_device device;
+    return uint64_t{device()} << 32 | device();
+  }();
+  return seed;
 }
 
 }  // namespace tessera

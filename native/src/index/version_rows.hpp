@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/checksum.hpp"
+
 namespace tessera {
 
 /// The id of a file version: a UUID, or the hash of another id.
@@ -61,9 +63,9 @@ class VersionRows {
     uint32_t count;
   };
 
-  size_t startOf(VersionKey key) const {
-    const uint64_t mixed = (key.high ^ key.low) * 0x9e3779b97f4a7c15;
-    return (mixed >> 32) & (slots_.size() - 1);
+  /// Callers may choose the ids of versions, so what they know of them does not tell where they are.
+  size_t startOf(const VersionKey& key) const {
+    return checksum(&key, sizeof key, secretSeed()) & (slots_.size() - 1);
   }
   size_t insert(const Span& span);
   void grow();

@@ -64,9 +64,9 @@ void Passages::highlightFile(const TextMatch& file, Snippet& snippet) {
   const TermMarks marks(segment, file.segment, query_, scratch_.rank.marks);
   Snippeter snippeter(segment, marks, query_, tokenizer_, scratch_.texts);
   if (snippeter.snippet(file.document, snippet)) return;
-  plain_ = headTextOf(segment, file.document);
-  shown_.find(plain_, 0, plain_.size(), spans_);
-  cutSnippet(plain_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
+  const std::u16string head = headTextOf(segment, file.document);
+  shown_.find(head, 0, head.size(), spans_);
+  cutSnippet(head, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
 }
 
 std::optional<std::string_view> headingOf(const ChunkText& chunk) {

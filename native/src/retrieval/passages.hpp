@@ -53,7 +53,6 @@ class Passages {
   LookupScratch& scratch_;
   ViewWords words_;
   ShownWords shown_;
-  std::u16string plain_;
   std::vector<WordSpan> spans_;
   std::vector<FoundWord> found_;
   std::vector<uint32_t> counts_;

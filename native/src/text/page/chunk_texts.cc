@@ -26,7 +26,7 @@ DividedText ChunkTexts::divided(std::string_view content) {
 
 const DividedText& ChunkTexts::of(std::string_view content) {
   if (content.size() > KEPT_MAX_BYTES) return large_ = divided(content);
-  const Key key{checksum(content.data(), content.size()), content.size()};
+  const Key key{checksum(content.data(), content.size(), secretSeed()), content.size()};
   return kept_.get(key, [&] { return divided(content); });
 }
 
