@@ -1,4 +1,4 @@
-import { described, number, text, uuid } from "../shared/schemas.ts";
+import { described, number, text, uuid } from "./schemas.ts";
 
 /** The fields of a chunk that every operation returns. */
 export const Chunk = described("Chunk", "A piece of a file version, as indexed.", {

@@ -1,6 +1,5 @@
 import type { Static, TSchema } from "@sinclair/typebox";
-import { described, listOf, titled } from "../shared/schemas.ts";
-import { nullableText, text } from "./schemas.ts";
+import { described, listOf, nullableText, text, titled } from "./schemas.ts";
 
 /** The links of one page of a list. */
 export const PageInfo = described("PageInfo", "Links to this page and its neighbours.", {
