@@ -17,7 +17,7 @@ export const UNSEEN_MAX_BYTES = 2_097_152;
 const UNSEEN_TEXT_MIN_BYTES = 16_384;
 /** A text that has been read waits no longer for those before it. */
 const UNSEEN_WAIT_MAX_MS = 10_000;
-/** Nor does a text count for longer: what shows it may be away. */
+/** A text counts no longer while no text gets its embeddings or is shown: what does it may be away. */
 const UNSEEN_COUNTS_MAX_MS = 30_000;
 /** How often texts are looked for that have their embeddings. */
 const UNSEEN_POLL_MS = 50;
@@ -54,8 +54,13 @@ export class UnseenWrites {
   /** The versions that may wait for their embeddings. */
   readonly #versions = new Set<string>();
   readonly #looks: SharedWork<Awaited<ReturnType<typeof readUnembedded>>>;
+  /** When one of them was last found to have its embeddings. */
+  #embeddedAt = 0;
 
-  constructor(private readonly services: UnseenServices) {
+  constructor(
+    private readonly services: UnseenServices,
+    private readonly countsMaxMs = UNSEEN_COUNTS_MAX_MS,
+  ) {
     const { sql, embedders } = services;
     // Texts may wait for other embedders for hours, and cost this service little meanwhile.
     const { fingerprint } = embedders.get(HASHING) as ProjectEmbedder;
@@ -95,18 +100,21 @@ export class UnseenWrites {
   async #untilSeen({ projectId, written }: Stored): Promise<void> {
     const { engine } = this.services;
     const version = written.file.version_id;
-    const deadline = performance.now() + UNSEEN_COUNTS_MAX_MS;
+    const writtenAt = performance.now();
     this.#versions.add(version);
     try {
-      while (performance.now() < deadline) {
+      for (let waited = false; ; waited = true) {
         // A database that does not answer shows nothing either.
         const look = await this.#looks.run().catch(() => undefined);
         if (look?.waiting.has(version) === false) {
+          if (waited) this.#embeddedAt = performance.now();
           engine.noteChange(look.seq);
-          const timeoutMs = Math.max(0, deadline - performance.now());
-          const change = { projectId, seq: look.seq, timeoutMs, signal: NEVER };
+          const change = { projectId, seq: look.seq, timeoutMs: this.countsMaxMs, signal: NEVER };
           return void (await engine.whenApplied(change, "vectors"));
         }
+        // A machine that is busy embeds slowly, and is not asked for more meanwhile.
+        const since = Math.max(writtenAt, this.#embeddedAt);
+        if (performance.now() > since + this.countsMaxMs) return;
         await Bun.sleep(UNSEEN_POLL_MS);
       }
     } finally {

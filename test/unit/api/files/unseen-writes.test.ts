@@ -8,7 +8,7 @@ const HALF = UNSEEN_MAX_BYTES / 2;
 const embedders = projectEmbedders([], () => {});
 
 /** Writes whose embeddings and indexes are made when the test says so. */
-function writing() {
+function writing(countsMaxMs?: number) {
   const unembedded = new Set<string>();
   const unindexed = new Set<() => void>();
   const sql = () => Promise.resolve([{ seq: 1, waiting: [...unembedded] }]);
@@ -16,7 +16,7 @@ function writing() {
     noteChange() {},
     whenApplied: () => new Promise<boolean>((resolve) => unindexed.add(() => resolve(true))),
   };
-  const writes = new UnseenWrites({ sql: sql as never, engine, embedders });
+  const writes = new UnseenWrites({ sql: sql as never, engine, embedders }, countsMaxMs);
   const stored: string[] = [];
   const write = (id: string, bytes: number, tenant = "one", signal = NEVER) =>
     writes.during(tenant, signal, async (admit) => {
@@ -89,4 +89,20 @@ test("writes that fail, are admitted too late or have lost their client count no
   await index();
   expect(await left).toBe("overloaded");
   await write("c", UNSEEN_MAX_BYTES);
+});
+
+test("a text counts for as long as others get their embeddings, however slowly, and no longer once none does", async () => {
+  const { write, stored, unembedded, index } = writing(300);
+  await Promise.all([write("a", HALF), ...["b", "c", "d", "e"].map((id) => write(id, HALF / 4))]);
+  const waiting = write("f", HALF);
+  for (const id of ["b", "c", "d", "e"]) {
+    await Bun.sleep(150);
+    unembedded.delete(id);
+  }
+  await index(4);
+  await waiting;
+  const last = write("g", HALF);
+  await Bun.sleep(150);
+  expect(stored).not.toContain("g");
+  await last;
 });
