@@ -67,6 +67,7 @@ static Napi::Object testingExports(Napi::Env env) {
   add<useKernels>(env, exports, "useKernels");
   add<runKernel>(env, exports, "runKernel");
   add<constants>(env, exports, "constants");
+  add<sipHashCall>(env, exports, "sipHash");
   add<markdownPlainText>(env, exports, "plainText");
   add<renderedHeading>(env, exports, "renderedHeading");
   add<renderedContent>(env, exports, "renderedContent");

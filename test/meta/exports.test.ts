@@ -31,6 +31,7 @@ const FOR_TESTS: Readonly<Record<string, { names: readonly string[]; reason: str
       "useKernels",
       "runKernel",
       "constants",
+      "sipHash",
       "plainText",
       "renderedHeading",
       "renderedContent",

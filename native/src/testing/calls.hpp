@@ -17,6 +17,8 @@ Napi::Value runKernel(const Napi::CallbackInfo& info);
 
 Napi::Value constants(const Napi::CallbackInfo& info);
 
+Napi::Value sipHashCall(const Napi::CallbackInfo& info);
+
 Napi::Value markdownPlainText(const Napi::CallbackInfo& info);
 Napi::Value renderedHeading(const Napi::CallbackInfo& info);
 Napi::Value renderedContent(const Napi::CallbackInfo& info);
