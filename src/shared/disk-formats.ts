@@ -11,7 +11,7 @@ export const DISK_FORMATS = {
    * The addon's snapshot of a project: `vector/MANIFEST`, its state and slab files, and how the
    * vectors are coded. C++ states the same number (native/src/snapshot/snapshot.hpp); a test compares them.
    */
-  nativeSnapshot: 6,
+  nativeSnapshot: 7,
   /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */
   vectorVersions: 2,
   /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */

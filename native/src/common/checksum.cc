@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <initializer_list>
-#include <random>
 
 namespace tessera {
 
@@ -24,12 +23,12 @@ static inline uint64_t mixLane(uint64_t lane, uint64_t input) {
   return rotate(lane + input * P2, 31) * P1;
 }
 
-uint64_t checksum(const void* data, size_t length, uint64_t seed) {
+uint64_t checksum(const void* data, size_t length) {
   const uint8_t* at = static_cast<const uint8_t*>(data);
   const uint8_t* const end = at + length;
-  uint64_t hash = seed + P5;
+  uint64_t hash = P5;
   if (length >= 32) {
-    uint64_t a = seed + P1 + P2, b = seed + P2, c = seed, d = seed - P1;
+    uint64_t a = P1 + P2, b = P2, c = 0, d = -P1;
     for (; end - at >= 32; at += 32) {
       a = mixLane(a, read64(at));
       b = mixLane(b, read64(at + 8));
@@ -45,14 +44,6 @@ uint64_t checksum(const void* data, size_t length, uint64_t seed) {
   hash = (hash ^ (hash >> 33)) * P2;
   hash = (hash ^ (hash >> 29)) * P3;
   return hash ^ (hash >> 32);
-}
-
-uint64_t secretSeed() {
-  static const uint64_t seed = [] {
-    std::random_device device;
-    return uint64_t{device()} << 32 | device();
-  }();
-  return seed;
 }
 
 }  // namespace tessera

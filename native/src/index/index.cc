@@ -45,7 +45,7 @@ Shard& Index::openShard() {
 
 /// A chunk goes to the shard that has its vector, so that equal vectors are stored once.
 uint32_t Index::append(const Chunk& chunk) {
-  const uint64_t hash = VectorTable::hashOf(chunk.vector, dimension_);
+  const uint64_t hash = VectorTable::hashOf(chunk.vector, dimension_, hashKey_);
   for (const std::shared_ptr<Shard>& shard : shards_) {
     if (shard->rows() == Shard::MAX_ROWS) continue;
     const uint32_t node = shard->vectors().find(hash, chunk.vector);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/keyed_hash.hpp"
 #include "index/shard.hpp"
 
 namespace tessera {
@@ -54,6 +55,8 @@ class Index {
   uint32_t append(const Chunk& chunk);
 
   const uint32_t dimension_;
+  /// Snapshots keep it beside the hashes of vectors.
+  HashKey hashKey_ = HashKey::random();
   mutable std::shared_mutex mutex_;
   Shards shards_;
 };

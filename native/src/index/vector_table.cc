@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "common/checksum.hpp"
 #include "kernels/kernels.hpp"
 
 namespace tessera {
@@ -11,8 +10,8 @@ namespace tessera {
 VectorTable::VectorTable(uint32_t dimension)
     : dimension_(dimension), vectors_(dimension * sizeof(float)) {}
 
-uint64_t VectorTable::hashOf(const float* vector, uint32_t dimension) {
-  return checksum(vector, dimension * sizeof(float));
+uint64_t VectorTable::hashOf(const float* vector, uint32_t dimension, const HashKey& key) {
+  return keyedHash(vector, dimension * sizeof(float), key);
 }
 
 uint32_t VectorTable::find(uint64_t hash, const float* vector) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 
+#include "common/keyed_hash.hpp"
 #include "common/prefetch.hpp"
 #include "index/node_table.hpp"
 #include "storage/column.hpp"
@@ -22,14 +23,16 @@ class VectorTable {
   }
   /// One over the length of the vector.
   double inverseNorm(uint32_t node) const { return inverseNorms_.at(node); }
+  /// The hash with which a vector was added.
+  uint64_t hash(uint32_t node) const { return hashes_.at(node); }
   /// Reads ahead a vector and its length.
   void prefetchVector(uint32_t node) const {
     prefetch(&inverseNorms_.at(node), sizeof(double));
     prefetch(vectors_.row(node), vectors_.rowBytes());
   }
 
-  /// A hash of the bytes of a vector.
-  static uint64_t hashOf(const float* vector, uint32_t dimension);
+  /// A hash of the bytes of a vector, by the key of the index.
+  static uint64_t hashOf(const float* vector, uint32_t dimension, const HashKey& key);
   /// The node of the vector that is equal bit by bit; NONE when there is none. Writer only.
   uint32_t find(uint64_t hash, const float* vector) const;
   /// Adds a vector that is not there yet and returns its node. Writer only.

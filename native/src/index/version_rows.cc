@@ -1,7 +1,6 @@
 #include "index/version_rows.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "common/chunk_text.hpp"
 
@@ -27,7 +26,7 @@ VersionKey VersionKey::of(std::string_view versionId) {
     digits++;
   }
   if (versionId.size() == UUID_CHARS && digits == 2 * HALF_DIGITS) return {halves[0], halves[1]};
-  const uint64_t hash = std::hash<std::string_view>()(versionId);
+  const uint64_t hash = keyedHash(versionId.data(), versionId.size());
   return {hash, ~hash};
 }
 

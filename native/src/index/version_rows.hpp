@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/checksum.hpp"
+#include "common/keyed_hash.hpp"
 
 namespace tessera {
 
@@ -65,7 +65,7 @@ class VersionRows {
 
   /// Callers may choose the ids of versions, so what they know of them does not tell where they are.
   size_t startOf(const VersionKey& key) const {
-    return checksum(&key, sizeof key, secretSeed()) & (slots_.size() - 1);
+    return keyedHash(&key, sizeof key) & (slots_.size() - 1);
   }
   size_t insert(const Span& span);
   void grow();

@@ -1,6 +1,6 @@
 #include "project/bitmap.hpp"
 
-#include "common/checksum.hpp"
+#include "common/keyed_hash.hpp"
 
 namespace tessera {
 
@@ -40,7 +40,7 @@ Bitmap PagePool::freeze(BitmapBuilder& builder) {
 }
 
 std::shared_ptr<const Page> PagePool::intern(const Page& page) {
-  const uint64_t hash = checksum(page.data(), sizeof(Page));
+  const uint64_t hash = keyedHash(page.data(), sizeof(Page));
   const auto [first, last] = pages_.equal_range(hash);
   for (auto entry = first; entry != last; ++entry) {
     std::shared_ptr<const Page> known = entry->second.lock();

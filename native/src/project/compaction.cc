@@ -83,8 +83,9 @@ void Compaction::copyRows(const BitmapBuilder& live) {
 }
 
 void Compaction::copyRow(uint32_t row) {
-  const float* vector = old_->vectors().vector(old_->nodeOf(row));
-  const uint64_t hash = VectorTable::hashOf(vector, old_->dimension());
+  const uint32_t known = old_->nodeOf(row);
+  const float* vector = old_->vectors().vector(known);
+  const uint64_t hash = old_->vectors().hash(known);
   const uint32_t node = next_->vectors().find(hash, vector);
   newRows_[row] = next_->append(Chunk{old_->id(row), vector, old_->text(row)}, hash, node);
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/keyed_hash.hpp"
 #include "project/bitmap.hpp"
 #include "index/index.hpp"
 
@@ -77,7 +78,7 @@ class Project {
   std::mutex snapshotting_;
   mutable std::shared_mutex view_;
   std::array<std::shared_ptr<Index>, DIMENSION_COUNT> indexes_;
-  std::unordered_map<std::string, std::shared_ptr<const Scope>> scopes_;
+  std::unordered_map<std::string, std::shared_ptr<const Scope>, KeyedHash> scopes_;
   PagePool pages_;
 };
 
@@ -93,7 +94,7 @@ class Registry {
 
  private:
   mutable std::shared_mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Project>> projects_;
+  std::unordered_map<std::string, std::shared_ptr<Project>, KeyedHash> projects_;
 };
 
 }  // namespace tessera

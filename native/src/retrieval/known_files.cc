@@ -25,7 +25,7 @@ void KnownFiles::add(std::string_view versionId, std::string_view file, double m
 
 std::string KnownFiles::find(std::string_view versionId) {
   const std::lock_guard lock(mutex_);
-  const auto known = files_.find(std::string(versionId));
+  const auto known = files_.find(versionId);
   if (known == files_.end()) return {};
   if (known->second.until > Clock::now()) return known->second.json;
   files_.erase(known);

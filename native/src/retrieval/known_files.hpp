@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "common/keyed_hash.hpp"
+
 namespace tessera {
 
 /// What was read of versions that have no chunks, so that later requests of all threads need not read it again. A
@@ -28,7 +30,7 @@ class KnownFiles {
   };
 
   std::mutex mutex_;
-  std::unordered_map<std::string, File> files_;
+  std::unordered_map<std::string, File, KeyedHash, std::equal_to<>> files_;
 };
 
 }  // namespace tessera

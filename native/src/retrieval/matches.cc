@@ -3,6 +3,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "common/keyed_hash.hpp"
+
 namespace tessera {
 
 /// Files that are found by their texts at most, and chunks by their vectors.
@@ -63,7 +65,7 @@ class Matches {
 
   const RetrievalRequest& request_;
   const HitMaker& maker_;
-  std::unordered_set<std::string_view> versions_;
+  std::unordered_set<std::string_view, KeyedHash> versions_;
   bool areAll_ = true;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "common/keyed_hash.hpp"
 #include "json/write.hpp"
 #include "retrieval/candidates.hpp"
 #include "retrieval/diversity.hpp"
@@ -85,7 +86,7 @@ class Retrieval {
     size_t depth = needed() * (isLossy ? CANDIDATES_PER_HIT : 1);
     for (;; depth *= CANDIDATES_GROWTH) {
       candidates_.find(depth);
-      std::unordered_set<std::string> paths;
+      std::unordered_set<std::string, KeyedHash> paths;
       entries_.clear();
       for (const HitCandidate* candidate : candidates_.ranked()) {
         if (maker_.isExcluded(*candidate)) continue;
@@ -99,7 +100,7 @@ class Retrieval {
 
   /// Takes the hits of the page from the candidates.
   void chooseHits() {
-    std::unordered_set<std::string_view> chunkIds;
+    std::unordered_set<std::string_view, KeyedHash> chunkIds;
     for (const HitCandidate* entry : entries_) {
       const HitCandidate& candidate = *entry;
       const bool isFull = hits_.size() == request_.limit;

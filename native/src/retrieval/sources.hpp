@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/chunk_text.hpp"
+#include "common/keyed_hash.hpp"
 #include "project/project.hpp"
 #include "text/query/top_matches.hpp"
 
@@ -66,7 +67,7 @@ class ChunkSource {
  private:
   const Scope* const scope_;
   const uint32_t dimension_;
-  std::unordered_map<std::string_view, const GivenVersion*> given_;
+  std::unordered_map<std::string_view, const GivenVersion*, KeyedHash> given_;
 };
 
 /// The document of a file version; nothing if it has no text in the scope.

@@ -138,6 +138,8 @@ void SnapshotCodec::putIndexes(SnapshotWriter& out, Project& project) {
     const auto index = project.index(static_cast<int>(slot));
     const Shards shards = index ? index->shards() : Shards();
     out.manifest.put(static_cast<uint32_t>(shards.size()));
+    if (shards.empty()) continue;
+    out.manifest.put(index->hashKey_);
     for (const std::shared_ptr<Shard>& shard : shards) putShard(out, shard);
   }
 }
@@ -175,6 +177,7 @@ void SnapshotCodec::getIndexes(SnapshotReader& in, Project& project) {
     if (count > Index::MAX_SHARDS) throw std::runtime_error("an index has too many shards");
     if (count == 0) continue;
     Index& index = *project.openIndex(static_cast<int>(slot));
+    index.hashKey_ = in.manifest.get<HashKey>();
     for (uint32_t number = 0; number < count; number++) {
       index.shards_.push_back(std::make_shared<Shard>(number, index.dimension()));
       getShard(in, *index.shards_.back());

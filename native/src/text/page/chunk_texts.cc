@@ -1,7 +1,7 @@
 #include "text/page/chunk_texts.hpp"
 
-#include "common/checksum.hpp"
 #include "common/chunk_text.hpp"
+#include "common/keyed_hash.hpp"
 #include "text/page/plain_text.hpp"
 
 namespace tessera {
@@ -26,7 +26,7 @@ DividedText ChunkTexts::divided(std::string_view content) {
 
 const DividedText& ChunkTexts::of(std::string_view content) {
   if (content.size() > KEPT_MAX_BYTES) return large_ = divided(content);
-  const Key key{checksum(content.data(), content.size(), secretSeed()), content.size()};
+  const Key key{keyedHash(content.data(), content.size()), content.size()};
   return kept_.get(key, [&] { return divided(content); });
 }
 

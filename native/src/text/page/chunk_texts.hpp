@@ -33,15 +33,15 @@ class ChunkTexts {
   const DividedText& of(std::string_view content);
 
  private:
-  /// The content, by its checksum: memory is used again for other chunks.
+  /// The content, by its hash: memory is used again for other chunks.
   struct Key {
-    uint64_t checksum;
+    uint64_t hash;
     size_t size;
 
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
-    size_t operator()(const Key& key) const { return key.checksum; }
+    size_t operator()(const Key& key) const { return key.hash; }
   };
 
   /// Chunks that are kept. One that the service cuts has some kilobytes.

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "common/keyed_hash.hpp"
+
 namespace tessera {
 
 /// Hashes of paths. As a text, each takes 11 characters.
@@ -20,7 +22,7 @@ class ReturnedPaths {
   static void append(std::string& text, std::string_view path);
 
  private:
-  std::unordered_set<uint64_t> hashes_;
+  std::unordered_set<uint64_t, KeyedHash> hashes_;
 };
 
 }  // namespace tessera

@@ -9,19 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/keyed_hash.hpp"
 #include "text/page/chunk_texts.hpp"
 #include "text/segment/term_marks.hpp"
 #include "text/segment/tokenizer.hpp"
 
 namespace tessera {
-
-/// Lets a map be asked for a part of a text without copying it.
-struct TokenHash {
-  using is_transparent = void;
-  size_t operator()(std::u16string_view token) const {
-    return std::hash<std::u16string_view>()(token);
-  }
-};
 
 /// Where a text holds a word of a query.
 struct WordSpan {
@@ -107,7 +100,7 @@ class ShownWords {
   /// The text that is read.
   WordUnits units_;
   /// Tokens that were looked for.
-  std::unordered_map<std::u16string, uint8_t, TokenHash, std::equal_to<>> known_;
+  std::unordered_map<std::u16string, uint8_t, KeyedHash, std::equal_to<>> known_;
 };
 
 }  // namespace tessera

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/keyed_hash.hpp"
 #include "text/segment/stem.hpp"
 #include "text/segment/text_query.hpp"
 #include "text/segment/text_segment.hpp"
@@ -48,7 +49,7 @@ class TextView {
   std::array<size_t, STEM_LANGUAGES> documentsIn_{};
   std::vector<uint8_t> languages_;
   std::map<TextShard, size_t> shardCounts_;
-  std::unordered_map<std::u16string, std::shared_ptr<const PlannedWord>> words_;
+  std::unordered_map<std::u16string, std::shared_ptr<const PlannedWord>, KeyedHash> words_;
 };
 
 /// The first document in scope that is not below `from`; the number of documents if there is none.

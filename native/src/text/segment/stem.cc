@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <new>
 #include <vector>
 
+#include "common/keyed_hash.hpp"
 #include "common/utf8.hpp"
 
 /// Snowball's languages and their codes. English comes first, because `ENGLISH` is 0.
@@ -195,7 +195,7 @@ static constexpr size_t KNOWN_KEYS = 4'096;
 
 uint32_t stemKey(View word, uint8_t language) {
   static thread_local std::vector<KnownKey> keys(KNOWN_KEYS);
-  KnownKey& known = keys[(std::hash<View>()(word) + language) % KNOWN_KEYS];
+  KnownKey& known = keys[(KeyedHash()(word) + language) % KNOWN_KEYS];
   if (known.word != word || known.language != language) {
     known = {std::u16string(word), newStemKey(word, language), language};
   }
