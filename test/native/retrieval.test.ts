@@ -112,6 +112,7 @@ interface Hit {
   readonly match_type: string;
   readonly scores: { readonly semantic: number | null; readonly keyword: number | null };
   readonly heading: string | null;
+  readonly highlight: { readonly text: string; readonly matches: readonly [number, number][] };
 }
 
 function ask(options: Partial<RetrieveRequest> & Pick<RetrieveRequest, "mode">) {
@@ -302,6 +303,23 @@ const PIECES = [
   ],
 ];
 const markdown = () => Array.from({ length: 1 + random.below(30) }, () => pick(PIECES)).join("");
+
+test("the best passage of a chunk is shown, whether its words or its vector found it", () => {
+  let compared = 0;
+  for (const { query, vector } of questions(8)) {
+    const asked = { query, vector, threshold: 0, limit: 1_000 };
+    const byVector: Hit[] = ask({ mode: "semantic", ...asked }).hits;
+    const byWords: Hit[] = ask({ mode: "keyword", ...asked }).hits;
+    const known = new Map(byVector.map(({ chunk, highlight }) => [chunk?.id, highlight]));
+    for (const { chunk, highlight } of byWords) {
+      const other = known.get(chunk?.id);
+      if (other === undefined) continue;
+      expect(highlight).toEqual(other);
+      compared++;
+    }
+  }
+  expect(compared).toBeGreaterThan(FILES);
+});
 
 test("a highlight shows the text of Markdown, and nothing that a reader does not see", () => {
   const shown: Record<string, string> = {

@@ -7,27 +7,10 @@
 namespace tessera {
 
 static constexpr size_t SLOTS_MIN = 16;
-static constexpr size_t UUID_CHARS = 36;
-static constexpr size_t HALF_DIGITS = 16;
-
 VersionKey VersionKey::of(std::string_view versionId) {
-  uint64_t halves[2] = {0, 0};
-  size_t digits = 0;
-  for (const char c : versionId) {
-    if (c == '-') continue;
-    const bool isDecimal = c >= '0' && c <= '9';
-    const auto lower = static_cast<char>(c | 0x20);
-    if (!isDecimal && (lower < 'a' || lower > 'f')) break;
-    const auto value = static_cast<uint64_t>(isDecimal ? c - '0' : lower - 'a' + 10);
-    if (digits < 2 * HALF_DIGITS) {
-      uint64_t& half = halves[digits / HALF_DIGITS];
-      half = half << 4 | value;
-    }
-    digits++;
-  }
-  if (versionId.size() == UUID_CHARS && digits == 2 * HALF_DIGITS) return {halves[0], halves[1]};
-  const uint64_t hash = keyedHash(versionId.data(), versionId.size());
-  return {hash, ~hash};
+  static const HashKey other = HashKey::random();
+  return {keyedHash(versionId.data(), versionId.size()),
+          keyedHash(versionId.data(), versionId.size(), other)};
 }
 
 void VersionRows::add(std::string_view chunkText, uint32_t row) {

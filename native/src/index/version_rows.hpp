@@ -10,10 +10,10 @@
 
 namespace tessera {
 
-/// The id of a file version: a UUID, or the hash of another id.
+/// The id of a file version: two hashes, because one may be equal for several among billions.
 struct VersionKey {
-  uint64_t high;
-  uint64_t low;
+  uint64_t first;
+  uint64_t second;
 
   static VersionKey of(std::string_view versionId);
   bool operator==(const VersionKey&) const = default;
@@ -63,10 +63,7 @@ class VersionRows {
     uint32_t count;
   };
 
-  /// Callers may choose the ids of versions, so what they know of them does not tell where they are.
-  size_t startOf(const VersionKey& key) const {
-    return keyedHash(&key, sizeof key) & (slots_.size() - 1);
-  }
+  size_t startOf(const VersionKey& key) const { return key.first & (slots_.size() - 1); }
   size_t insert(const Span& span);
   void grow();
 

@@ -22,40 +22,41 @@ Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query
       words_(segments, query),
       shown_(words_, query, leastShown(query), tokenizer) {}
 
-/// Finds the densest passage of the text.
-WordWindow Passages::densest(const DividedText& divided) {
-  shown_.find(divided, spans_);
-  return densestPassage(spans_, query_, found_, counts_);
+template <typename Visit>
+void Passages::eachPassage(std::span<const ChunkRef> chunks, const Visit& visit) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < chunks.size(); i++) {
+    bytes += chunks[i].parts.content.size();
+    if (bytes > BEST_PASSAGE_BYTES) return;
+    shown_.find(scratch_.chunks.of(chunks[i].parts.content), spans_);
+    visit(i, densest(spans_).covered);
+  }
 }
 
 std::vector<double> Passages::coverages(std::span<const ChunkRef> chunks) {
   std::vector<double> covered(chunks.size());
-  size_t bytes = 0;
-  for (size_t i = 0; i < chunks.size(); i++) {
-    bytes += chunks[i].parts.content.size();
-    if (bytes > BEST_PASSAGE_BYTES) break;
-    covered[i] = densest(scratch_.chunks.of(chunks[i].parts.content)).covered;
-  }
+  eachPassage(chunks, [&](size_t i, double own) { covered[i] = own; });
   return covered;
 }
 
 void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
   hit.chunk = chunks.front();
   if (chunks.size() == 1) return;
-  const std::vector<double> all = coverages(chunks);
   double most = 0;
-  for (size_t i = 0; i < chunks.size(); i++) {
-    if (all[i] <= most + WEIGHT_ROUNDING) continue;
+  eachPassage(chunks, [&](size_t i, double covered) {
+    if (covered <= most + WEIGHT_ROUNDING) return;
+    most = covered;
     hit.chunk = chunks[i];
-    most = all[i];
-  }
+    hit.words = spans_;
+  });
 }
 
 void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
   if (!hit.chunk) return highlightFile(*hit.document, snippet);
   const DividedText& divided = scratch_.chunks.of(hit.chunk->parts.content);
-  const WordWindow window = densest(divided);
-  cutSnippet(divided.text, spans_, window, tokenizer_, snippet);
+  if (!hit.words) shown_.find(divided, spans_);
+  const std::vector<WordSpan>& words = hit.words ? *hit.words : spans_;
+  cutSnippet(divided.text, words, densest(words), tokenizer_, snippet);
 }
 
 /// As a lookup does. Of a file without text the title and the description are shown.
@@ -66,7 +67,7 @@ void Passages::highlightFile(const TextMatch& file, Snippet& snippet) {
   if (snippeter.snippet(file.document, snippet)) return;
   const std::u16string head = headTextOf(segment, file.document);
   shown_.find(head, 0, head.size(), spans_);
-  cutSnippet(head, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
+  cutSnippet(head, spans_, densest(spans_), tokenizer_, snippet);
 }
 
 std::optional<std::string_view> headingOf(const ChunkText& chunk) {

@@ -18,6 +18,8 @@ struct ShownHit {
   std::optional<TextMatch> document;
   /// None if the file has no chunks.
   std::optional<ChunkRef> chunk;
+  /// The words of the query in the chunk, if they were found when that was chosen.
+  std::optional<std::vector<WordSpan>> words;
   /// The file in JSON; empty with a chunk.
   std::string file;
   /// In UTF-8.
@@ -44,7 +46,12 @@ class Passages {
   void highlight(const ShownHit& hit, Snippet& snippet);
 
  private:
-  WordWindow densest(const DividedText& divided);
+  /// Calls `visit(i, covered)` with the weight of the densest passage of each chunk, whose words are in `spans_`.
+  template <typename Visit>
+  void eachPassage(std::span<const ChunkRef> chunks, const Visit& visit);
+  WordWindow densest(std::span<const WordSpan> words) {
+    return densestPassage(words, query_, found_, counts_);
+  }
   void highlightFile(const TextMatch& file, Snippet& snippet);
 
   const std::span<const TextSegment> segments_;
