@@ -7,6 +7,7 @@
 namespace tessera {
 
 static constexpr size_t SLOTS_MIN = 16;
+
 VersionKey VersionKey::of(std::string_view versionId) {
   static const HashKey other = HashKey::random();
   return {keyedHash(versionId.data(), versionId.size()),

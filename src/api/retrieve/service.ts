@@ -62,8 +62,13 @@ function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
   return { waitMs: wait, retrieveMs: took, matches: total };
 }
 
+/** What answers a page; its vector is searched for. */
+interface Running extends Omit<RetrieveState, "vector"> {
+  readonly vector: Float32Array | null;
+}
+
 /** How a question is answered, the vector that is searched for, and what is left out. */
-type Answering = Pick<RetrieveState, "answered" | "vector" | "embedder" | "excluded">;
+type Answering = Pick<Running, "answered" | "vector" | "embedder" | "excluded">;
 
 /**
  * The vector in the dimension in which embeddings are stored. It may be as long as the project's embedder makes
@@ -102,7 +107,7 @@ async function answeringOf(
     const vector = combined(await queryVectorOf(queries, question, call), sources);
     if (vector === null) return byKeyword;
     const embedder = await queries.fingerprint(scope.projectId, call.isFresh);
-    return { answered: mode, vector: base64Of(vector), embedder, excluded };
+    return { answered: mode, vector, embedder, excluded };
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
     if (mode === "hybrid") return byKeyword;
@@ -136,7 +141,10 @@ async function queryVectorOf(
 }
 
 /** The state that the request asks to continue from, and its scope. */
-async function begin(services: RetrieveServices, call: RetrieveCall) {
+async function begin(
+  services: RetrieveServices,
+  call: RetrieveCall,
+): Promise<{ state: Running; scope: Scope }> {
   const { scopes, cursors } = services;
   const { principal, projectRef, body } = call;
   // Errors are reported in the order of a lookup: missing project, invalid body, missing scope.
@@ -151,7 +159,8 @@ async function begin(services: RetrieveServices, call: RetrieveCall) {
     const asked = known.question.target;
     await requireSameTarget(services, call, { given: body.target, asked, scope });
     await requireSameEmbedder(services, known, call.isFresh);
-    return { state: known, scope };
+    const vector = known.vector === null ? null : floatsOf(Buffer.from(known.vector, "base64"));
+    return { state: { ...known, vector }, scope };
   }
   const question = firstQuestion(projectId, body);
   if (scope instanceof ScopeNotFound) throw scope;
@@ -178,19 +187,21 @@ async function answer(engine: Engine, request: RetrieveRequest) {
 
 function requestOf(
   scope: Scope,
-  { question, answered, vector, excluded, progress }: RetrieveState,
+  { question, answered, vector, excluded, progress }: Running,
   { selfPath, next }: { selfPath: string; next: string },
 ): RetrieveRequest {
   const { query, limit, threshold, filter, groupSize, diversity } = question;
   return {
     ...{ kind: "retrieve", scope: narrowed(scope, filter), selfPath, mode: answered, query },
-    ...{
-      vector: vector === null ? null : floatsOf(Buffer.from(vector, "base64")),
-      limit,
-      threshold,
-    },
+    ...{ vector, limit, threshold },
     ...{ groupSize, diversity, excluded, listsMatches: question.facets !== null, progress, next },
   };
+}
+
+/** What the next page continues from. */
+function savedState(state: Running, progress: string): RetrieveState {
+  const { vector } = state;
+  return { ...state, vector: vector === null ? null : base64Of(vector), progress };
 }
 
 /** The answer with the facets that its question asks for, after its other members. */
@@ -228,7 +239,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   call.note(() => describe(work), scope, asked);
   const { userId } = call.principal;
   const hasAllCursors = work.more
-    ? await cursors.save(next, { ...state, progress: work.progress }, userId)
+    ? await cursors.save(next, savedState(state, work.progress), userId)
     : !work.lacksHits;
   const page = {
     json: work.more && !hasAllCursors ? withoutNext(json, next) : json,

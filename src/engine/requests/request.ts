@@ -75,7 +75,7 @@ export interface RetrieveRequest extends AskedPage {
   /** Without white space around it. In `semantic` it is only highlighted. */
   readonly query: string | null;
   /** Finite numbers, not all of them zero, in one of `DIMENSIONS`. */
-  readonly vector: Float32Array<ArrayBuffer> | null;
+  readonly vector: Float32Array | null;
   /** The least cosine of a hit that the text did not find; the caller chooses the default of the mode. */
   readonly threshold: number;
   /** The most hits of a group, which are those of one file; 0 without groups. `limit` counts groups. */
