@@ -219,7 +219,20 @@ async function writeLongTexts(sql: Sql): Promise<void> {
     FROM generate_series(1, 500) i`;
 }
 
+/** The floods that are asked for, separated by semicolons, or all. */
+function floodsOf({ floods }: Options): string[] {
+  const names = Object.keys(FLOODS);
+  if (floods === "") return names;
+  const chosen = floods.split(";");
+  const unknown = chosen.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`there is no flood "${unknown}"; there are "${names.join(";")}"`);
+  }
+  return chosen;
+}
+
 export async function run(options: Options, { out, openDatabase, startServer }: BenchContext) {
+  const chosen = floodsOf(options);
   const world = makeWorld(options.chunks, PAYLOADS, options.dimension);
   const { env, sql } = await openDatabase();
   await writeWorld(sql, world);
@@ -233,7 +246,6 @@ export async function run(options: Options, { out, openDatabase, startServer }: 
   const asked = MODEST[options.modest];
   if (asked === undefined) throw new Error(`--modest is one of ${Object.keys(MODEST).join(", ")}`);
   const polite: Stream = { payloads: asked(server, world, key), rate: options.rate };
-  const chosen = options.floods === "" ? Object.keys(FLOODS) : options.floods.split(";");
   out.head(
     "flood",
     "answered/s",

@@ -50,11 +50,12 @@ interface Round {
 
 async function startService(
   bound: string,
-  { env }: BenchDatabase,
+  { url }: BenchDatabase,
   world: World,
   context: BenchContext,
 ): Promise<Service> {
-  const variables = { ...env, LOG_LEVEL: "fatal", SEARCH_INLINE_MS: bound };
+  // Each has a data folder of its own.
+  const variables = { DATABASE_URL: url, LOG_LEVEL: "fatal", SEARCH_INLINE_MS: bound };
   const server = await context.startServer(variables);
   const bodies = world.queries.map((vector) => {
     const value = Buffer.from(vector.buffer).toString("base64");

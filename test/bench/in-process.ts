@@ -10,14 +10,22 @@ import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
+/** The data folders of services that run here. A service that is a process of its own refuses one that is in use. */
+const dataFolders = new Set<string>();
+
 /** Starts the service in this process. Its processor time and memory are those of the process. */
 function startServer(env: Readonly<Record<string, string>>): Promise<BenchServer> {
   const defaults = { PORT: "0", HOST: "127.0.0.1", DEMO: "off", SEARCH_WORKERS: "1" };
   return BenchServer.start(async () => {
     const dataDir = env["DATA_DIR"] ?? memoryFolder("bench-server");
+    if (dataFolders.has(dataDir)) throw new Error(`a service runs on ${dataDir} already`);
+    dataFolders.add(dataDir);
     const config = loadConfig({ ...defaults, DATA_DIR: dataDir, ...env, LOG_LEVEL: "fatal" });
     const { url, stop } = await serve(config);
-    const end = onCleanup(stop);
+    const end = onCleanup(async () => {
+      await stop();
+      dataFolders.delete(dataDir);
+    });
     return { url, pid: process.pid, logs: () => "", stop: end, kill: end };
   });
 }
