@@ -25,6 +25,11 @@ static std::atomic<uint32_t> nodesForGraph{GRAPH_MIN_NODES};
 uint32_t Shard::graphNodes() { return nodesForGraph; }
 void Shard::setGraphNodes(uint32_t nodes) { nodesForGraph = nodes; }
 
+static std::atomic<uint64_t> lastSerial{0};
+
+Shard::Shard(uint32_t number, uint32_t dimension)
+    : number_(number), serial_(++lastSerial), vectors_(dimension) {}
+
 uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
   const uint32_t row = rows_.load(std::memory_order_relaxed);
   // All allocations happen before the chunk is written. A node or a text that a failed append leaves

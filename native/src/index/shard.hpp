@@ -46,7 +46,7 @@ class Shard {
   static constexpr uint32_t ROW_BITS = 22;
   static constexpr uint32_t MAX_ROWS = 1u << ROW_BITS;
 
-  Shard(uint32_t number, uint32_t dimension) : number_(number), vectors_(dimension) {}
+  Shard(uint32_t number, uint32_t dimension);
 
   /// Nodes from which a shard has a graph. A test lowers it to get graphs of little data.
   static uint32_t graphNodes();
@@ -54,6 +54,8 @@ class Shard {
 
   /// Its position in the index.
   uint32_t number() const { return number_; }
+  /// Different from that of every other shard that this process has ever had.
+  uint64_t serial() const { return serial_; }
   uint32_t dimension() const { return vectors_.dimension(); }
   uint32_t rows() const { return rows_.load(std::memory_order_acquire); }
   uint32_t nodes() const { return vectors_.nodes(); }
@@ -111,6 +113,7 @@ class Shard {
   bool isGrowing(uint32_t graphed, uint32_t pending) const;
 
   const uint32_t number_;
+  const uint64_t serial_;
   std::atomic<uint32_t> rows_{0};
   ColumnOf<ChunkId> ids_;
   ColumnOf<TextLocation> textLocations_;

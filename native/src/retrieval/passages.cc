@@ -28,7 +28,7 @@ void Passages::eachPassage(std::span<const ChunkRef> chunks, const Visit& visit)
   for (size_t i = 0; i < chunks.size(); i++) {
     bytes += chunks[i].parts.content.size();
     if (bytes > BEST_PASSAGE_BYTES) return;
-    shown_.find(scratch_.chunks.of(chunks[i].parts.content), spans_);
+    shown_.find(scratch_.chunks.of(chunks[i].parts.content, chunks[i].place), spans_);
     visit(i, densest(spans_).covered);
   }
 }
@@ -53,7 +53,7 @@ void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
 
 void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
   if (!hit.chunk) return highlightFile(*hit.document, snippet);
-  const DividedText& divided = scratch_.chunks.of(hit.chunk->parts.content);
+  const DividedText& divided = scratch_.chunks.of(hit.chunk->parts.content, hit.chunk->place);
   if (!hit.words) shown_.find(divided, spans_);
   const std::vector<WordSpan>& words = hit.words ? *hit.words : spans_;
   cutSnippet(divided.text, words, densest(words), tokenizer_, snippet);

@@ -25,6 +25,7 @@ ChunkRef chunkAt(const Shard& shard, uint32_t row, bool withVector) {
   ChunkRef chunk;
   chunk.text = shard.text(row);
   readChunkText(chunk.text, chunk.parts);
+  chunk.place = {shard.serial(), row};
   if (!withVector) return chunk;
   const uint32_t node = shard.nodeOf(row);
   chunk.vector = shard.vectors().vector(node);

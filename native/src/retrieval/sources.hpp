@@ -10,6 +10,7 @@
 #include "common/chunk_text.hpp"
 #include "common/keyed_hash.hpp"
 #include "project/project.hpp"
+#include "text/page/chunk_texts.hpp"
 #include "text/query/top_matches.hpp"
 
 namespace tessera {
@@ -22,6 +23,7 @@ struct ChunkRef {
   /// Null if it has none of the dimension that is searched.
   const float* vector = nullptr;
   double inverseNorm = 0;
+  ChunkPlace place;
 };
 
 /// A file version that the caller has read, because none of its chunks is in the index of vectors.

@@ -24,10 +24,11 @@ DividedText ChunkTexts::divided(std::string_view content) {
   return divided;
 }
 
-const DividedText& ChunkTexts::of(std::string_view content) {
+const DividedText& ChunkTexts::of(std::string_view content, ChunkPlace place) {
   if (content.size() > KEPT_MAX_BYTES) return large_ = divided(content);
-  const Key key{keyedHash(content.data(), content.size()), content.size()};
-  return kept_.get(key, [&] { return divided(content); });
+  // The memory of what was read for a request is used again for other chunks.
+  if (place.shard == 0) place.row = keyedHash(content.data(), content.size());
+  return kept_.get(place, [&] { return divided(content); });
 }
 
 }  // namespace tessera

@@ -26,22 +26,24 @@ struct DividedText {
   std::vector<Piece> pieces;
 };
 
+/// Where a chunk is that does not change there: the serial number of a shard, from 1 on, and a row of it. 0 for a chunk
+/// that was read for a request.
+struct ChunkPlace {
+  uint64_t shard = 0;
+  uint64_t row = 0;
+
+  bool operator==(const ChunkPlace&) const = default;
+};
+
 /// Reads the contents of chunks, and keeps those that were used recently. It belongs to one thread.
 class ChunkTexts {
  public:
   /// The text of a chunk's content, which is Markdown inside of a JSON string. It stays where it is until the next call.
-  const DividedText& of(std::string_view content);
+  const DividedText& of(std::string_view content, ChunkPlace place);
 
  private:
-  /// The content, by its hash: memory is used again for other chunks.
-  struct Key {
-    uint64_t hash;
-    size_t size;
-
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& key) const { return key.hash; }
+  struct PlaceHash {
+    size_t operator()(const ChunkPlace& place) const { return place.shard << 32 ^ place.row; }
   };
 
   /// Chunks that are kept. One that the service cuts has some kilobytes.
@@ -53,7 +55,7 @@ class ChunkTexts {
   /// The content that is read, and the units of its text.
   std::u16string markdown_;
   WordUnits units_;
-  RecentlyUsed<Key, DividedText, KeyHash> kept_{KEPT};
+  RecentlyUsed<ChunkPlace, DividedText, PlaceHash> kept_{KEPT};
   /// The last one that is too large to be kept.
   DividedText large_;
 };
