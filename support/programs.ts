@@ -125,8 +125,10 @@ export function lacks(...names: ProgramName[]): boolean {
   return missing.length > 0;
 }
 
-/** Throws where a missing program is a failure. */
+/** Throws where missing programs are a failure, and names all of them. */
 export function requirePrograms(): void {
-  const [first] = isRequired() ? missingPrograms() : [];
-  if (first !== undefined) programPath(first);
+  const missing = isRequired() ? missingPrograms() : [];
+  if (missing.length === 0) return;
+  const remedies = missing.map((name) => `  ${name}: ${remedyOf(name)}`);
+  throw new Error(`programs are missing, install them:\n${remedies.join("\n")}`);
 }
