@@ -389,7 +389,7 @@ describe("vector search", () => {
 
   test("a modest user's searches are counted beside each flood, and the flood's answers apart", async () => {
     const names = "none;search;lookup, words;writes of files;unknown paths;metrics";
-    const few = { chunks: 200, clients: 2, rate: 50, seconds: 0.5, modest: "retrieve" };
+    const few = { chunks: 200, clients: 2, rate: 50, seconds: 1, modest: "retrieve" };
     const figures = await measure(floods, { ...few, floods: names.replace("none;", "") });
     expect(figures.map(({ name }) => name).join(";")).toBe(names);
     for (const { name, result, flooded = { answered: 1, failed: 0 } } of figures) {
