@@ -10,6 +10,14 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addonPath, build } from "../native/build.ts";
+import { helpIfAsked } from "../support/help.ts";
+
+helpIfAsked(`usage: npm run test:asan
+
+Runs the tests of the native addon under AddressSanitizer and UndefinedBehaviorSanitizer.
+
+  --help
+`);
 
 /** The sanitizer keeps freed memory for a while, so the growth of the process says nothing here. */
 const SKIPPED = "leak no memory";

@@ -8,6 +8,7 @@
  */
 import { compileForRelease } from "../native/build.ts";
 import { nameOf, prebuiltPath, sealPrebuilt, type Target } from "../native/prebuilt.ts";
+import { helpIfAsked } from "../support/help.ts";
 
 const TARGETS: readonly Target[] = [
   { platform: "linux", arch: "x64" },
@@ -40,7 +41,15 @@ export async function buildAddons(names: readonly string[]): Promise<string[]> {
   return paths;
 }
 
+const USAGE = `usage: npm run release:native [-- linux-x64 linux-arm64 ...]
+
+Builds the native addon for these machines, by default for this one, into native/prebuilt.
+
+  --help
+`;
+
 if (import.meta.main) {
+  helpIfAsked(USAGE);
   try {
     for (const path of await buildAddons(Bun.argv.slice(2))) process.stdout.write(`${path}\n`);
   } catch (error) {

@@ -10,8 +10,16 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
+import { helpIfAsked } from "../support/help.ts";
 import { PROJECT_ROOT, startServer } from "../support/processes/process.ts";
 import { buildAddons } from "./release-native.ts";
+
+const USAGE = `usage: npm run release [-- linux-x64 linux-arm64 ...]
+
+Makes everything that a release publishes, in dist/, with the addons of these machines, by default this one's.
+
+  --help
+`;
 
 const DIST = join(PROJECT_ROOT, "dist");
 const SNOWBALL_FOLDER = "native/vendor/snowball";
@@ -141,6 +149,7 @@ async function main(): Promise<void> {
 }
 
 if (import.meta.main) {
+  helpIfAsked(USAGE);
   try {
     await main();
   } catch (error) {

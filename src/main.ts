@@ -3,6 +3,24 @@ import { loadConfig } from "./config/load.ts";
 import { explain, traceOf } from "./failure.ts";
 import { serveUntilSignal } from "./serve.ts";
 
+const USAGE = `usage: npm start
+
+Runs the service until it gets SIGTERM or SIGINT. Environment variables configure it, see docs/configuration.md; without
+any it keeps its data in ./data and listens on http://127.0.0.1:3000.
+
+  --help
+`;
+
+const [argument] = process.argv.slice(2);
+if (argument === "--help") {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+if (argument !== undefined) {
+  process.stderr.write(`tessera: ${argument} is no argument of the service\n\n${USAGE}`);
+  process.exit(1);
+}
+
 process.chdir(callerDirectory());
 try {
   process.exit(await serveUntilSignal(loadConfig()));
