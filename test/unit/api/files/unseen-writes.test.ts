@@ -92,17 +92,17 @@ test("writes that fail, are admitted too late or have lost their client count no
 });
 
 test("a text counts for as long as others get their embeddings, however slowly, and no longer once none does", async () => {
-  const { write, stored, unembedded, index } = writing(300);
+  const { write, stored, unembedded, index } = writing(1_500);
   await Promise.all([write("a", HALF), ...["b", "c", "d", "e"].map((id) => write(id, HALF / 4))]);
   const waiting = write("f", HALF);
   for (const id of ["b", "c", "d", "e"]) {
-    await Bun.sleep(150);
+    await Bun.sleep(400);
     unembedded.delete(id);
   }
   await index(4);
   await waiting;
   const last = write("g", HALF);
-  await Bun.sleep(150);
+  await Bun.sleep(100);
   expect(stored).not.toContain("g");
   await last;
 });
