@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { onCleanup } from "./cleanup.ts";
@@ -36,7 +44,7 @@ function hasMemory(): boolean {
   return Math.min(bavail * bsize, freemem()) >= FREE_MEMORY_MIN_BYTES;
 }
 
-/** Folders of processes that were killed before they could clean up. */
+/** Folders of processes that were killed before they could clean up, but those of other users. */
 export function abandonedFolders(): string[] {
   return [tmpdir(), MEMORY].filter(existsSync).flatMap((base) =>
     readdirSync(base)
@@ -44,8 +52,14 @@ export function abandonedFolders(): string[] {
         const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : NaN;
         return !Number.isNaN(pid) && !isAlive(pid);
       })
-      .map((name) => join(base, name)),
+      .map((name) => join(base, name))
+      .filter(isRemovable),
   );
+}
+
+function isRemovable(folder: string): boolean {
+  const own = process.getuid?.() ?? 0;
+  return own === 0 || lstatSync(folder, { throwIfNoEntry: false })?.uid === own;
 }
 
 function isAlive(pid: number): boolean {
