@@ -4,12 +4,22 @@ const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 250;
 const UNTIL_TIMEOUT_MS = 240_000;
 
-/** Resolves once the condition holds. Rejects when it does not for longer than any promise allows. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+type Condition = () => unknown;
+
+/**
+ * Resolves once the condition returns something truthy, or rejects with `what` and the last value it returned.
+ * The limit is longer than any promise allows, so a slow machine never reaches it.
+ *
+ * @param what the awaited state, as a phrase: "the webhook event is stored"
+ */
+export async function until(...args: [what: string, holds: Condition] | [Condition]): Promise<void> {
+  const [what, holds] = args.length === 2 ? args : ["the awaited condition", args[0]];
   const begun = performance.now();
-  while (!(await holds())) {
+  for (let last = await holds(); !last; last = await holds()) {
     const waited = performance.now() - begun;
-    if (waited > UNTIL_TIMEOUT_MS) throw new Error("what was waited for did not happen");
+    if (waited > UNTIL_TIMEOUT_MS) {
+      throw new Error(`did not happen: ${what} (last seen: ${Bun.inspect(last)})`);
+    }
     await Bun.sleep(Math.min(Math.max(waited * POLL_SHARE, POLL_MIN_MS), POLL_MAX_MS));
   }
 }
