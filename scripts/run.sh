@@ -223,9 +223,12 @@ check)
   setup
   "$bun" node_modules/.bin/biome check --error-on-warnings "$@"
   # Each checker checks the types of the libraries again, so several take twice the processor time of one.
-  "$bun" node_modules/.bin/tsc --singleThreaded
-  "$bun" node_modules/.bin/tsc --singleThreaded -p src/console/page
-  exec "$bun" node_modules/.bin/tsc --singleThreaded -p bench/k6
+  "$bun" node_modules/typescript-7/bin/tsc --singleThreaded
+  "$bun" node_modules/typescript-7/bin/tsc --singleThreaded -p src/console/page
+  "$bun" node_modules/typescript-7/bin/tsc --singleThreaded -p bench/k6
+  # Files and exports without a user, and the direction of imports.
+  "$bun" node_modules/.bin/knip
+  exec "$bun" node_modules/.bin/depcruise --output-type err src workers native test bench support scripts
   ;;
 setup)
   setup

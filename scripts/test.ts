@@ -3,6 +3,7 @@
  * The last line is `N passed, N failed`, and the exit status is 0 only if nothing failed.
  */
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { installRuntime } from "../src/models/install-runtime.ts";
 import { cleanUp } from "../support/cleanup.ts";
@@ -106,22 +107,28 @@ async function runAll(
 /** Each checker of the compiler checks the types of the libraries again: several take twice the processor time. */
 const ONE_CHECKER = "--singleThreaded";
 
+const SOURCE_FOLDERS = ["src", "workers", "native", "test", "bench", "support", "scripts"];
+
 const CHECKS: readonly Step[] = [
-  command("tsc", [ONE_CHECKER]),
-  command("biome", ["check", "--error-on-warnings"]),
+  command("typescript-7/bin/tsc", [ONE_CHECKER]),
+  command(".bin/biome", ["check", "--error-on-warnings"]),
   // The scripts of the console, which run in browsers.
-  command("tsc", [ONE_CHECKER, "-p", "src/console/page"]),
+  command("typescript-7/bin/tsc", [ONE_CHECKER, "-p", "src/console/page"]),
   // The scripts that k6 runs.
-  command("tsc", [ONE_CHECKER, "-p", "bench/k6"]),
+  command("typescript-7/bin/tsc", [ONE_CHECKER, "-p", "bench/k6"]),
+  // Files and exports without a user.
+  command(".bin/knip", []),
+  // The direction of imports.
+  command(".bin/depcruise", ["--output-type", "err", ...SOURCE_FOLDERS]),
 ];
 
 /** A tool of node_modules that counts as one check. */
 function command(name: string, args: readonly string[]): Step {
   return {
-    name,
+    name: basename(name),
     async run() {
       const { status, ...rest } = await execute(
-        [`node_modules/.bin/${name}`, ...args],
+        [process.execPath, `node_modules/${name}`, ...args],
         process.env,
       );
       return { counts: status === 0 ? PASSED : FAILED, ...rest };

@@ -12,7 +12,9 @@ type Condition = () => unknown;
  *
  * @param what the awaited state, as a phrase: "the webhook event is stored"
  */
-export async function until(...args: [what: string, holds: Condition] | [Condition]): Promise<void> {
+export async function until(
+  ...args: [what: string, holds: Condition] | [Condition]
+): Promise<void> {
   const [what, holds] = args.length === 2 ? args : ["the awaited condition", args[0]];
   const begun = performance.now();
   for (let last = await holds(); !last; last = await holds()) {
