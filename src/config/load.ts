@@ -24,8 +24,7 @@ const RATE_LIMIT_WINDOW_MAX_SECONDS = 86_400;
 const SEARCH_WORKERS_MAX = 256;
 /**
  * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
- * rest go to workers. This is enough for the searches of 32 clients, or for eight that retrieve;
- * `bench/overload/inline.ts` measures what it does to other requests.
+ * rest go to workers. This is enough for the searches of 32 clients, or for eight that retrieve.
  */
 const SEARCH_INLINE_DEFAULT_MS = 4;
 const SEARCH_INLINE_MAX_MS = 100;

@@ -49,7 +49,7 @@ describe("the guides", () => {
 
   test("name what the service does not show, such as its sources, without a link", () => {
     const html = pages.get("/docs/guides/capacity") as string;
-    expect(html).toContain("<a><code>bench/capacity</code></a>");
+    expect(html).toContain("<a><code>bench/nodes</code></a>");
     expect(html).not.toContain("not run:");
   });
 

@@ -5,14 +5,12 @@ import { bodiesCommand, writeBodies } from "../../bench/load/bodies.ts";
 import { statusOf } from "../../bench/load/program.ts";
 import { startApi } from "../../support/api/api.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
-import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { lacks, programPath } from "../../support/programs.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { inProcess } from "./in-process.ts";
 
-const ITERATIONS = 2;
 const FILES = 12;
 const CHUNKS_PER_FILE = 2;
 const DIMENSION = 768;
@@ -73,92 +71,6 @@ describe("bench load/bodies", () => {
     const body = JSON.parse(lines[0] ?? "");
     expect(body).toMatchObject({ dimension: 768, limit: 5, threshold: 0 });
     expect(Buffer.from(body.vector, "base64")).toHaveLength(768 * 4);
-  });
-});
-
-/** Runs a script of bench/k6 with the stand-in. */
-async function k6(script: string, ...settings: string[]) {
-  const args = ["test/bench/k6-stand-in.ts", `bench/k6/${script}`, String(ITERATIONS), ...settings];
-  const child = Bun.spawn([process.execPath, ...args], {
-    cwd: PROJECT_ROOT,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  const status = await child.exited;
-  return { status, stderr, result: (status === 0 ? JSON.parse(stdout) : undefined) as Json };
-}
-
-const THRESHOLD = /^(p\(\d+\)|rate|count)[<>][\d.]+$/;
-
-function expectThresholds(options: Json, ...names: string[]): void {
-  expect(Object.keys(options.thresholds)).toEqual(expect.arrayContaining(names));
-  for (const condition of Object.values(options.thresholds).flat()) {
-    expect(condition).toMatch(THRESHOLD);
-  }
-}
-
-describe("the k6 scripts and the real service", () => {
-  const search = [`URL=${url}`, `KEY=${key}`, `BODIES=${bodies}`];
-
-  test("search.js finds results at a constant rate of arrival, with thresholds", async () => {
-    const { stderr, result } = await k6("search.js", ...search, "RATE=250", "DURATION=1m");
-    expect(result, stderr).toBeDefined();
-    const all = { passed: ITERATIONS, failed: 0 };
-    expect(result.checks).toEqual({ "status is 200": all, "has results": all });
-    expect(result.metrics.search_time).toHaveLength(ITERATIONS);
-    expect(result.options.scenarios.search).toMatchObject({
-      executor: "constant-arrival-rate",
-      rate: 250,
-      duration: "1m",
-    });
-    expectThresholds(result.options, "http_req_failed", "http_req_duration", "dropped_iterations");
-  });
-
-  test("search.js counts refused keys as failures", async () => {
-    const { result } = await k6("search.js", `URL=${url}`, "KEY=wrong", `BODIES=${bodies}`);
-    expect(result.checks["status is 200"]).toEqual({ passed: 0, failed: ITERATIONS });
-    expect(result.failed).toHaveLength(ITERATIONS);
-  });
-
-  test("lookup.js reads two pages", async () => {
-    const settings = [
-      `BASE_URL=${api.url}`,
-      "PROJECT=handbook",
-      `KEY=${key}`,
-      "QUERIES=index,snapshots",
-    ];
-    const { stderr, result } = await k6("lookup.js", ...settings);
-    expect(result, stderr).toBeDefined();
-    expect(result.checks["has results"]).toEqual({ passed: 2 * ITERATIONS, failed: 0 });
-    expectThresholds(result.options, "http_req_failed", "http_req_duration");
-  });
-
-  test("overload.js accepts answers and refusals that say when to retry", async () => {
-    const { result } = await k6("overload.js", ...search, "PEAK=9000");
-    expect(result.checks["is answered or refused"]).toEqual({ passed: ITERATIONS, failed: 0 });
-    expect(result.metrics.answered).toHaveLength(ITERATIONS);
-    expect(result.options.scenarios.overload.stages[0]).toEqual({ target: 9_000, duration: "30s" });
-    expectThresholds(result.options, "answered");
-    const refusing = Bun.serve({
-      port: 0,
-      fetch: () => new Response("{}", { status: 503, headers: { "retry-after": "1" } }),
-    });
-    const refused = await k6(
-      "overload.js",
-      `URL=${refusing.url}`,
-      `KEY=${key}`,
-      `BODIES=${bodies}`,
-    );
-    await refusing.stop(true);
-    expect(refused.result.checks["a refusal says when to retry"].failed).toBe(0);
-    expect(refused.result.failed).toEqual([]);
-  });
-
-  test("a setting that is missing is named", async () => {
-    const { status, stderr } = await k6("search.js", `URL=${url}`, `BODIES=${bodies}`);
-    expect(status).not.toBe(0);
-    expect(stderr).toContain("set KEY");
   });
 });
 

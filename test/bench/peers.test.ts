@@ -1,29 +1,8 @@
 import { expect, test } from "bun:test";
 import { OPTIONS, run } from "../../bench/peers/run.ts";
 import { inProcess } from "./in-process.ts";
-import { chromaStandIn, qdrantStandIn, redisStandIn, weaviateStandIn } from "./peer-stand-ins.ts";
 
 const SMALL = { vectors: 100, queries: 5, clients: 2, seconds: 0.1, rounds: 1 };
-
-test("peers that run elsewhere are loaded, searched and compared with Tessera", async () => {
-  const { context, written } = inProcess();
-  const given = {
-    ...{ peers: "usearch", qdrant: qdrantStandIn(), weaviate: weaviateStandIn() },
-    ...{ "chroma-url": `${chromaStandIn()}/`, redis: redisStandIn() },
-  };
-  const { rows, absent } = await run({ ...OPTIONS, ...SMALL, ...given }, context);
-  expect(absent).toEqual([]);
-  const others = ["usearch bf16, in process", "Qdrant", "Weaviate", "Chroma", "Redis vector sets"];
-  expect(rows.map(({ name }) => name)).toEqual(["Tessera", ...others]);
-  for (const { name, recall, throughput, p50, p99 } of rows) {
-    // The stand-ins compare all vectors, so whatever was sent wrongly lowers the recall.
-    expect(recall, name).toBe(1);
-    expect(throughput, name).toBeGreaterThan(0);
-    expect(p99, name).toBeGreaterThanOrEqual(p50);
-  }
-  expect(written.out).not.toMatch(/NaN|undefined|Infinity/);
-  expect(written.out).toMatch(/^\| Tessera \| 1\.0000 \| - \| \d+ \| 1\.00 \|/m);
-});
 
 test("a peer that does not answer is left out, with the reason", async () => {
   const { context, written } = inProcess();

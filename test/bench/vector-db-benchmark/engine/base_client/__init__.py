@@ -1,2 +1,0 @@
-class IncompatibilityError(Exception):
-    pass

@@ -1,4 +1,0 @@
-class Distance:
-    COSINE = "cosine"
-    L2 = "l2"
-    DOT = "dot"

@@ -1,5 +1,0 @@
-from enum import Enum
-
-
-class DB(Enum):
-    Tessera = "Tessera"
