@@ -15,8 +15,7 @@ import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 
 const caller = (userId: string): Principal => ({
   userId,
-  email: null,
-  name: null,
+  identity: null,
   keyId: null,
   projectId: null,
   scopes: null,

@@ -36,8 +36,7 @@ async function readKey(sql: Sql, parsed: ParsedKey): Promise<VerifiedKey | null>
   if (!timingSafeEqual(row.key_hash, parsed.hash)) return null;
   const principal: Principal = {
     userId: row.user_id,
-    email: null,
-    name: null,
+    identity: null,
     keyId: row.id,
     projectId: row.project_id,
     scopes: row.scopes.length === 0 ? null : new Set(row.scopes),

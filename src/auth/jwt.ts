@@ -22,7 +22,8 @@ import {
   JWT_CLOCK_SKEW_SECONDS,
 } from "../shared/limits.ts";
 import type { CacheCounts } from "../shared/timed-cache.ts";
-import { isAccountPermission, type Principal } from "./principal.ts";
+import { type Identity, isAccountPermission, type Principal } from "./principal.ts";
+import { addressKey, FIRST_OWNER, isAddress } from "./users.ts";
 
 /** Algorithms by kind of key. Verifying one kind with a key of the other is a known attack. */
 const SECRET_ALGORITHMS = ["HS256"];
@@ -58,7 +59,33 @@ function textClaim(payload: JWTPayload, name: string): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-function principalOf(payload: JWTPayload): Principal {
+/**
+ * An address that the issuer calls unverified may belong to anybody, so it identifies nobody (OpenID Connect Core,
+ * section 5.7). Some issuers send the claim as text. Any other value but `true` is not a verification.
+ */
+function addressOf(
+  payload: JWTPayload,
+  requiresVerified: boolean,
+): Pick<Identity, "email" | "isVerified"> {
+  const claim = payload["email_verified"];
+  const isVerified = claim === true || claim === "true";
+  const email = textClaim(payload, "email");
+  if (email === null && (claim === undefined || isVerified)) {
+    return { email: undefined, isVerified: false };
+  }
+  const counts = isVerified || (claim === undefined && !requiresVerified);
+  const isUsable =
+    counts && email !== null && isAddress(email) && addressKey(email) !== FIRST_OWNER;
+  return isUsable ? { email, isVerified } : { email: null, isVerified: false };
+}
+
+/** When the token was issued, or verified if it does not say so. */
+function issueTimeOf({ iat }: JWTPayload): Date {
+  const now = Date.now();
+  return new Date(iat === undefined ? now : Math.min(Math.max(iat * 1_000, 0), now));
+}
+
+function principalOf(payload: JWTPayload, requiresVerified: boolean): Principal {
   // jose checks the types of the time claims only, so `sub` may be any JSON value.
   const sub: unknown = payload.sub;
   if (typeof sub !== "string" || !isUuid(sub)) {
@@ -66,8 +93,11 @@ function principalOf(payload: JWTPayload): Principal {
   }
   return {
     userId: sub.toLowerCase(),
-    email: textClaim(payload, "email"),
-    name: textClaim(payload, "name"),
+    identity: {
+      name: textClaim(payload, "name"),
+      ...addressOf(payload, requiresVerified),
+      issuedAt: issueTimeOf(payload),
+    },
     keyId: null,
     projectId: null,
     scopes: null,
@@ -190,7 +220,7 @@ export function createJwtVerifier(
   async function verifyAnew(token: string): Promise<Principal> {
     try {
       const payload = await claimsOf(token);
-      const principal = principalOf(payload);
+      const principal = principalOf(payload, jwt.requiresVerifiedEmail);
       const expires = payload.exp ?? Number.POSITIVE_INFINITY;
       if (expires * 1000 <= Date.now()) throw new errors.JWTExpired("expired", payload);
       const until = Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000);

@@ -23,12 +23,21 @@ export type Permission = keyof typeof PERMISSIONS;
 
 const ACCOUNT_PREFIX = "account.";
 
+/** What a token states about its user. */
+export interface Identity {
+  readonly name: string | null;
+  /** The user's address; null if the token says that there is no verified one, undefined if it mentions none. */
+  readonly email: string | null | undefined;
+  /** True if the issuer says that it has verified the address, false if that is only assumed. */
+  readonly isVerified: boolean;
+  readonly issuedAt: Date;
+}
+
 /** The caller, and what the credential permits. */
 export interface Principal {
   readonly userId: string;
-  /** From a token's claims, for the row of a new user; null for API keys. */
-  readonly email: string | null;
-  readonly name: string | null;
+  /** Null for API keys. */
+  readonly identity: Identity | null;
   /** The API key in use; null for a JWT. */
   readonly keyId: string | null;
   /** The only project that the credential gives access to; null for all of the user's projects. */

@@ -1,21 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { distance } from "fastest-levenshtein";
-import type { Queryable } from "../db/client.ts";
+import pRetry from "p-retry";
+import type { Queryable, Sql, Transaction } from "../db/client.ts";
+import { uniqueViolation } from "../db/errors.ts";
+import { transaction } from "../db/transaction.ts";
 import { isStorable } from "../shared/formats.ts";
 import { derivedId } from "../shared/uuid.ts";
-import type { Principal } from "./principal.ts";
+import type { Identity, Principal } from "./principal.ts";
 
 /** The address of the user who owns the first projects: the demo, and what is imported without an owner. */
 export const FIRST_OWNER = "owner@localhost";
 
-/** The longest valid address: longer ones in a token are ignored. */
+/** The longest valid address. */
 const USER_EMAIL_MAX_CHARS = 320;
 /** An unknown address that differs from a known one by at most this many letters is a typo. */
 const EMAIL_TYPO_DISTANCE = 2;
 
-/** True for an address in a token's claims that can be stored. */
-const isAddress = (claim: string): boolean =>
-  claim.length <= USER_EMAIL_MAX_CHARS && isStorable(claim);
+/** True for text that has the form of an address and can be stored. */
+export function isAddress(text: string): boolean {
+  return text.length <= USER_EMAIL_MAX_CHARS && /^[^@\s]+@[^@\s]+$/.test(text) && isStorable(text);
+}
 
 /**
  * The form in which addresses are compared. In them, and only in them, the letters A to Z count as a to z. The
@@ -25,20 +29,90 @@ export function addressKey(email: string): string {
   return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
+/** Two users who are given one address at once meet in its index. The later one finds the other's row next time. */
+const ADDRESS_ATTEMPTS = 3;
+
+/** The address of a row, and what stated it. */
+interface StoredAddress {
+  readonly id: string;
+  readonly email: string | null;
+  /** When the token was issued that stated the address, or that there is none; null for an operator's statement. */
+  readonly statedAt: Date | null;
+  /** True if the issuer of that token has verified the address. */
+  readonly isVerified: boolean;
+}
+
 /**
- * Inserts the caller's row unless it exists. Users with tokens get one with their first write, from
- * the token's claims, which their issuer has written. A name is stored without what cannot be stored. An email
- * address that is too long, cannot be stored or belongs to another user is left out.
+ * Records a caller with a token as a user, and the address that the token states. Users get their row so, unless an
+ * operator or an import has made it. The newest statement about an address counts, so it follows the issuer: to another
+ * address, to another user, and to none.
  */
-export async function ensureUser(sql: Queryable, principal: Principal): Promise<void> {
-  const { userId } = principal;
-  const email = principal.email !== null && isAddress(principal.email) ? principal.email : null;
-  const name = (principal.name ?? "").replaceAll("\0", "").toWellFormed();
-  const inserted = await sql`
-    INSERT INTO users (id, email, name) VALUES (${userId}, ${email}, ${name})
-    ON CONFLICT DO NOTHING`;
-  if (inserted.count > 0 || email === null) return;
-  await sql`INSERT INTO users (id, name) VALUES (${userId}, ${name}) ON CONFLICT (id) DO NOTHING`;
+export async function recordUser(sql: Sql, { userId, identity }: Principal): Promise<void> {
+  if (identity === null) return;
+  const { own, holder } = await readAddresses(sql, userId, identity);
+  // Nothing is locked or written by most requests.
+  if (own !== undefined && changeOf(own, holder, identity) === undefined) return;
+  await pRetry(() => transaction(sql, (tx) => storeUser(tx, userId, identity)), {
+    retries: ADDRESS_ATTEMPTS - 1,
+    minTimeout: 0,
+    shouldRetry: ({ error }) => uniqueViolation(error) === "users_address",
+  });
+}
+
+/** A name is stored with the row, without what cannot be stored. */
+async function storeUser(tx: Transaction, userId: string, identity: Identity): Promise<void> {
+  const name = (identity.name ?? "").replaceAll("\0", "").toWellFormed();
+  await tx`INSERT INTO users (id, name) VALUES (${userId}, ${name}) ON CONFLICT (id) DO NOTHING`;
+  const { own, holder } = await readAddresses(tx, userId, identity, true);
+  const email = changeOf(own as StoredAddress, holder, identity);
+  if (email === undefined) return;
+  if (email !== null && holder !== undefined) {
+    await tx`UPDATE users SET email = NULL, email_verified = false WHERE id = ${holder.id}`;
+  }
+  await tx`
+    UPDATE users SET email = ${email}, email_stated_at = ${identity.issuedAt},
+      email_verified = ${email !== null && identity.isVerified} WHERE id = ${userId}`;
+}
+
+/** The row of a user, and that of another user who has the stated address. */
+async function readAddresses(
+  sql: Queryable,
+  userId: string,
+  { email }: Identity,
+  locks = false,
+): Promise<{ own: StoredAddress | undefined; holder: StoredAddress | undefined }> {
+  // Locked in the order of their ids, so that two users who exchange addresses do not wait for each other.
+  const rows = await sql<StoredAddress[]>`
+    SELECT id, email, email_stated_at AS "statedAt", email_verified AS "isVerified" FROM users
+    WHERE id = ${userId} OR lower(email COLLATE "C") = ${email == null ? null : addressKey(email)}
+    ORDER BY id ${locks ? sql`FOR NO KEY UPDATE` : sql``}`;
+  const isOwn = ({ id }: StoredAddress) => id === userId;
+  return { own: rows.find(isOwn), holder: rows.find((row) => !isOwn(row)) };
+}
+
+/** The address that a row gets by a statement, null for none; undefined if it stays as it is. */
+function changeOf(
+  own: StoredAddress,
+  holder: StoredAddress | undefined,
+  stated: Identity,
+): string | null | undefined {
+  const { email, isVerified, issuedAt } = stated;
+  if (email === undefined || (own.statedAt !== null && own.statedAt > issuedAt)) return undefined;
+  if (email === null || (holder !== undefined && keepsAddress(holder, stated))) {
+    // An address from an operator stays until a token names another one.
+    return own.email === null || own.statedAt === null ? undefined : null;
+  }
+  return own.email === email && (own.isVerified || !isVerified) ? undefined : email;
+}
+
+/**
+ * A user who has verified an address keeps it unless another one has verified it since, and a user who is assumed to
+ * have it unless a newer token states it. Tokens are issued in whole seconds: the later verification in one counts.
+ */
+function keepsAddress(holder: StoredAddress, { isVerified, issuedAt }: Identity): boolean {
+  if (holder.statedAt === null) return false;
+  if (holder.isVerified !== isVerified) return holder.isVerified;
+  return isVerified ? holder.statedAt > issuedAt : holder.statedAt >= issuedAt;
 }
 
 /** The id of the user with this email address, who is created if there is none. */

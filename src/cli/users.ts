@@ -1,6 +1,6 @@
 import { readMembers } from "../api/members/queries.ts";
 import { OWNER, type Role } from "../auth/roles.ts";
-import { findUser, similarAddress } from "../auth/users.ts";
+import { addressKey, findUser, similarAddress } from "../auth/users.ts";
 import { commandName } from "../config/caller.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { CommandError } from "./command-error.ts";
@@ -27,7 +27,8 @@ export async function refuseTypo(sql: Queryable, email: string): Promise<void> {
 /** The role that a user has in a project; undefined for none. */
 async function roleIn(sql: Sql, project: Project, email: string): Promise<string | undefined> {
   const members = await readMembers(sql, project.id);
-  return members.find((each) => each.email?.toLowerCase() === email.toLowerCase())?.role;
+  const key = addressKey(email);
+  return members.find((each) => each.email !== null && addressKey(each.email) === key)?.role;
 }
 
 const remedy = (email: string, project: Project, role: Role) =>

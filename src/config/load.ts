@@ -150,6 +150,8 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
       issuer: reader.text("JWT_ISSUER"),
       audience: reader.text("JWT_AUDIENCE"),
       allowNoExp: reader.oneOf("JWT_ALLOW_NO_EXP", "off", ["on", "off"]) === "on",
+      requiresVerifiedEmail:
+        reader.oneOf("JWT_EMAIL_VERIFIED", "assumed", ["assumed", "required"]) === "required",
     },
     billing: {
       origins: reader.origins("BILLING_ORIGINS"),

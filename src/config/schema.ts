@@ -53,6 +53,8 @@ export interface Config {
     readonly audience: string | undefined;
     /** Accept tokens that never expire. */
     readonly allowNoExp: boolean;
+    /** Ignore an address unless the token says that its issuer has verified it. */
+    readonly requiresVerifiedEmail: boolean;
   };
   readonly billing: {
     /** Origins in the form of `new URL(...).origin`. */

@@ -74,7 +74,13 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   },
   "a key server": {
     call: async (url) => {
-      const none = { secret: undefined, issuer: undefined, audience: undefined, allowNoExp: false };
+      const none = {
+        secret: undefined,
+        issuer: undefined,
+        audience: undefined,
+        allowNoExp: false,
+        requiresVerifiedEmail: false,
+      };
       await createJwtVerifier({ ...none, jwksUrl: `${url}/keys` }).verify(token);
     },
     good: () => Response.json({ keys: [published] }),

@@ -21,8 +21,9 @@ import { ApiKeyVerifier } from "../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { findProject } from "../../src/auth/project-access.ts";
-import { ensureUser } from "../../src/auth/users.ts";
+import { recordUser } from "../../src/auth/users.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
+import { lockMembers } from "../../src/db/project-lock.ts";
 import { sessionOf } from "../../src/db/session/session.ts";
 import type { Scope } from "../../src/engine/requests/scope.ts";
 import { createLog } from "../../src/observability/log.ts";
@@ -68,8 +69,9 @@ const KEY_PREFIX = parseKey(KEY)?.keyPrefix as string;
 const one = (table: string) => ids[table] as string;
 const caller = (): Principal => ({
   userId: one("users"),
-  email: "new@example.com",
-  name: "New",
+  identity: {
+    ...{ name: "New", email: "new@example.com", isVerified: true, issuedAt: new Date() },
+  },
   keyId: null,
   projectId: null,
   scopes: null,
@@ -199,7 +201,6 @@ const RUNS: Record<string, Record<string, Run>> = {
       await members.readMembers(tx, one("projects"), { before: position, limit: 51 });
     },
     readMember: (tx) => members.readMember(tx, one("projects"), one("users")),
-    lockMembers: (tx) => members.lockMembers(tx, one("projects")),
     readStanding: (tx) => members.readStanding(tx, one("projects"), one("users")),
     storeMember: (tx) => members.storeMember(tx, one("projects"), one("users"), "editor"),
     deleteMember: (tx) => members.deleteMember(tx, one("projects"), one("users")),
@@ -309,7 +310,12 @@ const RUNS: Record<string, Record<string, Run>> = {
       await verifier.verify(KEY);
       await verifier.close();
     },
-    ensureUser: (tx) => ensureUser(tx, { ...caller(), userId: randomUUID() }),
+    lockMembers: (tx) => lockMembers(tx, one("projects")),
+    recordUser: async (tx) => {
+      const within = Object.assign(tx, { begin: (work: (tx: Transaction) => unknown) => work(tx) });
+      const user = { ...caller(), userId: randomUUID() };
+      await recordUser(within as unknown as Sql, user);
+    },
   },
 };
 

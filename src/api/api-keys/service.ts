@@ -3,7 +3,7 @@ import { actAs, actorOf, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import { holds, type Principal } from "../../auth/principal.ts";
 import { holdJoinedProject } from "../../auth/project-access.ts";
-import { ensureUser } from "../../auth/users.ts";
+import { recordUser } from "../../auth/users.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
@@ -83,11 +83,11 @@ export async function createApiKey(
   const scopes = scopesOf(principal, input.scopes);
   const key = generateKey();
   const { keyPrefix, hash: keyHash } = parseKey(key) as ParsedKey;
+  await recordUser(sql, principal);
   const row = await transaction(sql, async (tx) => {
     // Deleting a project locks the keys that are bound to it, so the project is held first.
     const projectId = await projectOf(tx, principal, input.project_id);
     const expiresAt = await expiryOf(tx, principal, input.expires_at);
-    if (principal.keyId === null) await ensureUser(tx, principal);
     await actAs(tx, actorOf(principal, requestId));
     const { userId } = principal;
     const { name } = input;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Actor, actAs, actorOf } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findProject } from "../../auth/project-access.ts";
-import { ensureUser } from "../../auth/users.ts";
+import { recordUser } from "../../auth/users.ts";
 import { cancelledBy } from "../../db/cancelled-by.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
@@ -143,7 +143,6 @@ async function insertWithTemplate(
   await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`;
   await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
   const templateId = await findTemplate(tx, principal, input);
-  await ensureUser(tx, principal);
   await actAs(tx, actor);
   if (templateId !== null) await useReservation(tx, id);
   const { slug, name, description = null } = input;
@@ -185,6 +184,7 @@ export async function createProject(
       detail: "An API key that is bound to a project cannot create projects.",
     });
   }
+  await recordUser(sql, principal);
   const id = randomUUID();
   const actor = actorOf(principal, requestId);
   const create = () =>

@@ -13,6 +13,7 @@ const NONE = {
   issuer: undefined,
   audience: undefined,
   allowNoExp: false,
+  requiresVerifiedEmail: false,
 };
 const now = () => Math.floor(Date.now() / 1000);
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -75,6 +76,42 @@ describe("JWTs with a shared secret", () => {
       expect(await verdict(await sign({ exp }), { secret: SECRET, allowNoExp: true })).toBe(
         "unauthorized",
       );
+    }
+  });
+
+  test("an address counts unless the token says that it is unverified, or nothing where that is required", async () => {
+    const email = "ada@example.com";
+    const stated = async (claims: object, requiresVerifiedEmail = false) => {
+      const token = await sign({ iat: now() - 60, ...claims });
+      const principal = await verdict(token, { secret: SECRET, requiresVerifiedEmail });
+      const { identity } = principal as Principal;
+      return [identity?.email, identity?.isVerified];
+    };
+    for (const isRequired of [false, true]) {
+      for (const claim of [true, "true"]) {
+        expect(await stated({ email, email_verified: claim }, isRequired)).toEqual([email, true]);
+      }
+      for (const claim of [false, "false", null, 1, "TRUE"]) {
+        expect(await stated({ email, email_verified: claim }, isRequired)).toEqual([null, false]);
+      }
+      expect(await stated({}, isRequired)).toEqual([undefined, false]);
+      expect(await stated({ email_verified: true }, isRequired)).toEqual([undefined, false]);
+      expect(await stated({ email_verified: false }, isRequired)).toEqual([null, false]);
+    }
+    expect(await stated({ email })).toEqual([email, false]);
+    expect(await stated({ email }, true)).toEqual([null, false]);
+  });
+
+  test("a token is of the time at which it was issued, which is never ahead of this clock", async () => {
+    const issued = async (iat: number | undefined) => {
+      const principal = await verdict(await sign({ iat }));
+      return (principal as Principal).identity?.issuedAt.getTime() as number;
+    };
+    const before = Date.now();
+    expect(await issued(1_700_000_000)).toBe(1_700_000_000_000);
+    for (const iat of [undefined, now() + 3_600]) {
+      expect(await issued(iat)).toBeGreaterThanOrEqual(before);
+      expect(await issued(iat)).toBeLessThanOrEqual(Date.now());
     }
   });
 

@@ -53,6 +53,7 @@ function newVerifier() {
     issuer: undefined,
     audience: undefined,
     allowNoExp: false,
+    requiresVerifiedEmail: false,
   });
   return async (token: string): Promise<string> => {
     try {

@@ -78,6 +78,7 @@ describe("the configuration", () => {
       REDIS_URL: "hunter2",
       BASE_URL: "ftp://hunter2",
       JWT_JWKS_URL: "hunter2",
+      JWT_EMAIL_VERIFIED: "hunter2",
       BILLING_ORIGINS: "https://ok.example.com, hunter2/path",
       STRIPE_PRICES: '{"pro.weekly":"hunter2"}',
       SEARCH_WORKERS: "0",

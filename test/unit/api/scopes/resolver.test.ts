@@ -16,7 +16,7 @@ afterAll(() => counting.end());
 
 const userId = await addUser(sql);
 const principal: Principal = {
-  ...{ userId, email: null, name: null, keyId: null, projectId: null, scopes: null },
+  ...{ userId, identity: null, keyId: null, projectId: null, scopes: null },
   account: new Set(),
 };
 const project = await addProject(sql, userId);
