@@ -1,11 +1,34 @@
+import type { Actor } from "../audit/actor.ts";
+import type { Permission } from "../auth/principal.ts";
+import { mayWrite, OWNER } from "../auth/roles.ts";
+import type { Queryable } from "../db/client.ts";
 import { holdProjects } from "../db/project-lock.ts";
-import { ImportError, RecordError, TargetGone } from "./records/errors.ts";
+import { ImportError, RecordError, RightLost, TargetGone } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
 import type { ImportSession } from "./session.ts";
+import type { BatchPlan } from "./upsert/plan.ts";
+
+type HeldBatch = Pick<BatchPlan, "projects" | "changesProjects">;
+
+const PERMISSION: Permission = "projects.import";
+
+/** The role of the caller of an import, unless the credential in use has lost its permission; an operator owns all. */
+async function roleOf(sql: Queryable, actor: Actor, target: ImportTarget): Promise<string> {
+  const { user_id: userId, key_id: keyId = null } = actor;
+  if (userId === undefined) return OWNER;
+  const [member] = await sql<{ role: string }[]>`
+    SELECT m.role FROM memberships m WHERE m.project_id = ${target.id} AND m.user_id = ${userId}
+      AND (${keyId}::uuid IS NULL OR EXISTS (
+        SELECT FROM api_keys k WHERE k.id = ${keyId} AND k.revoked_at IS NULL
+          AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+          AND (k.scopes = '{}' OR ${PERMISSION} = ANY (k.scopes))))`;
+  return member?.role ?? "";
+}
 
 /**
  * Keeps the projects of an import from being deleted, transaction by transaction. Throws TargetGone if that is the
- * only project that the import may write to.
+ * only project that the import may write to, and RightLost if its caller may no longer do so: an upload may take
+ * an hour, and a right that is taken away ends sooner.
  */
 export class HeldProjects {
   /** Ids of the projects that have been written to. */
@@ -14,11 +37,13 @@ export class HeldProjects {
   constructor(
     private readonly session: ImportSession,
     private readonly target: ImportTarget | undefined,
+    private readonly actor: Actor,
   ) {}
 
   /** Holds the projects of a batch until its transaction ends. Throws a RecordError if one is gone. */
-  async hold(projects: ReadonlySet<string>): Promise<void> {
-    await this.#hold(projects, () => new RecordError("project: does not exist any more"));
+  async hold({ projects, changesProjects }: HeldBatch): Promise<void> {
+    const gone = () => new RecordError("project: does not exist any more");
+    await this.#hold(projects, gone, changesProjects);
     for (const id of projects) this.#written.add(id);
   }
 
@@ -31,9 +56,15 @@ export class HeldProjects {
     });
   }
 
-  async #hold(projects: ReadonlySet<string>, gone: () => Error): Promise<void> {
-    const ids = this.target === undefined ? [...projects] : [this.target.id];
-    if (ids.length === 0 || (await holdProjects(this.session.sql, ids))) return;
-    throw this.target === undefined ? gone() : new TargetGone("the project of the import is gone");
+  async #hold(projects: ReadonlySet<string>, gone: () => Error, needsOwner = false): Promise<void> {
+    const { session, target, actor } = this;
+    const ids = target === undefined ? [...projects] : [target.id];
+    if (ids.length > 0 && !(await holdProjects(session.sql, ids))) {
+      throw target === undefined ? gone() : new TargetGone("the project of the import is gone");
+    }
+    if (target === undefined) return;
+    const role = await roleOf(session.sql, actor, target);
+    if (needsOwner ? role === OWNER : mayWrite(role)) return;
+    throw new RightLost("the caller may no longer import into the project");
   }
 }

@@ -47,7 +47,7 @@ const NOTHING_IMPORTED = { imported: new Map(), changed: 0, changedRecords: 0 } 
 /** So few new file versions are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
 
-/** Writes batches of records in order. Throws an ImportError, and TargetGone. */
+/** Writes batches of records in order. Throws an ImportError, TargetGone and RightLost. */
 export async function importRecords(
   pool: Sql,
   batches: AsyncIterable<InputRecord[]>,
@@ -124,7 +124,7 @@ class Import {
     private readonly options: ImportOptions,
   ) {
     this.#lookups = createLookups(options.target);
-    this.#held = new HeldProjects(session, options.target);
+    this.#held = new HeldProjects(session, options.target, options.actor);
     this.#backpressure = new Backpressure(session.sql, options.indexWaitMaxMs);
   }
 
@@ -203,7 +203,7 @@ class Import {
     const [{ sql }, { target, embedders }] = [this.session, this.options];
     const context = { lookups: this.#lookups, target, embedders, firstRecord };
     const { plan, rejected } = await planBatch(sql, context, batch);
-    await this.#held.hold(plan.projects);
+    await this.#held.hold(plan);
     const { rows: changedRows, records: changedRecords } = await plan.rows.write(sql);
     for (const step of plan.afterRows) {
       await step(sql);

@@ -8,6 +8,11 @@ export class TargetGone extends Error {
   override name = "TargetGone";
 }
 
+/** The caller of an import has lost the right to write to its project. */
+export class RightLost extends Error {
+  override name = "RightLost";
+}
+
 /** Why an import cannot start or go on. The message is meant for the person who started it. */
 export class ImportError extends Error {
   override name = "ImportError";

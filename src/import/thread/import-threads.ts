@@ -30,6 +30,11 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
       return new Problem("validation-failed", { detail: "The body could not be read." });
     case "gone":
       return new Problem("project-not-found", { headers: { connection: "close" } });
+    case "right-lost":
+      return new Problem("permission-denied", {
+        detail: "The caller has lost the right to import into the project during the import.",
+        headers: { connection: "close" },
+      });
     case "refused":
       return new Problem("validation-failed", {
         detail: failure.message,
@@ -48,7 +53,7 @@ function errorOf(failure: ImportFailure, maxBytes: number): Error {
 /** Whether an import has failed by its contents, after which nothing of it is left in its thread. */
 function isRefusal(failure: ImportFailure): boolean {
   if (failure.kind === "error") return failure.severity !== undefined;
-  return failure.kind === "refused" || failure.kind === "gone" || failure.kind === "import";
+  return ["refused", "gone", "right-lost", "import"].includes(failure.kind);
 }
 
 /** The main thread's side of one import. */

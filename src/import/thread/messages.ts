@@ -58,6 +58,8 @@ export type ImportFailure =
   | { readonly kind: "lost" }
   /** The project has been deleted, or is being deleted. */
   | { readonly kind: "gone" }
+  /** The caller may no longer import into the project. */
+  | { readonly kind: "right-lost" }
   /** The message is meant for the caller, whose input is at fault. */
   | { readonly kind: "refused"; readonly message: string }
   /** The message is meant for the caller, who can repeat the import. */

@@ -2,7 +2,7 @@ import { openDatabase } from "../../db/client.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
-import { ImportError, TargetGone } from "../records/errors.ts";
+import { ImportError, RightLost, TargetGone } from "../records/errors.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
 import { InputLost, PostedInput } from "./posted-input.ts";
 import { runJob } from "./run-job.ts";
@@ -24,6 +24,7 @@ function failureOf(error: unknown): ImportFailure {
   if (error instanceof InputRefused) return { kind: "refused", message: error.message };
   if (error instanceof InputLost) return { kind: "lost" };
   if (error instanceof TargetGone) return { kind: "gone" };
+  if (error instanceof RightLost) return { kind: "right-lost" };
   if (error instanceof ImportError) return { kind: "import", message: error.message };
   const { message, stack, code, severity } = error as Error & { code?: string; severity?: string };
   return { kind: "error", message: message ?? String(error), stack, code, severity };

@@ -91,6 +91,7 @@ function planOnce(
     embedders,
     rows: new RowBuffer(firstRecord),
     projects: new Set(),
+    changesProjects: false,
     releases: new Set(),
     activeReleases: [],
     newVersions: [],

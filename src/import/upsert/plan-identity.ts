@@ -78,6 +78,7 @@ function fingerprintOf({ embedders }: BatchPlan, given: string | undefined): str
 
 export function planProject(record: RecordOf<"project">, plan: BatchPlan): void {
   const { lookups, rows } = plan;
+  plan.changesProjects = true;
   // A project may have many members, so all users are looked up at once.
   const members = [...(record.members ?? []), { user: record.owner, role: "owner" }];
   lookups.users.require(

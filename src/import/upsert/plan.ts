@@ -32,6 +32,8 @@ export interface BatchPlan {
   readonly rows: RowBuffer;
   /** Ids of the stored projects that the records belong to. */
   readonly projects: Set<string>;
+  /** True if a record changes a project itself or its members. */
+  changesProjects: boolean;
   /** Ids of the releases to freeze when the import ends. */
   readonly releases: Set<string>;
   readonly activeReleases: ActiveRelease[];
