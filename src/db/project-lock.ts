@@ -23,6 +23,14 @@ export async function holdProjects(tx: Queryable, ids: readonly string[]): Promi
 }
 
 /**
+ * Lets changes of a project's members and invitations follow one another, so that each sees the owners and the
+ * invitations that are left.
+ */
+export async function lockMembers(tx: Queryable, id: string): Promise<void> {
+  await tx`SELECT 1 FROM projects WHERE id = ${id} FOR NO KEY UPDATE`;
+}
+
+/**
  * Waits until no other transaction writes to a project, and refuses those that begin before this one ends.
  * Throws `project-not-found`, also when another transaction is deleting the project.
  */

@@ -150,6 +150,38 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     expect((await put(own, email, "member", user)).body.slug).toBe("project-not-found");
   });
 
+  test("of two invitations, by id and by address, both are listed, and the role says which is accepted", async () => {
+    const email = address();
+    const user = await api.user({ email });
+    for (const [named, role] of [
+      [user.userId, "editor"],
+      [email, "member"],
+      [user.userId, "member"],
+      [email, "editor"],
+    ] as const) {
+      const own = await api.project(owner);
+      await put(own, user.userId, "member");
+      await put(own, email, "editor");
+      const { data } = (await api.get("/invitations", user)).body;
+      const offered = data.map((each: Json) => [each.project.slug, each.user, each.role]);
+      expect(offered.toSorted()).toEqual(
+        [
+          [own.slug, user.userId, "member"],
+          [own.slug, email, "editor"],
+        ].toSorted(),
+      );
+      const { body } = await put(own, named, "owner", user);
+      expect(body.errors[0].message).toBe("must be editor or member, as in the invitation");
+      const accepted = await put(own, named, role, user);
+      expect([accepted.status, accepted.body.role]).toEqual([201, role]);
+      expect((await api.get(listOf(own), owner)).body.invited).toEqual([]);
+    }
+    const declined = await api.project(owner);
+    for (const named of [email, user.userId]) await put(declined, named, "member");
+    expect((await remove(declined, email, user)).status).toBe(204);
+    expect((await api.get("/invitations", user)).body.data).toEqual([]);
+  });
+
   test("what names nobody and roles that are none are 400 by name", async () => {
     const nobody = await put(project, "nobody", "member");
     expect([nobody.status, nobody.body.errors[0].field]).toEqual([400, "user_id"]);

@@ -3,7 +3,7 @@ import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import { findOrCreateUser } from "../../auth/users.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
-import { holdProject } from "../../db/project-lock.ts";
+import { holdProject, lockMembers } from "../../db/project-lock.ts";
 import { insertApiKey } from "./queries.ts";
 
 interface KeyRequest {
@@ -55,6 +55,7 @@ async function joinProject(
   userId: string,
   role: string,
 ): Promise<boolean> {
+  await lockMembers(sql, projectId);
   const result = await sql`
     INSERT INTO memberships (project_id, user_id, role) VALUES (${projectId}, ${userId}, ${role})
     ON CONFLICT DO NOTHING`;

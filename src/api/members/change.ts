@@ -1,6 +1,7 @@
 import { OWNER, type Role } from "../../auth/roles.ts";
 import type { Transaction } from "../../db/client.ts";
-import { deleteMember, lockMembers, readStanding, storeMember } from "./queries.ts";
+import { lockMembers } from "../../db/project-lock.ts";
+import { deleteMember, readStanding, storeMember } from "./queries.ts";
 
 /** `last-owner`: the project would be left without an owner, so nothing changed. */
 type Refused = "last-owner";

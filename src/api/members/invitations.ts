@@ -1,7 +1,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { referenceId } from "../../auth/project-access.ts";
-import type { Role } from "../../auth/roles.ts";
-import { addressKey } from "../../auth/users.ts";
+import { OWNER, type Role } from "../../auth/roles.ts";
+import { addressKey, isAddress } from "../../auth/users.ts";
 import type { Queryable } from "../../db/client.ts";
 import { invalid } from "../../problem/problem.ts";
 import { isStorable, isUuid } from "../../shared/formats.ts";
@@ -16,21 +16,25 @@ export const INVITATIONS_LISTED_MAX = 100;
 /** The form in which invited users are stored. Throws `validation-failed` for what cannot name a user. */
 export function inviteeOf(reference: string): string {
   if (isUuid(reference)) return reference.toLowerCase();
-  if (/^[^@\s]+@[^@\s]+$/.test(reference)) return addressKey(reference);
+  if (isAddress(reference)) return addressKey(reference);
   const message = "must be the id or the email address of a user";
   throw invalid([{ field: "user_id", message }]);
 }
 
-/** Invites whom the reference names, or changes the role of the invitation. */
+/**
+ * Invites the user whom `invitee` names, or changes the role of the invitation. Returns the time of it; undefined if
+ * the user who invites does not own the project, and remains its owner otherwise until the transaction ends.
+ */
 export async function invite(
   sql: Queryable,
   projectId: string,
   by: string,
   { invitee, role }: { readonly invitee: string; readonly role: Role },
-): Promise<Date> {
+): Promise<Date | undefined> {
   const [row] = await sql<{ since: Date }[]>`
     INSERT INTO invitations (project_id, invitee, role, invited_by)
-    VALUES (${projectId}, ${invitee}, ${role}, ${by})
+    SELECT m.project_id, ${invitee}, ${role}, m.user_id FROM memberships m
+    WHERE m.project_id = ${projectId} AND m.user_id = ${by} AND m.role = ${OWNER} FOR SHARE
     ON CONFLICT (project_id, invitee) DO UPDATE
       SET role = excluded.role, invited_by = excluded.invited_by, created_at = now()
     RETURNING created_at AS since`;
@@ -38,7 +42,7 @@ export async function invite(
     DELETE FROM invitations WHERE (project_id, invitee) IN (
       SELECT project_id, invitee FROM invitations WHERE project_id = ${projectId}
       ORDER BY created_at DESC, invitee OFFSET ${INVITATIONS_MAX})`;
-  return (row as { since: Date }).since;
+  return row?.since;
 }
 
 /** Withdraws an invitation. False if there is none. */
@@ -52,31 +56,55 @@ export async function withdraw(
   return count > 0;
 }
 
-/** The names under which a user may have been invited. */
-const namesOf = (sql: Queryable, userId: string) => sql`
+/** The id of the caller, and the address unless the token in use says that there is no verified one. */
+const namesOf = (sql: Queryable, { userId, identity }: Principal) => sql`
   SELECT ${userId}::text UNION ALL
-  SELECT lower(email COLLATE "C") FROM users WHERE id = ${userId} AND email IS NOT NULL`;
+  SELECT lower(email COLLATE "C") FROM users
+  WHERE id = ${userId} AND email IS NOT NULL AND ${identity?.email !== null}`;
 
 const isOpen = (sql: Queryable) =>
   sql`i.created_at > now() - make_interval(days => ${INVITATION_DAYS})`;
 
-/** Takes the invitation of the caller, whom the reference names, out of the table. Undefined if there is none. */
-export async function takeInvitation(
+/**
+ * The condition under which the caller can accept the invitation with the alias `i`. A key that is bound to a project
+ * does not reach others.
+ */
+const isAcceptable = (sql: Queryable, principal: Principal) => sql`
+  ${principal.projectId === null} AND i.invitee IN (${namesOf(sql, principal)}) AND ${isOpen(sql)}
+  AND NOT EXISTS (
+    SELECT FROM memberships m WHERE m.project_id = i.project_id AND m.user_id = ${principal.userId})`;
+
+/** The id of the project to which the caller, whom `invitee` names, is invited. */
+export async function findInvitingProject(
   sql: Queryable,
-  { userId, projectId }: Principal,
+  principal: Principal,
   reference: string,
   invitee: string,
-): Promise<{ projectId: string; role: string } | undefined> {
-  // A key that is bound to a project does not reach others.
-  if (projectId !== null || !isStorable(reference)) return undefined;
-  const [row] = await sql<{ projectId: string; role: string }[]>`
-    DELETE FROM invitations i USING projects p
-    WHERE p.id = i.project_id AND (p.id = ${referenceId(reference)} OR p.slug = ${reference})
-      AND i.invitee IN (${namesOf(sql, userId)}) AND ${invitee} IN (${namesOf(sql, userId)})
-      AND ${isOpen(sql)}
-      AND NOT EXISTS (SELECT FROM memberships m WHERE m.project_id = p.id AND m.user_id = ${userId})
-    RETURNING p.id AS "projectId", i.role`;
-  return row;
+): Promise<string | undefined> {
+  if (!isStorable(reference)) return undefined;
+  const id = referenceId(reference);
+  const [row] = await sql<{ id: string }[]>`
+    SELECT p.id FROM projects p WHERE (p.id = ${id} OR p.slug = ${reference})
+      AND ${invitee} IN (${namesOf(sql, principal)})
+      AND EXISTS (
+        SELECT FROM invitations i WHERE i.project_id = p.id AND ${isAcceptable(sql, principal)})
+    ORDER BY (p.id = ${id}) DESC NULLS LAST LIMIT 1`;
+  return row?.id;
+}
+
+/**
+ * Takes the caller's invitations to a project out of the table, and returns the roles that they offer: one or two, as
+ * there may be one by id and one by address.
+ */
+export async function takeInvitations(
+  sql: Queryable,
+  principal: Principal,
+  projectId: string,
+): Promise<string[]> {
+  const rows = await sql<{ role: string }[]>`
+    DELETE FROM invitations i
+    WHERE i.project_id = ${projectId} AND ${isAcceptable(sql, principal)} RETURNING i.role`;
+  return [...new Set(rows.map(({ role }) => role))].sort();
 }
 
 interface InvitationRow {
@@ -89,21 +117,20 @@ interface InvitationRow {
   readonly since: Date;
 }
 
-/** The invitations of a user that can be accepted, the newest first. */
+/** The invitations that the caller can accept, the newest first. */
 export async function readInvitations(
   sql: Queryable,
-  { userId, projectId }: Principal,
+  principal: Principal,
 ): Promise<InvitationRow[]> {
-  if (projectId !== null) return [];
   return await sql<InvitationRow[]>`
     WITH turns AS (
       SELECT i.*, row_number() OVER (PARTITION BY i.invited_by ORDER BY i.created_at DESC) AS turn
-      FROM invitations i WHERE i.invitee IN (${namesOf(sql, userId)}) AND ${isOpen(sql)}),
+      FROM invitations i WHERE ${isAcceptable(sql, principal)}),
     shown AS (SELECT * FROM turns ORDER BY turn, created_at DESC LIMIT ${INVITATIONS_LISTED_MAX})
     SELECT p.id, p.slug, p.name, i.invitee, i.role, coalesce(u.email, u.name) AS inviter,
       i.created_at AS since
     FROM shown i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.invited_by
-    ORDER BY i.created_at DESC, p.id`;
+    ORDER BY i.created_at DESC, p.id, i.invitee`;
 }
 
 /** The invitations of a project that nobody has accepted, by whom they name. */

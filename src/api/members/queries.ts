@@ -49,11 +49,6 @@ export async function readMember(
   return member;
 }
 
-/** Lets changes of a project's members follow one another, so that each sees the owners that are left. */
-export async function lockMembers(sql: Queryable, projectId: string): Promise<void> {
-  await sql`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`;
-}
-
 /** The role of a user, and whether others own the project. */
 export async function readStanding(
   sql: Queryable,

@@ -59,7 +59,10 @@ function invitationsOperation(sql: Sql): Operation {
     summary: "List the caller's invitations to projects",
     description:
       "To accept one, send `PUT /projects/{project.id}/members/{user}` with its `role`; to decline it, send " +
-      "`DELETE`. An API key that is bound to a project has none.",
+      "`DELETE`. A user who is invited to a project by id and by address has two, of which the role of the request " +
+      "selects one; both end when one is accepted or declined. An invitation ends after 30 days, when the membership " +
+      "of the invited user begins, changes or ends, and when the user who invites no longer owns the project. An API " +
+      "key that is bound to a project has no invitations.",
     extension: true,
     permission: "projects.read",
     response: InvitationList,
@@ -99,8 +102,8 @@ export function memberOperations(services: ListServices): Operation[] {
       description:
         "An owner who names a member changes their role, within a second. Any other id or address is invited, and the " +
         "answer does not tell whether it is that of a user. The invited user accepts by the same request: they name " +
-        "themselves by id or address, and the role that is offered; `GET /invitations` lists what they can accept, for " +
-        `30 days. ${OWNERS}`,
+        "themselves by id or address, and a role that is offered; `GET /invitations` lists what they can accept. The " +
+        `same request again changes nothing. ${OWNERS}`,
       extension: true,
       permission: "projects.write",
       params: MemberParams,
@@ -123,8 +126,9 @@ export function memberOperations(services: ListServices): Operation[] {
       tag: "Projects",
       summary: "End the membership of a user, or an invitation",
       description:
-        "The API keys of a member lose access to the project within a second. An owner withdraws an invitation by " +
-        `naming whom it names, and the invited user declines it by naming themselves. ${OWNERS}`,
+        "The API keys of a member lose access to the project within a second, and the invitations of the member and by " +
+        "the member end. An owner withdraws an invitation by naming whom it names, and the invited user declines it " +
+        `by naming themselves. ${OWNERS}`,
       extension: true,
       permission: "projects.write",
       params: MemberParams,

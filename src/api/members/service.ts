@@ -1,24 +1,26 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
+import type { Role } from "../../auth/roles.ts";
+import { recordUser } from "../../auth/users.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
-import { holdProject } from "../../db/project-lock.ts";
+import { holdProject, lockMembers } from "../../db/project-lock.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { omitNulls, withTimes } from "../../shared/rows.ts";
 import { putMember, removeMember } from "./change.ts";
 import {
+  findInvitingProject,
   findMemberId,
   invite,
   inviteeOf,
   readInvitations,
   readPending,
-  takeInvitation,
+  takeInvitations,
   withdraw,
 } from "./invitations.ts";
 import {
-  lockMembers,
   type Member,
   type MemberPosition,
   positionOf,
@@ -58,94 +60,118 @@ interface ChangeCall {
   readonly params: { readonly project_reference: string; readonly user_id: string };
 }
 
-/** What the call is about, for its owner: the project, and the member whom it names, if they are one. */
-interface OwnedMember {
+/** A change of who belongs to a project. Changes of one project follow one another. */
+interface BegunChange {
   readonly projectId: string;
+  /** The user whom the call names, in the form in which invitations do. */
   readonly invitee: string;
-  readonly memberId: string | undefined;
+  /** The roles of the caller's own invitations, which the change ends; none if the caller has to own the project. */
+  readonly offered: readonly string[];
 }
 
-/** Runs a change in a transaction. Throws what a caller gets who does not own the project. */
+/** Begins a change in its transaction. Throws `validation-failed` and `project-not-found`. */
+async function beginChange(
+  tx: Transaction,
+  { principal, params }: ChangeCall,
+): Promise<BegunChange> {
+  const { project_reference: reference } = params;
+  const invitee = inviteeOf(params.user_id);
+  const inviting = await findInvitingProject(tx, principal, reference, invitee);
+  if (inviting !== undefined) {
+    await holdProject(tx, inviting);
+    await lockMembers(tx, inviting);
+    const offered = await takeInvitations(tx, principal, inviting);
+    // A change that came first may have withdrawn or accepted them.
+    if (offered.length > 0) return { projectId: inviting, invitee, offered };
+  }
+  const { id } = await holdJoinedProject(tx, principal, reference);
+  await lockMembers(tx, id);
+  return { projectId: id, invitee, offered: [] };
+}
+
+/** Runs a change in a transaction, after what the caller's token states is recorded. */
 async function changing<T>(
   sql: Sql,
-  { principal, requestId, params }: ChangeCall,
-  byInvited: (tx: Transaction, projectId: string, role: string) => Promise<T>,
-  byOwner: (tx: Transaction, of: OwnedMember) => Promise<T>,
+  call: ChangeCall,
+  change: (tx: Transaction, of: BegunChange) => Promise<T>,
 ): Promise<T> {
-  const { project_reference: reference } = params;
-  return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const invitee = inviteeOf(params.user_id);
-    const own = await takeInvitation(tx, principal, reference, invitee);
-    if (own !== undefined) {
-      await holdProject(tx, own.projectId);
-      return await byInvited(tx, own.projectId, own.role);
-    }
-    const { id } = await holdJoinedProject(tx, principal, reference);
-    // The caller may have been removed by a change that came first.
-    await lockMembers(tx, id);
-    await findOwnedProject(tx, principal, id);
-    const memberId = await findMemberId(tx, id, invitee);
-    return await byOwner(tx, { projectId: id, invitee, memberId });
-  });
+  await recordUser(sql, call.principal);
+  return await transactionAs(sql, actorOf(call.principal, call.requestId), async (tx) =>
+    change(tx, await beginChange(tx, call)),
+  );
+}
+
+interface MemberAnswer {
+  readonly member: MemberState;
+  readonly added: boolean;
+}
+
+/** Stores a role. Throws `last-owner` and `quota-exceeded`. */
+async function storeRole(
+  tx: Transaction,
+  projectId: string,
+  userId: string,
+  role: Role,
+): Promise<MemberAnswer> {
+  const outcome = await putMember(tx, projectId, userId, role);
+  if (outcome === "last-owner") throw new Problem("last-owner");
+  const member = memberOf((await readMember(tx, projectId, userId)) as Member);
+  return { member: { ...member, status: "member" }, added: outcome === "added" };
 }
 
 /**
- * Changes the role of a member, or invites whom the call names, whether there is such a user or not. An invited
- * user who names themselves and the role becomes a member. Throws `validation-failed`, `project-not-found`,
- * `permission-denied` for all but owners, `last-owner` and `quota-exceeded`.
+ * Changes the role of a member, or invites the user whom the call names, whether there is one or not. Invited users
+ * who name themselves and an offered role become members, and the same request repeated changes nothing. Throws
+ * `validation-failed`, `project-not-found`, `permission-denied` for all but owners, `last-owner` and `quota-exceeded`.
  */
 export async function setMember(
   sql: Sql,
   call: ChangeCall,
   { role }: MemberChange,
-): Promise<{ member: MemberState; added: boolean }> {
-  const stored = async (tx: Transaction, projectId: string, userId: string) => {
-    const outcome = await putMember(tx, projectId, userId, role);
-    if (outcome === "last-owner") throw new Problem("last-owner");
-    const member = memberOf((await readMember(tx, projectId, userId)) as Member);
-    return { member: { ...member, status: "member" as const }, added: outcome === "added" };
-  };
-  const { userId } = call.principal;
-  return await changing<{ member: MemberState; added: boolean }>(
-    sql,
-    call,
-    async (tx, projectId, offered) => {
-      if (role !== offered) {
-        throw invalid([{ field: "role", message: `must be ${offered}, as in the invitation` }]);
-      }
-      return await stored(tx, projectId, userId);
-    },
-    async (tx, { projectId, invitee, memberId }) => {
-      if (memberId !== undefined) return await stored(tx, projectId, memberId);
-      const since = timestamp(await invite(tx, projectId, userId, { invitee, role }));
-      return { member: { user: invitee, role, status: "invited", since }, added: true };
-    },
-  );
+): Promise<MemberAnswer> {
+  const { principal } = call;
+  const { userId } = principal;
+  return await changing(sql, call, async (tx, { projectId, invitee, offered }) => {
+    if (offered.length > 0) {
+      if (offered.includes(role)) return await storeRole(tx, projectId, userId, role);
+      const message = `must be ${offered.join(" or ")}, as in the invitation`;
+      throw invalid([{ field: "role", message }]);
+    }
+    const memberId = await findMemberId(tx, projectId, invitee);
+    const isOwn = memberId === userId;
+    const repeats = isOwn && (await readMember(tx, projectId, userId))?.role === role;
+    // The caller may have been removed by a change that came first.
+    if (!repeats) await findOwnedProject(tx, principal, projectId);
+    if (memberId !== undefined) return await storeRole(tx, projectId, memberId, role);
+    const since = await invite(tx, projectId, userId, { invitee, role });
+    if (since === undefined) throw new Problem("permission-denied");
+    const member = { user: invitee, role, status: "invited", since: timestamp(since) } as const;
+    return { member, added: true };
+  });
 }
 
 /**
- * Ends a membership, withdraws an invitation, or declines it for the invited user. Throws the same problems as
- * `setMember`, and `user-not-found` for who is neither a member nor invited.
+ * Ends a membership, withdraws an invitation, or declines all that the caller has to the project. Throws the same
+ * problems as `setMember`, and `user-not-found` for a user who is neither a member nor invited.
  */
 export async function endMembership(sql: Sql, call: ChangeCall): Promise<void> {
-  await changing<void>(
-    sql,
-    call,
-    async () => {},
-    async (tx, { projectId, invitee, memberId }) => {
-      if (memberId === undefined) {
-        if (await withdraw(tx, projectId, invitee)) return;
-        throw new Problem("user-not-found");
-      }
-      const outcome = await removeMember(tx, projectId, memberId);
-      if (outcome === "last-owner") throw new Problem("last-owner");
-      if (outcome === "none") throw new Problem("user-not-found");
-    },
-  );
+  await changing(sql, call, async (tx, { projectId, invitee, offered }) => {
+    if (offered.length > 0) return;
+    await findOwnedProject(tx, call.principal, projectId);
+    const memberId = await findMemberId(tx, projectId, invitee);
+    if (memberId === undefined) {
+      if (await withdraw(tx, projectId, invitee)) return;
+      throw new Problem("user-not-found");
+    }
+    const outcome = await removeMember(tx, projectId, memberId);
+    if (outcome === "last-owner") throw new Problem("last-owner");
+    if (outcome === "none") throw new Problem("user-not-found");
+  });
 }
 
 /** The invitations of the caller. */
 export async function listInvitations(sql: Sql, principal: Principal): Promise<InvitationList> {
+  await recordUser(sql, principal);
   const rows = await readInvitations(sql, principal);
   return {
     data: rows.map(({ id, slug, name, invitee, since, ...row }) => ({
