@@ -6,9 +6,9 @@ export interface PendingScope {
   /** The oldest log entry that caused it. One that is being indexed may take over older ones. */
   seq: number;
   /** True when it changed while another scope was being indexed. */
-  readonly preempts: boolean;
+  preempts: boolean;
   /** Called once the scope is indexed, or the project is closed. */
-  readonly waiters: ReadonlyArray<() => void>;
+  readonly waiters: Array<() => void>;
 }
 
 /** The scopes that wait to be indexed, in the order in which they first changed. */
@@ -27,15 +27,19 @@ export class PendingScopes {
     return this.#scopes.values().next().value;
   }
 
-  /** Adds a scope, or merges it with the one that already waits. */
-  add({ scope, seq, preempts, waiters }: PendingScope): void {
-    const known = this.#scopes.get(scope.id);
-    this.#scopes.set(scope.id, {
-      scope,
-      seq: Math.min(seq, known?.seq ?? seq),
-      preempts: preempts || known?.preempts === true,
-      waiters: [...(known?.waiters ?? []), ...waiters],
-    });
+  /**
+   * Adds a scope, or merges it into the one that already waits. That one stays the same object, because a list of
+   * those that preempt may hold it: a copy would be indexed in its place, and those who came later would be forgotten.
+   */
+  add(added: PendingScope): void {
+    const known = this.#scopes.get(added.scope.id);
+    if (known === undefined) {
+      this.#scopes.set(added.scope.id, added);
+      return;
+    }
+    known.seq = Math.min(known.seq, added.seq);
+    known.preempts ||= added.preempts;
+    known.waiters.push(...added.waiters);
   }
 
   remove({ scope }: PendingScope): void {
@@ -45,8 +49,8 @@ export class PendingScopes {
   /** Puts back a scope that was removed and could not be indexed completely. */
   restore(pending: PendingScope): void {
     const newer = this.#scopes.get(pending.scope.id);
-    const waiters = [...pending.waiters, ...(newer?.waiters ?? [])];
-    this.#scopes.set(pending.scope.id, { ...pending, waiters });
+    pending.waiters.push(...(newer?.waiters ?? []));
+    this.#scopes.set(pending.scope.id, pending);
   }
 
   /** Removes all scopes and releases their waiters. */

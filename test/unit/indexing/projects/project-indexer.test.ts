@@ -3,6 +3,7 @@ import type { ScopeRef } from "../../../../src/engine/requests/scope.ts";
 import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
 import { LoadedIndexes } from "../../../../src/indexing/projects/loaded-indexes.ts";
 import { ProjectIndexer } from "../../../../src/indexing/projects/project-indexer.ts";
+import type { ProjectSink } from "../../../../src/indexing/projects/project-sink.ts";
 
 const scope = (id: string): ScopeRef => ({ id, kind: "environment" });
 
@@ -69,4 +70,46 @@ test("embeddings count as applied only when the scope shows them that a later ch
   await indexer.idle();
   expect(oldest).toEqual([1, 5]);
   expect(indexer.oldestPending).toBeUndefined();
+});
+
+test("a scope that is asked for while another one preempts a long one is waited for until it is indexed", async () => {
+  /** So many that they are added in several slices, between which other scopes have their turn. */
+  const versions = Array.from({ length: 100 }, (_, i) => `version-${i}`);
+  const known = new Set<string>();
+  const indexed = new Set<string>();
+  const sink: ProjectSink = {
+    ...{ slicesAtOnce: 1, announcedSlices: 1 },
+    exclusively: (step) => step(),
+    limited: (_, work) => work(),
+    unknown: (wanted) => wanted.filter((version) => !known.has(version)),
+    add: async (added) => {
+      for (const version of added) known.add(version);
+    },
+    readAgain: () => {},
+    setScope: (id) => void indexed.add(id),
+    dropScope: () => {},
+  };
+  const all = ["long", "first", "second"].map(scope);
+  let loading: Promise<void> | undefined;
+  const versionsOf = async (_: string, { id }: ScopeRef) => {
+    if (id === "first") loading ??= indexer.load(all, 3);
+    return versions;
+  };
+  const indexer: ProjectIndexer = new ProjectIndexer(
+    "project",
+    { changes: { versionsOf } } as never,
+    sink,
+  );
+  indexer.open();
+  all.forEach((each, i) => {
+    indexer.mark(each, i + 1);
+  });
+  await indexer.idle();
+  let isLoaded = false;
+  void loading?.then(() => {
+    isLoaded = true;
+  });
+  await Bun.sleep(0);
+  expect([...indexed].sort()).toEqual(["first", "long", "second"]);
+  expect(isLoaded).toBe(true);
 });
