@@ -2,7 +2,7 @@
  * Tests the engine pgvector: `npm run test:engine`.
  *
  * It starts PostgreSQL with pgvector and runs the API tests of searches against it, then the tests in
- * test/engine. The extensions are the installed ones, those in `--postgres DIR`, or built from source
+ * test/long/engine. The extensions are the installed ones, those in `--postgres DIR`, or built from source
  * archives: `--sources DIR`, or the variable TESSERA_ENGINES. With Citus among them, it also starts a coordinator and two workers. With
  * paths as arguments only the tests below them run. The last line is `N passed, N failed`.
  */
@@ -15,15 +15,15 @@ import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE } from "../support/processes/postgres.ts";
 import { type Counts, runTestFiles } from "../support/processes/test-process.ts";
-import { startCitus } from "../test/engine/citus.ts";
+import { startCitus } from "../test/long/engine/citus.ts";
 import {
   type Engines,
   engineIn,
   findEngines,
   removeUnfinished,
-} from "../test/engine/extensions.ts";
-import { startEngineServer } from "../test/engine/server.ts";
-import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/engine/variables.ts";
+} from "../test/long/engine/extensions.ts";
+import { startEngineServer } from "../test/long/engine/server.ts";
+import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/long/engine/variables.ts";
 
 const USAGE = `usage: npm run test:engine -- [options] [paths]
 
@@ -57,7 +57,7 @@ const API_TESTS = [
 ].map((name) => `test/api/${name}.test.ts`);
 
 async function testsOf(paths: readonly string[]): Promise<string[]> {
-  const own = await Array.fromAsync(new Glob("test/engine/**/*.test.ts").scan("."));
+  const own = await Array.fromAsync(new Glob("test/long/engine/**/*.test.ts").scan("."));
   const all = [...own.sort(), ...API_TESTS];
   return paths.length === 0
     ? all
@@ -88,7 +88,7 @@ async function main(paths: readonly string[]): Promise<number> {
     [CITUS_VARIABLE]: citus?.url,
   };
   if (values.figures) {
-    const program = Bun.spawn([process.execPath, "test/engine/figures.ts"], {
+    const program = Bun.spawn([process.execPath, "test/long/engine/figures.ts"], {
       env,
       stdio: ["ignore", "inherit", "inherit"],
     });

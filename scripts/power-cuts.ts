@@ -8,8 +8,8 @@
 import { parseArgs } from "node:util";
 import { runProgram } from "../support/processes/run-program.ts";
 import { SEED } from "../support/seed.ts";
-import { cutPower, unexplained } from "../test/power-cuts/cuts.ts";
-import { record } from "../test/power-cuts/recording.ts";
+import { cutPower, unexplained } from "../test/long/power-cuts/cuts.ts";
+import { record } from "../test/long/power-cuts/recording.ts";
 
 const USAGE = `usage: npm run test:power-cuts -- [options]
 

@@ -15,8 +15,8 @@ const GROUP_SECONDS = 150;
 export const PARALLEL = 5;
 /** Suites with commands of their own, because they need other programs or more time. */
 export const OTHER_SUITES: Readonly<Record<string, string>> = {
-  "test/engine/": "npm run test:engine",
-  "test/recall/": "npm run test:recall",
+  "test/long/engine/": "npm run test:engine",
+  "test/long/recall/": "npm run test:recall",
   "test/upgrade/": "npm run test:upgrade",
 };
 

@@ -3,9 +3,9 @@ import { guidePages } from "../../src/http/static/guides.ts";
 import { VERSION } from "../../src/shared/version.ts";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
+import { changedPictures } from "../long/console/pictures.ts";
 import { accessFaults } from "./access.ts";
 import { contrastFaults } from "./contrast.ts";
-import { changedPictures } from "./pictures.ts";
 import { api, browser, DESKTOP, key, PHONE } from "./world.ts";
 
 needs("chromium");

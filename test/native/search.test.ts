@@ -243,7 +243,7 @@ test("between two tight clusters of a small scope, nearly all of the best are fo
 
 describe("an index with a graph", () => {
   const dimension = 768;
-  /** Just above the size from which indexes have a graph, to save time; more data is in test/recall. */
+  /** Just above the size from which indexes have a graph, to save time; more data is in test/long/recall. */
   const count = 4200;
   const later = 200;
   const project = freshProject();

@@ -13,7 +13,7 @@ const DATABASE_PLACES = Math.min(
 );
 
 /**
- * The gates that requests pass, so that no tenant keeps others from being answered. `test/api/overload.test.ts`
+ * The gates that requests pass, so that no tenant keeps others from being answered. `test/long/api/overload.test.ts`
  * fails without each of the first two.
  */
 export interface Gates {

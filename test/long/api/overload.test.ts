@@ -1,0 +1,324 @@
+import { describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { addEnvironment } from "../../../support/accounts.ts";
+import { type Caller, sharedApi, startApiProcess, type TestApi } from "../../../support/api/api.ts";
+import { attach, chunkOf, randomVector, writeVersion } from "../../../support/api/versions.ts";
+import { RawClient } from "../../../support/raw-client.ts";
+import { quantile } from "../../../support/statistics.ts";
+import { addWebhook, storedRows } from "../../../support/webhooks.ts";
+
+const DIMENSION = 1_024;
+/** The chunks of a project whose searches take their time, and of any other. */
+const CHUNKS = 1_000;
+const FEW_CHUNKS = 10;
+/** The connections of a hostile client: more than there were places for searches. */
+const CONNECTIONS = 1_100;
+const query = JSON.stringify({
+  vector: Array.from(randomVector(DIMENSION, 1)),
+  dimension: DIMENSION,
+  threshold: 0,
+});
+
+const vectors = Array.from({ length: CHUNKS }, (_, i) => randomVector(DIMENSION, i));
+
+/** A user with a project that can be searched, and the request that searches it. */
+async function tenantOf(api: TestApi, count: number) {
+  const user = await api.user();
+  const project = await api.project(user);
+  const environment = await addEnvironment(api.sql, project);
+  const chunks = vectors.slice(0, count).map((vector) => chunkOf(vector));
+  const version = await writeVersion(api.sql, project, "a.md", chunks);
+  await attach(api.sql, project, environment.id, [version]);
+  const path = `/projects/${project.slug}/environments/production/search`;
+  const head = headOf(api, path, user, ["Content-Type: application/json"]);
+  const request = Buffer.from(`${head}Content-Length: ${query.length}\r\n\r\n${query}`);
+  const search = () =>
+    fetch(`${api.url}${path}`, {
+      method: "POST",
+      headers: { ...user.headers, "content-type": "application/json" },
+      body: query,
+    });
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    const found = (await (await search()).json()) as { data?: unknown[] };
+    if ((found.data?.length ?? 0) > 0) break;
+  }
+  return { user, path, head, request, search };
+}
+
+function headOf(api: TestApi, path: string, { headers }: Caller, more: string[] = []): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const { host } = new URL(api.url);
+  return [`POST ${path} HTTP/1.1`, `Host: ${host}`, ...lines, ...more, ""].join("\r\n");
+}
+
+async function connected(api: TestApi): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect(Number(new URL(api.url).port), "127.0.0.1", resolve).on("error", reject);
+  await promise;
+  socket.removeListener("error", reject);
+  return socket.on("error", () => {});
+}
+
+const api = await sharedApi();
+
+test("bodies that are announced and never sent keep nobody from searching", async () => {
+  const [greedy, modest] = [await tenantOf(api, FEW_CHUNKS), await tenantOf(api, FEW_CHUNKS)];
+  const sockets: Socket[] = [];
+  for (let i = 0; i < CONNECTIONS; i++) {
+    const socket = await connected(api);
+    socket.write(`${greedy.head}Content-Length: 1000000\r\n\r\n{`);
+    sockets.push(socket);
+  }
+  for (let i = 0; i < 20; i++) expect((await modest.search()).status).toBe(200);
+  // Nor does it keep the same caller from small requests.
+  expect((await greedy.search()).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("uploads that are broken off are no server errors", async () => {
+  const { head } = await tenantOf(api, FEW_CHUNKS);
+  const user = await api.user();
+  const heads = [
+    `${head}Content-Length: 1000\r\n\r\n{`,
+    `${head}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+    `${headOf(api, "/api-keys", user, ["Content-Type: application/json"])}Content-Length: 9\r\n\r\n{`,
+    `${headOf(api, "/projects", user, ["Content-Type: application/json"])}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+  ];
+  for (const text of heads) {
+    const socket = await connected(api);
+    socket.write(text);
+    await Bun.sleep(30);
+    socket.destroy();
+  }
+  await Bun.sleep(100);
+  const metrics = await (await fetch(`${api.url}/metrics`)).text();
+  expect(metrics).toContain("tessera_http_request_duration_seconds");
+  expect(metrics).not.toContain('status="500"');
+});
+
+test("deliveries that are pipelined are answered, or none of them is stored", async () => {
+  const user = await api.user();
+  const project = await api.project(user);
+  const webhook = await addWebhook(api.sql, project);
+  const head = headOf(api, webhook.path, { userId: "", headers: webhook.headers });
+  for (const count of [1, 2, 5, 20]) {
+    const before = (await storedRows(api.sql, webhook)).events;
+    const socket = await connected(api);
+    let text = "";
+    const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+    socket.on("data", (bytes) => {
+      text += bytes;
+    });
+    const deliveries = Array.from({ length: count }, (_, i) => {
+      return `${head}Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n${String(i).padStart(2)}`;
+    });
+    socket.write(deliveries.join(""));
+    await Promise.race([closed, Bun.sleep(500)]);
+    const answered = text.split("HTTP/1.1 200").length - 1;
+    expect((await storedRows(api.sql, webhook)).events - before).toBe(answered);
+    if (count === 1) expect(answered).toBe(1);
+    socket.destroy();
+  }
+});
+
+/** A service that tenants flood; both have a project that can be searched. */
+async function flooded() {
+  const service = await startApiProcess({ env: { SEARCH_WORKERS: "1", LOG_LEVEL: "warn" } });
+  const [greedy, polite] = [await tenantOf(service, CHUNKS), await tenantOf(service, CHUNKS)];
+  return { service, greedy, polite };
+}
+
+let opened: ReturnType<typeof flooded> | undefined;
+
+function floodedService(): ReturnType<typeof flooded> {
+  opened ??= flooded();
+  return opened;
+}
+
+const REFUSALS_OF_A_FLOOD = 500;
+
+/** Sends a request over many connections without a pause while `work` runs, and counts the answers. */
+async function whileFlooding<T>(
+  service: TestApi,
+  request: Uint8Array,
+  connections: number,
+  work: (statuses: Map<number, number>) => Promise<T>,
+): Promise<T> {
+  const statuses = new Map<number, number>();
+  let flooding = true;
+  const flood = Array.from({ length: connections }, async () => {
+    const client = new RawClient(new URL(service.url));
+    while (flooding) {
+      const { status } = await client.send(request);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    client.close();
+  });
+  try {
+    while (total(statuses) < connections) await Bun.sleep(5);
+    return await work(statuses);
+  } finally {
+    flooding = false;
+    await Promise.all(flood);
+  }
+}
+
+const total = (statuses: Map<number, number>) => [...statuses.values()].reduce((a, b) => a + b, 0);
+
+/**
+ * How many answers of a flood come between a modest user's request and its answer: the lower quartile of
+ * some. A request that waits for all connections waits for them each time, but a busy machine lets this
+ * process read many answers late, and at once, now and then.
+ */
+async function answersBetween(
+  service: TestApi,
+  modest: Uint8Array,
+  statuses: Map<number, number>,
+): Promise<number> {
+  const client = new RawClient(new URL(service.url));
+  const counts: number[] = [];
+  for (let i = 0; i < 11; i++) {
+    const before = total(statuses);
+    expect((await client.send(modest)).status).toBe(200);
+    counts.push(total(statuses) - before);
+    await Bun.sleep(10);
+  }
+  client.close();
+  return quantile(Float64Array.from(counts), 0.25);
+}
+
+describe("a flood of one caller delays another by a few of its answers, not by all of its connections", () => {
+  const CONNECTED = 256;
+  const get = (path: string, headers: Record<string, string>, service: TestApi) =>
+    Buffer.from(`${headOf(service, path, { userId: "", headers }).replace("POST", "GET")}\r\n`);
+
+  test("of the API document without a credential", async () => {
+    const { service, polite } = await floodedService();
+    const answers = await whileFlooding(
+      service,
+      // Compressed, because this process could not read so many whole ones as fast as they are sent.
+      get("/docs/json", { "accept-encoding": "br" }, service),
+      CONNECTED,
+      (seen) => answersBetween(service, polite.request, seen),
+    );
+    expect(answers).toBeLessThan(CONNECTED / 4);
+  });
+
+  test.each(["/metrics", "/readyz", "/projects", "/nothing"])(
+    "of %s without a credential",
+    async (path) => {
+      const { service, polite } = await floodedService();
+      const answers = await whileFlooding(service, get(path, {}, service), CONNECTED, (seen) =>
+        answersBetween(service, polite.request, seen),
+      );
+      expect(answers).toBeLessThan(CONNECTED / 4);
+    },
+  );
+
+  test("of lists from the database", async () => {
+    const { service, greedy, polite } = await floodedService();
+    const [, , slug] = greedy.path.split("/");
+    const request = get(`/projects/${slug}/chunks?limit=100`, greedy.user.headers, service);
+    const answers = await whileFlooding(service, request, CONNECTED, (seen) =>
+      answersBetween(service, polite.request, seen),
+    );
+    expect(answers).toBeLessThan(CONNECTED / 4);
+  });
+
+  test("of writes of a file, which hold connections to the database", async () => {
+    const { service, greedy, polite } = await floodedService();
+    const [, , slug] = greedy.path.split("/");
+    const path = `/projects/${slug}/files/flood.md`;
+    const head = headOf(service, path, greedy.user, ["Content-Type: text/markdown"]);
+    const write = Buffer.from(`${head.replace("POST", "PUT")}Content-Length: 7\r\n\r\n# Flood`);
+    const list = get("/projects", polite.user.headers, service);
+    await whileFlooding(service, write, CONNECTED, async (seen) => {
+      expect(await answersBetween(service, list, seen)).toBeLessThan(CONNECTED / 4);
+      expect([...seen.keys()].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
+    });
+  });
+
+  test("of tools of the Model Context Protocol", async () => {
+    const { service, greedy, polite } = await floodedService();
+    const [, , slug] = greedy.path.split("/");
+    const call = JSON.stringify({
+      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      params: { name: "lookup", arguments: { project_reference: slug, query: "x" } },
+    });
+    const head = headOf(service, "/mcp", greedy.user, [
+      "Content-Type: application/json",
+      "Accept: application/json, text/event-stream",
+    ]);
+    const request = Buffer.from(`${head}Content-Length: ${call.length}\r\n\r\n${call}`);
+    const answers = await whileFlooding(service, request, CONNECTED, (seen) =>
+      answersBetween(service, polite.request, seen),
+    );
+    expect(answers).toBeLessThan(CONNECTED / 4);
+  });
+
+  test("of searches", async () => {
+    const { service, greedy, polite } = await floodedService();
+    const answers = await whileFlooding(service, greedy.request, CONNECTED, (seen) =>
+      answersBetween(service, polite.request, seen),
+    );
+    expect(answers).toBeLessThan(CONNECTED / 4);
+  });
+});
+
+/** The statuses of the answers to requests that are sent together over one connection. */
+async function pipelined(service: TestApi, request: Uint8Array, count: number): Promise<number[]> {
+  const socket = await connected(service);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let text = "";
+  const statuses = () =>
+    [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  socket.on("close", () => resolve());
+  socket.on("data", (bytes) => {
+    text += bytes;
+    if (statuses().length === count) resolve();
+  });
+  socket.write(Buffer.concat(Array.from({ length: count }, () => request)));
+  await promise;
+  socket.destroy();
+  return statuses();
+}
+
+test("when the first of two requests that are pipelined is refused, the second is answered, too", async () => {
+  const { service, greedy } = await floodedService();
+  const refused: number[][] = [];
+  await whileFlooding(service, greedy.request, CONNECTIONS, async () => {
+    // The queue has room for a moment now and then, and what it takes is not refused.
+    for (const end = Date.now() + 20_000; refused.length < 5 && Date.now() < end; ) {
+      const send = () => pipelined(service, greedy.request, 2);
+      const pairs = await Promise.all(Array.from({ length: 10 }, send));
+      refused.push(...pairs.filter(([first]) => first === 503));
+    }
+  });
+  expect(refused.length).toBeGreaterThan(0);
+  for (const statuses of refused) expect(statuses).toHaveLength(2);
+});
+
+test("while one tenant floods the service, another with a tenth of its capacity is always answered", async () => {
+  const { service, greedy, polite } = await floodedService();
+  const answers: number[] = [];
+  const statuses = await whileFlooding(service, greedy.request, CONNECTIONS, async (seen) => {
+    const client = new RawClient(new URL(service.url));
+    // It is a flood once far more is refused than answered; thirty requests may be over too soon.
+    while (answers.length < 30 || (seen.get(503) ?? 0) <= REFUSALS_OF_A_FLOOD) {
+      answers.push((await client.send(polite.request)).status);
+      await Bun.sleep(20);
+    }
+    client.close();
+    return seen;
+  });
+  expect(new Set(answers)).toEqual(new Set([200]));
+  // The rest was answered nevertheless.
+  expect(statuses.get(200)).toBeGreaterThan(answers.length);
+  // Refusals are logged as a sample.
+  const lines = service.server
+    .logs()
+    .split("\n")
+    .filter((line) => line.includes("overloaded"));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(REFUSALS_OF_A_FLOOD / 4);
+});

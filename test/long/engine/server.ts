@@ -1,0 +1,83 @@
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { onCleanup } from "../../../support/cleanup.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
+import { freePort } from "../../../support/processes/ports.ts";
+
+/** PostgreSQL refuses to run as root. Debian's package has an account for it. */
+const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  fsync: "off",
+  max_connections: "300",
+  shared_buffers: "256MB",
+  maintenance_work_mem: "256MB",
+  max_prepared_transactions: "300",
+};
+
+export interface EngineServer {
+  readonly port: number;
+  /** The URL of a database on it. */
+  url(database: string): string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Stops all its processes where they stand. Connections stay open, and nothing answers. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+}
+
+async function run(command: readonly string[]): Promise<void> {
+  // A server that a command starts keeps its streams open, so they are not waited for.
+  const program = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  const status = await program.exited;
+  if (status !== 0) throw new Error(`${command.join(" ")} ended with status ${status}`);
+}
+
+/** Sends a signal to all processes of a server. */
+async function signalAll(cluster: string, name: "SIGSTOP" | "SIGCONT"): Promise<void> {
+  const server = Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
+  // Once it is stopped it cannot start others.
+  process.kill(server, name);
+  const children = await Bun.$`pgrep -P ${server}`.nothrow().text();
+  for (const pid of children.split("\n").filter(Boolean).map(Number)) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // A connection's process ended meanwhile.
+    }
+  }
+}
+
+/** Starts a PostgreSQL of its own in a temporary folder. */
+export async function startEngineServer(
+  bin: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<EngineServer> {
+  const folder = temporaryFolder("engine");
+  chmodSync(folder, 0o777);
+  const cluster = join(folder, "cluster");
+  const tool = (name: string) => [...AS_POSTGRES, join(bin, name)];
+  await run([...tool("initdb"), "-D", cluster, "-U", "tessera", "--auth=trust", "--no-sync"]);
+  const port = await freePort();
+  const all = Object.entries({ ...SETTINGS, ...settings }).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  );
+  const options = [`-p ${port}`, "-h 127.0.0.1", `-k ${folder}`, ...all].join(" ");
+  const log = join(folder, "log");
+  const control = (...args: string[]) => run([...tool("pg_ctl"), "-D", cluster, "-w", ...args]);
+  const stop = () => control("-m", "immediate", "stop");
+  const start = () => control("-l", log, "-o", options, "start");
+  onCleanup(() => stop().catch(() => {}));
+  const signal = (name: "SIGSTOP" | "SIGCONT") => signalAll(cluster, name);
+  const thaw = () => signal("SIGCONT");
+  onCleanup(() => thaw().catch(() => {}));
+  await start();
+  return {
+    port,
+    url: (database) => `postgres://tessera@127.0.0.1:${port}/${database}`,
+    start,
+    stop,
+    freeze: () => signal("SIGSTOP"),
+    thaw,
+  };
+}

@@ -1,0 +1,143 @@
+import { expect } from "bun:test";
+import type { Sql } from "../../../src/db/client.ts";
+import { addEnvironment, type NamedScope } from "../../../support/accounts.ts";
+import {
+  type Answer,
+  type Caller,
+  startApi,
+  type TestApi,
+  type TestProject,
+} from "../../../support/api/api.ts";
+import type { Json } from "../../../support/api/openapi.ts";
+import {
+  attach,
+  chunkOf,
+  cosine,
+  type TestChunk,
+  type TestVersion,
+  writeVersion,
+} from "../../../support/api/versions.ts";
+import { makeVectors } from "../../../support/vectors.ts";
+
+const WAIT_MS = 90_000;
+const CHUNKS_A_FILE = 50;
+export const DIMENSION = 768;
+
+/** Repeats a request until the answer is as wanted; the caller asserts the last answer. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  wanted: (answer: T) => boolean,
+): Promise<T> {
+  const deadline = Date.now() + WAIT_MS;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer) || Date.now() > deadline) return answer;
+    await Bun.sleep(20);
+  }
+}
+
+/** A project with an environment, and how to search it. */
+export interface World {
+  readonly api: TestApi;
+  readonly sql: Sql;
+  readonly member: Caller;
+  readonly project: TestProject;
+  readonly environment: NamedScope;
+}
+
+export async function createWorld(env: Record<string, string | undefined> = {}): Promise<World> {
+  return await worldOf(await startApi({ env }));
+}
+
+/** A project of a service that runs. */
+export async function worldOf(api: TestApi): Promise<World> {
+  const member = await api.user();
+  const project = await api.project(member);
+  const environment = await addEnvironment(api.sql, project);
+  return { api, sql: api.sql, member, project, environment };
+}
+
+export interface Ask {
+  readonly limit?: number;
+  readonly threshold?: number;
+  readonly effort?: "exact";
+  readonly environment?: string;
+  readonly filter?: object;
+}
+
+/** Searches an environment by vector through one of the services of the world's database. */
+export function look(
+  { member, project }: World,
+  api: TestApi,
+  vector: Float32Array,
+  { limit = 10, threshold = 0, effort, environment = "production", filter }: Ask = {},
+): Promise<Answer> {
+  const query = effort === undefined ? "" : `?effort=${effort}`;
+  const path = `/projects/${project.slug}/environments/${environment}/search${query}`;
+  const body = { vector: Array.from(vector), dimension: vector.length, limit, threshold, filter };
+  return api.post(path, body, member);
+}
+
+export const idsOf = (answer: Answer): string[] => {
+  expect(answer.status).toBe(200);
+  return answer.body.data.map((hit: Json) => hit.chunk.id);
+};
+
+/** The best chunks by brute force; equal scores in the order of their ids. */
+export function best(chunks: readonly TestChunk[], query: Float32Array, limit: number): string[] {
+  return chunks
+    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, limit)
+    .map(({ id }) => id);
+}
+
+/** Vectors like embeddings of text. */
+export function textVectors(count: number, seed: number): Float32Array<ArrayBuffer>[] {
+  const all = makeVectors("text", count, DIMENSION, seed);
+  return Array.from({ length: count }, (_, i) => all.slice(i * DIMENSION, (i + 1) * DIMENSION));
+}
+
+/** Writes files with these vectors, and puts them into the environment, in one transaction. */
+export async function writeFiles(
+  { sql, project, environment }: World,
+  vectors: readonly Float32Array<ArrayBuffer>[],
+  prefix = "file",
+): Promise<TestVersion[]> {
+  return (await sql.begin(async (tx) => {
+    const versions: TestVersion[] = [];
+    for (let at = 0; at < vectors.length; at += CHUNKS_A_FILE) {
+      const chunks = vectors.slice(at, at + CHUNKS_A_FILE).map((vector) => chunkOf(vector));
+      versions.push(await writeVersion(tx as never, project, `${prefix}-${at}.md`, chunks));
+    }
+    await attach(tx as never, project, environment.id, versions);
+    return versions;
+  })) as TestVersion[];
+}
+
+export const chunksOf = (versions: readonly TestVersion[]) =>
+  versions.flatMap(({ chunks }) => chunks);
+
+interface StoredCopy {
+  readonly id: string;
+  readonly placements: number[];
+}
+
+/**
+ * The copies of a project, that which searches read first.
+ * @param engine the vector database
+ */
+export function copiesOf(engine: Sql, projectId: string): Promise<StoredCopy[]> {
+  return engine<StoredCopy[]>`
+    SELECT id, placements FROM tessera_vectors.copies WHERE project_id = ${projectId}
+    ORDER BY state = 'serving' DESC`;
+}
+
+/** Waits until all changes are searchable and all graphs are built. */
+export async function untilComplete({ api, member, project }: World): Promise<void> {
+  const read = () => api.get(`/projects/${project.slug}/index-state`, member);
+  const done = await eventually(read, ({ body }) => body.complete && body.data.some(isVectors));
+  expect(done.body.complete).toBe(true);
+}
+
+const isVectors = ({ dimension }: Json): boolean => dimension !== null;
