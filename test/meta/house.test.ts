@@ -54,11 +54,11 @@ describe("the state of the repository", () => {
     expect(filesOf("src/cli/**/*.ts").filter((file) => statements.test(codeOf(file)))).toEqual([]);
   });
 
-  test("no test is skipped unless a program, a small disk or the history of the clone is missing", () => {
+  test("no test is skipped unless a program or a small disk is missing", () => {
     const tests = filesOf("test/**/*.test.ts").filter(
       (file) => file !== "test/meta/programs.test.ts",
     );
-    const call = "lacks(?:SmallDisks|LastRelease)?\\([^()]*\\)";
+    const call = "lacks(?:SmallDisks)?\\([^()]*\\)";
     const excuse = new RegExp(`^(?:${call}(?: \\|\\| ${call})*|withoutRedis|withoutDisk)$`);
     const unexcused = tests.flatMap((file) => {
       const conditions = [...codeOf(file).matchAll(/\.skipIf\(((?:[^()]|\([^()]*\))*)\)/g)];
