@@ -21,6 +21,7 @@ import {
   engineIn,
   findEngines,
   removeUnfinished,
+  SOURCES_VARIABLE,
 } from "../test/long/engine/extensions.ts";
 import { startEngineServer } from "../test/long/engine/server.ts";
 import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/long/engine/variables.ts";
@@ -112,7 +113,7 @@ async function main(paths: readonly string[]): Promise<number> {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    sources: { type: "string", default: process.env["TESSERA_ENGINES"] },
+    sources: { type: "string", default: process.env[SOURCES_VARIABLE] },
     postgres: { type: "string" },
     figures: { type: "boolean", default: false },
     help: { type: "boolean", default: false },

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|test:histories|test:power-cuts|fuzz:native|release|release:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:all|test:asan|test:threads|test:engine|fuzz:native|release|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -171,6 +171,10 @@ test)
   setup
   exec "$bun" scripts/test.ts "$@"
   ;;
+test:all)
+  setup
+  exec "$bun" scripts/test.ts --all "$@"
+  ;;
 test:asan)
   setup
   exec "$bun" scripts/asan.ts "$@"
@@ -182,30 +186,6 @@ test:threads)
 test:engine)
   setup
   exec "$bun" scripts/engine.ts "$@"
-  ;;
-test:recall)
-  setup
-  exec "$bun" test --timeout=600000 ./test/recall "$@"
-  ;;
-test:upgrade)
-  setup
-  exec "$bun" test ./test/upgrade "$@"
-  ;;
-test:model)
-  setup
-  exec "$bun" scripts/model.ts "$@"
-  ;;
-test:fuzz)
-  setup
-  exec "$bun" scripts/fuzz.ts "$@"
-  ;;
-test:histories)
-  setup
-  exec "$bun" scripts/histories.ts "$@"
-  ;;
-test:power-cuts)
-  setup
-  exec "$bun" scripts/power-cuts.ts "$@"
   ;;
 fuzz:native)
   setup
@@ -240,7 +220,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:asan|test:threads|test:engine|test:recall|test:upgrade|test:model|test:fuzz|test:histories|test:power-cuts|fuzz:native|release|release:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:all|test:asan|test:threads|test:engine|fuzz:native|release|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

@@ -1,5 +1,5 @@
 /** Programs that tests start and that come with neither npm nor Bun. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findRuntime } from "../src/models/runtime.ts";
 
@@ -65,9 +65,16 @@ function pgDump(): string | null {
 /** True where a program that is missing is a failure. */
 export const isRequired = (): boolean => !["", undefined, "0", "false"].includes(process.env["CI"]);
 
-/** The programs that are not installed. */
-export function missingPrograms(): ProgramName[] {
-  return PROGRAM_NAMES.filter((name) => PROGRAMS[name].find() === null);
+/** Those programs that are not installed. */
+export function missingPrograms(wanted: readonly ProgramName[]): ProgramName[] {
+  return wanted.filter((name) => PROGRAMS[name].find() === null);
+}
+
+/** The programs that the tests in these files start. */
+export function programsOf(files: readonly string[]): ProgramName[] {
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+  const named = new Set(texts.flatMap((text) => [...needsOf(text), ...lacksOf(text)]));
+  return PROGRAM_NAMES.filter((name) => named.has(name));
 }
 
 /** The packages that contain these programs. */
@@ -125,9 +132,9 @@ export function lacks(...names: ProgramName[]): boolean {
   return missing.length > 0;
 }
 
-/** Throws where missing programs are a failure, and names all of them. */
-export function requirePrograms(): void {
-  const missing = isRequired() ? missingPrograms() : [];
+/** Throws where missing programs are a failure, and names those of them that are wanted. */
+export function requirePrograms(wanted: readonly ProgramName[]): void {
+  const missing = isRequired() ? missingPrograms(wanted) : [];
   if (missing.length === 0) return;
   const remedies = missing.map((name) => `  ${name}: ${remedyOf(name)}`);
   throw new Error(`programs are missing, install them:\n${remedies.join("\n")}`);

@@ -14,13 +14,14 @@ const MICROSECONDS_PER_SECOND = 1_000_000;
 const RUNTIME = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_DELAY: "-1" } as const;
 
 export type Counts = { passed: number; failed: number; skipped: number };
+export type Outcome = { counts: Counts; output: string; cpuSeconds: number };
 
 /** Runs test files in a process of their own. `report` is the file for its results. */
 export async function runTestFiles(
   files: readonly string[],
   report: string,
   env: Record<string, string | undefined>,
-): Promise<{ counts: Counts; output: string; cpuSeconds: number }> {
+): Promise<Outcome> {
   const { status, output, cpuSeconds } = await execute(
     [
       "test",
@@ -34,6 +35,18 @@ export async function runTestFiles(
   );
   const counts = await countsOf(report);
   // A crash or an error outside any test is a failure, too, although no test has failed.
+  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  return { counts, output, cpuSeconds };
+}
+
+/** Runs a program that prints as its last line how many tests have passed and failed. */
+export async function runCounting(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+): Promise<Outcome> {
+  const { status, output, cpuSeconds } = await execute(args, env);
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(output) ?? [];
+  const counts = { passed: Number(passed ?? 0), failed: Number(failed ?? 1), skipped: 0 };
   if (status !== 0 && counts.failed === 0) counts.failed = 1;
   return { counts, output, cpuSeconds };
 }

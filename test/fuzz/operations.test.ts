@@ -4,7 +4,7 @@ import { operationsOf } from "./exchanges.ts";
 import { fuzzOperation } from "./fuzz.ts";
 import { startTarget } from "./target.ts";
 
-const REQUESTS = 100;
+const REQUESTS = 30;
 /** Rounds of requests until one has succeeded and one was refused; both are rare for some. */
 const ROUNDS_MAX = 20;
 

@@ -20,8 +20,6 @@ const FINAL_VECTORS = [0, 3];
 
 export interface RunOptions {
   readonly seed: number;
-  /** Replays the path that a failed run has printed. */
-  readonly path?: string;
   readonly clients: number;
   /** At most so many commands per client. */
   readonly commands: number;
@@ -29,8 +27,6 @@ export interface RunOptions {
   readonly faultWeight: number;
   /** How long a failure is shrunk. */
   readonly shrinkMs: number;
-  /** Called with every failure, also of the runs that shrink the first one. */
-  readonly onFailure?: (message: string) => void;
 }
 
 const faultCommand = fc
@@ -144,14 +140,9 @@ export async function runModel(
         await runClients(world, tally, counts, all);
       } catch (error) {
         failedAt = Math.min(failedAt, Date.now());
-        options.onFailure?.((error as Error).message);
         throw error;
       }
     }),
-    {
-      numRuns: 1,
-      seed: options.seed,
-      ...(options.path === undefined ? {} : { path: options.path }),
-    },
+    { numRuns: 1, seed: options.seed },
   );
 }

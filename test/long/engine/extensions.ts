@@ -3,6 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { accountForNewCluster, canReach } from "../../../src/db/embedded/account.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
+/** The variable with the folder of the source archives of pgvector and Citus. */
+export const SOURCES_VARIABLE = "TESSERA_ENGINES";
+
 const DEBIAN = "/usr/lib/postgresql";
 const ROOT = join(import.meta.dir, "../../..");
 
@@ -143,6 +146,11 @@ export async function findEngines(sources: string | undefined): Promise<Engines>
     "the tests of the engine need pgvector: install it (Debian: apt-get install postgresql-15-pgvector), or name a folder with source archives: npm run test:engine -- --sources DIR",
   );
 }
+
+/** Whether there is a PostgreSQL with pgvector, or what it is built from. */
+export const hasEngines = (): boolean =>
+  process.env[SOURCES_VARIABLE] !== undefined ||
+  installedMajors().some((major) => extensionsOf("/usr", major).has("vector"));
 
 /** Removes what a failed build has left. */
 export function removeUnfinished(): void {

@@ -7,6 +7,9 @@ import { freePort } from "../../../support/processes/ports.ts";
 /** PostgreSQL refuses to run as root. Debian's package has an account for it. */
 const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
 
+/** Texts are UTF-8 whatever the environment says of the language. */
+const NEW_CLUSTER = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"];
+
 const SETTINGS: Readonly<Record<string, string>> = {
   fsync: "off",
   max_connections: "300",
@@ -57,7 +60,7 @@ export async function startEngineServer(
   chmodSync(folder, 0o777);
   const cluster = join(folder, "cluster");
   const tool = (name: string) => [...AS_POSTGRES, join(bin, name)];
-  await run([...tool("initdb"), "-D", cluster, "-U", "tessera", "--auth=trust", "--no-sync"]);
+  await run([...tool("initdb"), "-D", cluster, "-U", "tessera", ...NEW_CLUSTER]);
   const port = await freePort();
   const all = Object.entries({ ...SETTINGS, ...settings }).map(
     ([name, value]) => `-c ${name}=${value}`,

@@ -27,8 +27,8 @@ interface Seen {
 /** A project with one environment, which some clients share. */
 export class Place {
   readonly history: Operation<Environment>[] = [];
-  /** How long searches took that had to see a change, in milliseconds since its answer. */
-  readonly delays: number[] = [];
+  /** Searches that had to see a change. */
+  searches = 0;
   readonly tags = new Map<number, string>();
   /** When the contents were acknowledged. */
   readonly #written = new Map<number, number>();
@@ -48,9 +48,9 @@ export class Place {
     for (const content of contents) this.#written.set(content, at);
   }
 
-  /** A search that has to find the vectors of what was acknowledged before the last change began, or before `since`. */
-  search(since?: number): Kind {
-    const begun = since ?? this.last?.change.called ?? 0;
+  /** A search that has to find the vectors of what was acknowledged before the last change began. */
+  search(): Kind {
+    const begun = this.last?.change.called ?? 0;
     const old = new Set(
       [...this.#written].filter(([, at]) => at < begun).map(([content]) => content),
     );
@@ -76,8 +76,6 @@ export class Client {
     private readonly place: Place,
     private readonly requests: Requests,
     private readonly random: Random,
-    /** How old the state may be that a search shows, in milliseconds; without it searches name a change. */
-    private readonly withinMs?: number,
   ) {}
 
   async act(): Promise<void> {
@@ -88,7 +86,7 @@ export class Client {
   async perform(kind: Kind, at: number): Promise<boolean> {
     const { place } = this;
     const isSearch = kind.type === "search" || kind.type === "lookup";
-    const seen = isSearch && this.withinMs === undefined ? place.last : undefined;
+    const seen = isSearch ? place.last : undefined;
     const [method, path, sending] = this.#request(kind, seen?.token);
     const begun = performance.now();
     const reply = await this.requests.send(at, method, path, { as: place.owner, ...sending });
@@ -99,14 +97,13 @@ export class Client {
     const isUnknown = reply.kind !== "answer" || reply.status >= 500;
     if (isRefused || (isUnknown && READS.includes(kind.type))) return false;
     const answer = isUnknown ? undefined : answerOf(kind, reply);
-    // A search may show any state since the change that it names, or one that is as old as it may be.
-    const oldest = isSearch ? begun - (this.withinMs ?? 0) : begun;
-    const called = Math.min(oldest, seen?.change.called ?? oldest);
+    // A search may show any state since the change that it names.
+    const called = Math.min(begun, seen?.change.called ?? begun);
     const times = { called, answered, ...(seen === undefined ? {} : { after: seen.change }) };
     const done = operation(kind, times, answer, `${this.name} at ${at}`);
     place.history.push(done);
     if (reply.kind === "answer" && answer !== undefined) this.#note(kind, reply, answer, done);
-    if (seen !== undefined) place.delays.push(answered - seen.change.answered);
+    if (seen !== undefined) place.searches++;
     return true;
   }
 
@@ -151,8 +148,7 @@ export class Client {
   }
 
   search(): Kind {
-    const { withinMs } = this;
-    return this.place.search(withinMs === undefined ? undefined : performance.now() - withinMs);
+    return this.place.search();
   }
 
   /** The content over which a change is to be: what this client has seen, none, or whatever there is. */

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { lacksSmallDisks } from "../../../support/processes/small-disk.ts";
+import { lacks } from "../../../support/programs.ts";
+import { LENGTH, SEED } from "../../../support/seed.ts";
+import { runModel } from "../../model/run.ts";
+import { FAULT_NAMES, type FaultName } from "../../model/world/faults.ts";
+import { Tally } from "../../model/world/requests.ts";
+import { World } from "../../model/world/world.ts";
+
+const OPERATIONS = 4_000;
+const RUN = { clients: 8, commands: 80, shrinkMs: 600_000, faultWeight: 2 };
+
+test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
+  "thousands of operations of eight clients get the answers of a simple model, beside every fault that there is",
+  async () => {
+    const world = await World.shared();
+    const tally = new Tally();
+    const faults = new Map<FaultName, number>();
+    for (let run = 0; tally.operations < OPERATIONS * LENGTH; run++) {
+      await runModel(world, tally, faults, { ...RUN, seed: SEED + run });
+    }
+    expect(new Set(faults.keys())).toEqual(new Set(FAULT_NAMES));
+  },
+);
