@@ -31,7 +31,6 @@ const PROGRAMS = {
   nginx: { debian: "nginx-light", homebrew: "nginx", find: server("nginx") },
   haproxy: { debian: "haproxy", homebrew: "haproxy", find: server("haproxy") },
   wrk: { debian: "wrk", homebrew: "wrk", find: () => Bun.which("wrk") },
-  python3: { debian: "python3", homebrew: "python3", find: () => Bun.which("python3") },
   "redis-server": {
     ...{ debian: "redis-server", homebrew: "redis" },
     find: () => Bun.which("redis-server"),

@@ -59,7 +59,7 @@ interface Benchmark {
   run(options: Values, context: BenchContext): Promise<unknown>;
 }
 
-const load = (name: string): Promise<Benchmark> => import(`../../bench/${name}.ts`);
+const load = (name: string): Promise<Benchmark> => import(`../../../bench/${name}.ts`);
 
 /** Runs a benchmark in this process. Its figures are those of a busy machine, so nothing is asserted about them. */
 async function runSmall(name: string, options: Values): Promise<void> {
