@@ -87,8 +87,8 @@ interface Testing {
   runKernel(set: string, operation: "hadamard", ...operands: Operands): Float32Array<ArrayBuffer>;
   runKernel(set: string, operation: "roundToBytes", ...operands: Operands): Int8Array<ArrayBuffer>;
   constants(): Constants;
-  /** SipHash with these rounds; the key has 16 bytes. */
-  sipHash(rounds: "1-3" | "2-4", key: Uint8Array, message: Uint8Array): bigint;
+  /** SipHash with these rounds; the key has 16 bytes. Without one it is that of the tables of this process. */
+  sipHash(rounds: "1-3" | "2-4", key: Uint8Array | undefined, message: Uint8Array): bigint;
   /** What native code reads of Markdown. */
   plainText(markdown: string): string;
   /** The heading of a chunk as it was rendered; null without one. */

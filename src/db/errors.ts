@@ -75,11 +75,6 @@ function resourceShortage(error: unknown): { detail: string; remedy: string } | 
   return SHORTAGES[code] ?? (/^53[0-9A-Z]{3}$/.test(code) ? OTHER_SHORTAGE : undefined);
 }
 
-/** True when the server answered that it lacks disk space, memory or connections, or may not write. */
-function isOutOfResources(error: unknown): boolean {
-  return resourceShortage(error) !== undefined && !isPanic(error);
-}
-
 /** True when a pooler does not let a session start, which waiting does not mend. */
 function isParameterRefused(error: unknown): boolean {
   return sqlState(error) === "08P01" && PARAMETER_REFUSED.test((error as Error).message);
@@ -92,7 +87,7 @@ function isPanic(error: unknown): boolean {
 
 /** True when cached results may be used, because the database does not answer queries at all. */
 export function isOutage(error: unknown): boolean {
-  return isUnavailable(error) || isOutOfResources(error);
+  return isUnavailable(error) || resourceShortage(error) !== undefined;
 }
 
 /** The message for a person about a database that does not work; undefined for other errors. */

@@ -1,4 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { checksum, parseKey } from "../../src/auth/key-format.ts";
+import {
+  API_KEY_CHECKSUM_CHARS,
+  API_KEY_SECRET_CHARS,
+  CREDENTIAL_MAX_CHARS,
+} from "../../src/shared/limits.ts";
 import { sharedApi } from "../../support/api/api.ts";
 
 const api = await sharedApi();
@@ -28,6 +34,25 @@ describe("every operation", () => {
       const keyed = { authorization, "x-api-key": key.key };
       expect((await api.send("GET", PATH, { headers: keyed })).status, authorization).toBe(200);
     }
+  });
+
+  test("a key with the public prefix of another one and a secret of its own is refused", async () => {
+    const prefix = key.key.slice(0, key.key.lastIndexOf("_"));
+    const body = `${prefix}_${"0".repeat(API_KEY_SECRET_CHARS - API_KEY_CHECKSUM_CHARS)}`;
+    const forged = body + checksum(body);
+    expect(parseKey(forged)?.keyPrefix).toBe(prefix);
+    const headers = [{ "x-api-key": forged }, { authorization: `Bearer ${forged}` }];
+    // Before and after the key itself was accepted.
+    for (const sent of [...headers, { "x-api-key": key.key }, ...headers]) {
+      const { status } = await api.send("GET", PATH, { headers: sent });
+      expect(status).toBe(sent["x-api-key"] === key.key ? 200 : 401);
+    }
+  });
+
+  test("a credential that is too long is refused for that", async () => {
+    const authorization = `Bearer ${"x".repeat(CREDENTIAL_MAX_CHARS + 1)}`;
+    const { status, body } = await api.send("GET", PATH, { headers: { authorization } });
+    expect([status, body.detail]).toEqual([401, "The credential is too long."]);
   });
 
   test("a response repeats the caller's request id if it is well-formed, or has a new one", async () => {

@@ -5,6 +5,7 @@ import { API_KEY_NAME_MAX_CHARS, API_KEY_SCOPES_MAX } from "../../src/shared/lim
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { beforeCommit } from "../../support/before-commit.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -112,6 +113,17 @@ describe("POST /api-keys", () => {
     expect((await create({ name: "n", expires_at: sooner }, ending)).body.expires_at).toBe(sooner);
     const later = new Date(expiresAt.getTime() + 60_000).toISOString();
     expect((await create({ name: "n", expires_at: later }, ending)).status).toBe(403);
+  });
+
+  test("a key that is revoked meanwhile creates no other key", async () => {
+    const leaving = await api.key(user);
+    const answer = await beforeCommit(
+      sql,
+      (tx) => tx`UPDATE api_keys SET revoked_at = now() WHERE id = ${leaving.id}`,
+      () => create({ name: "too late" }, leaving),
+    );
+    expect([answer.status, answer.body.slug]).toEqual([401, "unauthorized"]);
+    expect(await sql`SELECT FROM api_keys WHERE name = 'too late'`).toHaveLength(0);
   });
 
   test("creating a key for an unknown or a foreign project returns the same 404", async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import type { Queryable } from "../../src/db/client.ts";
 import { PROJECT_SLUG_MAX_CHARS } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { beforeCommit } from "../../support/before-commit.ts";
 import { addFile } from "../../support/content.ts";
 
 const api = await sharedApi();
@@ -287,6 +289,33 @@ describe("POST /projects", () => {
         { name: "staging", path: "drafted.md" },
       ]);
       expect((await api.get(`/projects/${body.id}/chunks`, user)).body.data).toHaveLength(3);
+    });
+
+    test("a copy has one state of a template that changes meanwhile", async () => {
+      const template = await api.project(user);
+      const { id: environment } = await addEnvironment(sql, template);
+      const put = (on: Queryable, { fileId, versionId }: Awaited<ReturnType<typeof addFile>>) => on`
+        INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+        VALUES (${template.id}, ${environment}, ${fileId}, ${versionId})`;
+      await put(sql, await addFile(sql, template, "first.md", 1));
+      const later = await addFile(sql, template, "later.md", 1);
+      const { status, body } = await beforeCommit(
+        sql,
+        // The copy has read its template when it begins to store files.
+        async (tx) => {
+          await tx`LOCK TABLE files IN EXCLUSIVE MODE`;
+          await put(tx, later);
+        },
+        () =>
+          api.post(
+            "/projects",
+            { name: "Copy", slug: newSlug(), templateProjectId: template.id },
+            user,
+          ),
+      );
+      expect(status).toBe(201);
+      const files = await sql`SELECT path FROM files WHERE project_id = ${body.id}`;
+      expect([...files]).toEqual([{ path: "first.md" }]);
     });
 
     test("a template may be given by id and slug, and returns 400 when they disagree", async () => {

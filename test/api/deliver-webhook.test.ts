@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { deliveriesThrough, JSON_HEADERS, keyed } from "../../support/api/webhook-deliveries.ts";
+import { beforeCommit } from "../../support/before-commit.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 
@@ -143,6 +144,20 @@ describe("the conversation of a webhook", () => {
     const [{ seqs }] = await sql<[{ seqs: number[] }]>`
       SELECT array_agg(seq ORDER BY seq) AS seqs FROM messages WHERE conversation_id = ${conversationId}`;
     expect(seqs).toEqual(numbers);
+  });
+
+  test("a delivery is numbered after what another transaction adds at the same time", async () => {
+    const conversationId = await addConversation(sql, member, project);
+    const own = await addWebhook(sql, project, { conversationId });
+    const { body } = await beforeCommit(
+      sql,
+      (tx) => tx`
+        UPDATE conversations SET message_count = 5, latest_event_id = 7 WHERE id = ${conversationId}`,
+      () => deliver(own, "1"),
+    );
+    expect(body.latest_event_id).toBe(8);
+    const seqs = await sql`SELECT seq FROM messages WHERE conversation_id = ${conversationId}`;
+    expect([...seqs]).toEqual([{ seq: 6 }]);
   });
 
   test("a delivery is never added to a conversation of another project", async () => {

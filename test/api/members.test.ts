@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { removeMember } from "../../src/api/members/change.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
@@ -7,6 +8,7 @@ import {
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { beforeCommit } from "../../support/before-commit.ts";
 
 const api = await sharedApi();
 const owner = await api.user({ email: `owner-${randomUUID()}@example.com` });
@@ -182,6 +184,21 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     expect((await api.get("/invitations", user)).body.data).toEqual([]);
   });
 
+  test("a project keeps its newest 500 invitations", async () => {
+    const own = await api.project(owner);
+    await api.sql`
+      INSERT INTO invitations (project_id, invitee, role, invited_by, created_at)
+      SELECT ${own.id}, n || '@example.com', 'member', ${owner.userId}, now() - make_interval(mins => n)
+      FROM generate_series(1, 500) n`;
+    const newest = address();
+    await put(own, newest, "member");
+    const { invited } = (await api.get(listOf(own), owner)).body;
+    const users = invited.map(({ user }: Json) => user);
+    expect(users).toHaveLength(500);
+    expect(users).toContain(newest);
+    expect(users).not.toContain("500@example.com");
+  });
+
   test("what names nobody and roles that are none are 400 by name", async () => {
     const nobody = await put(project, "nobody", "member");
     expect([nobody.status, nobody.body.errors[0].field]).toEqual([400, "user_id"]);
@@ -262,6 +279,19 @@ describe("DELETE /projects/{project_reference}/members/{user_id}", () => {
     }
     const again = await remove(project, user.userId);
     expect([again.status, again.body.slug]).toEqual([404, "user-not-found"]);
+  });
+
+  test("an owner who is removed meanwhile changes nothing", async () => {
+    const own = await api.project(owner);
+    const leaving = await api.user();
+    await api.join(leaving, own, "owner");
+    const answer = await beforeCommit(
+      api.sql,
+      (tx) => removeMember(tx, own.id, leaving.userId),
+      () => put(own, address(), "member", leaving),
+    );
+    expect([answer.status, answer.body.slug]).toEqual([404, "project-not-found"]);
+    expect((await api.get(listOf(own), owner)).body.invited).toEqual([]);
   });
 
   test("of owners who remove each other at once, one stays", async () => {

@@ -7,6 +7,7 @@ import {
 } from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { beforeCommit } from "../../support/before-commit.ts";
 import { addFile } from "../../support/content.ts";
 
 const api = await sharedApi();
@@ -174,6 +175,20 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
       const read = await api.get(pathOf("race.md"), editor);
       expect(read.headers.get("etag")).toBe(tag);
     }
+  });
+
+  test("If-Match is compared with what another client is storing at the same time", async () => {
+    const earlier = (await put("held.md", "one")).body;
+    const { body, headers } = await put("held.md", "two");
+    const answer = await beforeCommit(
+      api.sql,
+      (tx) => tx`
+        UPDATE environment_files SET file_version_id = ${earlier.version_id}
+        WHERE file_version_id = ${body.version_id}`,
+      () => put("held.md", "three", { ifMatch: headers.get("etag") as string }),
+    );
+    expect([answer.status, answer.body.slug]).toEqual([412, "precondition-failed"]);
+    expect((await api.get(pathOf("held.md"), editor)).body.content).toBe("one");
   });
 
   test("concurrent writes of a new file create it once", async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
   needsPermission,
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
+import { beforeCommit } from "../../support/before-commit.ts";
 
 const api = await sharedApi();
 const owner = await api.user();
@@ -48,6 +50,30 @@ describe("PATCH /projects/{project_reference}", () => {
       const answer = await update(json);
       expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
     }
+  });
+
+  test("a text that is stored while the project gets an embedder is embedded", async () => {
+    const own = await api.project(owner);
+    const [file, version] = [randomUUID(), randomUUID()];
+    const { status } = await beforeCommit(
+      api.sql,
+      async (tx) => {
+        await tx`INSERT INTO files (id, project_id, path) VALUES (${file}, ${own.id}, 'a.md')`;
+        await tx`
+          INSERT INTO file_versions (id, project_id, file_id, version_key, content)
+          VALUES (${version}, ${own.id}, ${file}, 'v1', 'A text.')`;
+        // The project has no embedder yet, so the row is not stored.
+        await tx`
+          INSERT INTO embedding_queue (file_version_id, project_id) VALUES (${version}, ${own.id})`;
+      },
+      () =>
+        api.send("PATCH", `/projects/${own.slug}`, { as: owner, json: { embedder: "hashing" } }),
+    );
+    expect(status).toBe(200);
+    const [row] = await api.sql`
+      SELECT EXISTS (SELECT FROM embedding_queue WHERE file_version_id = ${version})
+        OR EXISTS (SELECT FROM chunks WHERE file_version_id = ${version}) AS embedded`;
+    expect(row).toEqual({ embedded: true });
   });
 
   test("an editor is answered 403", async () => {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { sipHash } from "../../native/testing.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** The key of the hashes that were published with the function. */
 const KEY = Uint8Array.from({ length: 16 }, (_, i) => i);
@@ -26,3 +28,15 @@ for (const [rounds, key, length, hash] of KNOWN) {
     expect(sipHash(rounds, key, message)).toBe(hash);
   });
 }
+
+test("no process hashes as another one, so nobody can make keys that collide", async () => {
+  const script = `
+    import { sipHash } from ${JSON.stringify(join(PROJECT_ROOT, "native/testing.ts"))};
+    process.stdout.write(String(sipHash("1-3", undefined, new Uint8Array(8))));`;
+  const hashes = await Promise.all(
+    [1, 2].map(async () => await Bun.$`${process.execPath} --eval ${script}`.text()),
+  );
+  const own = () => String(sipHash("1-3", undefined, new Uint8Array(8)));
+  expect(own()).toBe(own());
+  expect(new Set([...hashes, own()]).size).toBe(3);
+});

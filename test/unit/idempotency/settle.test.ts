@@ -1,10 +1,18 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { settle } from "../../../src/idempotency/settle.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 
+const ATTEMPT_MS = 60_000;
+const SETTLE_MS = 200;
+const TICK_MS = 10;
+/** Promises that follow one another within a tick. */
+const TURNS_PER_TICK = 50;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
 const failure = (code: string) => Object.assign(new Error(code), { code });
 const unknown = (cause: unknown) => new Problem("idempotency-conflict", { cause });
-const options = { unknown, attemptTimeoutMs: 60, settleTimeoutMs: 200 };
 
 /** An attempt that ends in these ways one after the other, and then always in the last one. */
 function attempts(...ends: (Error | string | "never")[]) {
@@ -18,58 +26,77 @@ function attempts(...ends: (Error | string | "never")[]) {
   return Object.assign(attempt, { count: () => count });
 }
 
-const slugOf = (settled: Promise<unknown>) =>
-  settled.then(
-    () => undefined,
-    (error) => (error instanceof Problem ? error.slug : error.code),
+/** The result after some time, or the slug or code of the error. */
+async function outcomeOf(attempt: () => Promise<string>, withinMs = SETTLE_MS + TICK_MS) {
+  let outcome = "still running";
+  settle(attempt, { unknown, attemptTimeoutMs: ATTEMPT_MS, settleTimeoutMs: SETTLE_MS }).then(
+    (result) => {
+      outcome = result;
+    },
+    (error) => {
+      outcome = error instanceof Problem ? error.slug : error.code;
+    },
   );
+  for (let ms = 0; ms <= withinMs; ms += TICK_MS) {
+    for (let turn = 0; turn < TURNS_PER_TICK; turn++) await Promise.resolve();
+    jest.advanceTimersByTime(TICK_MS);
+  }
+  return outcome;
+}
 
 describe("an attempt whose connection breaks", () => {
   test("an attempt whose connection breaks is run again until its outcome is known", async () => {
     const attempt = attempts(failure("CONNECTION_CLOSED"), failure("ECONNREFUSED"), "stored");
-    expect(await settle(attempt, options)).toBe("stored");
+    expect(await outcomeOf(attempt)).toBe("stored");
     expect(attempt.count()).toBe(3);
   });
 
   test("the outcome is unknown when the database stays unavailable", async () => {
     const attempt = attempts(failure("CONNECTION_CLOSED"), failure("ECONNREFUSED"));
-    expect(await slugOf(settle(attempt, options))).toBe("idempotency-conflict");
+    expect(await outcomeOf(attempt)).toBe("idempotency-conflict");
   });
 
-  test("the outcome is unknown when the second attempt is not answered", async () => {
+  test("the outcome is unknown when the second attempt is not answered in what is left of the time", async () => {
     const attempt = attempts(failure("57P01"), "never");
-    expect(await slugOf(settle(attempt, options))).toBe("idempotency-conflict");
+    expect(await outcomeOf(attempt, SETTLE_MS - 2 * TICK_MS)).toBe("still running");
+    expect(await outcomeOf(attempts(failure("57P01"), "never"))).toBe("idempotency-conflict");
   });
 
   test("the outcome is unknown when the second attempt fails for another reason", async () => {
-    const attempt = attempts(failure("ECONNRESET"), failure("57014"));
-    expect(await slugOf(settle(attempt, options))).toBe("idempotency-conflict");
+    for (const reason of [failure("57014"), new TypeError("broken")]) {
+      const attempt = attempts(failure("ECONNRESET"), reason);
+      expect(await outcomeOf(attempt)).toBe("idempotency-conflict");
+    }
   });
 
   test("an attempt that certainly never ran fails with its own error", async () => {
     for (const code of ["ECONNREFUSED", "CONNECT_TIMEOUT", "57P03"]) {
       const attempt = attempts(failure(code), "stored");
-      expect(await slugOf(settle(attempt, options))).toBe(code);
+      expect(await outcomeOf(attempt)).toBe(code);
       expect(attempt.count()).toBe(1);
     }
   });
 });
 
 describe("an attempt over a working connection", () => {
-  test("the outcome is unknown when an attempt is never answered", async () => {
+  test("the outcome is unknown when an attempt is not answered in its time", async () => {
     const attempt = attempts("never");
-    expect(await slugOf(settle(attempt, options))).toBe("idempotency-conflict");
+    expect(await outcomeOf(attempt, ATTEMPT_MS - 2 * TICK_MS)).toBe("still running");
+    expect(await outcomeOf(attempts("never"), ATTEMPT_MS)).toBe("idempotency-conflict");
     expect(attempt.count()).toBe(1);
   });
 
   test("an attempt is run again after a deadlock, but not forever", async () => {
-    expect(await settle(attempts(failure("40P01"), "stored"), options)).toBe("stored");
-    expect(await slugOf(settle(attempts(failure("40001")), options))).toBe("40001");
+    expect(await outcomeOf(attempts(failure("40P01"), "stored"))).toBe("stored");
+    const attempt = attempts(failure("40001"));
+    expect(await outcomeOf(attempt, 1_000)).toBe("40001");
+    expect(attempt.count()).toBe(4);
   });
 
   test("any other error is thrown unchanged, problems included", async () => {
-    expect(await slugOf(settle(attempts(failure("42P01")), options))).toBe("42P01");
-    const closed = new Problem("input-request-closed");
-    expect(await slugOf(settle(attempts(closed), options))).toBe("input-request-closed");
+    expect(await outcomeOf(attempts(failure("42P01")))).toBe("42P01");
+    expect(await outcomeOf(attempts(new Problem("input-request-closed") as Error))).toBe(
+      "input-request-closed",
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import postgres from "postgres";
-import { ScopeResolver } from "../../../../src/api/scopes/resolver.ts";
+import { type ScopeReference, ScopeResolver } from "../../../../src/api/scopes/resolver.ts";
 import type { Principal } from "../../../../src/auth/principal.ts";
 import type { Sql } from "../../../../src/db/client.ts";
 import { addEnvironment, addProject, addRelease, addUser } from "../../../../support/accounts.ts";
@@ -80,4 +80,44 @@ test("a project of other users is reported before an impossible name", async () 
     Promise.resolve(resolver.resolve(caller, reference)).catch((error) => error.slug);
   expect(await slugFor(stranger)).toBe("project-not-found");
   expect(await slugFor(principal)).toBe("environment-not-found");
+});
+
+test("what is cached for a caller answers no other caller, key, project, kind or name", async () => {
+  const [own, other] = [await addProject(sql, userId), await addProject(sql, userId)];
+  const environment = await addEnvironment(sql, own, "same");
+  const expected = {
+    release: (await addRelease(sql, own, "same")).id,
+    "of another project": (await addEnvironment(sql, other, "same")).id,
+    "of another name": (await addEnvironment(sql, own, "next")).id,
+    stranger: "project-not-found",
+    "key of another project": "project-not-found",
+    "key of the project": environment.id,
+  };
+  const resolver = new ScopeResolver(sql);
+  const reference = { project: own.slug, kind: "environment", name: "same" } as const;
+  const outcome = (caller: Principal, named: ScopeReference) =>
+    Promise.resolve(resolver.resolve(caller, named)).then(
+      ({ id }) => id,
+      ({ slug }) => slug,
+    );
+  expect(await outcome(principal, reference)).toBe(environment.id);
+  const stranger = { ...principal, userId: await addUser(sql) };
+  expect({
+    release: await outcome(principal, { ...reference, kind: "release" }),
+    "of another project": await outcome(principal, { ...reference, project: other.slug }),
+    "of another name": await outcome(principal, { ...reference, name: "next" }),
+    stranger: await outcome(stranger, reference),
+    "key of another project": await outcome({ ...principal, projectId: other.id }, reference),
+    "key of the project": await outcome({ ...principal, projectId: own.id }, reference),
+  }).toEqual(expected);
+});
+
+test("a read that has to see what was committed before does not use the cache", async () => {
+  const own = await addProject(sql, userId);
+  await addEnvironment(sql, own, "staging");
+  const resolver = new ScopeResolver(counting);
+  const reference = { project: own.id, kind: "environment", name: "staging" } as const;
+  await resolver.resolve(principal, reference);
+  expect((await counted(() => resolver.resolve(principal, reference)))[1]).toBe(0);
+  expect((await counted(() => resolver.resolve(principal, reference, true)))[1]).toBe(1);
 });

@@ -4,6 +4,8 @@ import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
 import { LoadedIndexes } from "../../../../src/indexing/projects/loaded-indexes.ts";
 import { ProjectIndexer } from "../../../../src/indexing/projects/project-indexer.ts";
 import type { ProjectSink } from "../../../../src/indexing/projects/project-sink.ts";
+import { UnknownVersion } from "../../../../src/indexing/versions/version-index.ts";
+import { createLog } from "../../../../src/observability/log.ts";
 
 const scope = (id: string): ScopeRef => ({ id, kind: "environment" });
 
@@ -112,4 +114,72 @@ test("a scope that is asked for while another one preempts a long one is waited 
   await Bun.sleep(0);
   expect([...indexed].sort()).toEqual(["first", "long", "second"]);
   expect(isLoaded).toBe(true);
+});
+
+/** An indexer of one scope that holds a version, whose steps the test may interfere with. */
+function openScope(step: Partial<Record<"readAgain" | "setScope", (times: number) => void>>) {
+  const done: string[] = [];
+  const times = { readAgain: 0, setScope: 0 };
+  const known = new Set<string>();
+  const sink: ProjectSink = {
+    ...{ slicesAtOnce: 1, announcedSlices: 1, exclusively: (work) => work() },
+    limited: (_, work) => work(),
+    unknown: (versions) => versions.filter((version) => !known.has(version)),
+    async add(versions) {
+      for (const version of versions) known.add(version);
+      done.push("added");
+    },
+    async readAgain(versions) {
+      await Bun.sleep(0);
+      step.readAgain?.(++times.readAgain);
+      done.push("read again");
+      for (const version of versions) known.delete(version);
+    },
+    setScope() {
+      step.setScope?.(++times.setScope);
+      done.push("set");
+    },
+    dropScope() {},
+  };
+  const changes = {
+    versionsOf: async () => ["version"],
+    scopesHolding: async () => [scope("a")],
+  };
+  const context = { changes, log: createLog("silent") } as never;
+  const indexer = new ProjectIndexer("project", context, sink);
+  indexer.open();
+  return { indexer, done };
+}
+
+test("embeddings that arrive while earlier ones of the version are read are read as well", async () => {
+  const { indexer, done } = openScope({
+    readAgain(times) {
+      if (times === 1) indexer.readAgain("version", 7);
+    },
+  });
+  indexer.readAgain("version", 5);
+  await indexer.idle();
+  expect(done).toEqual(["read again", "read again", "added", "set"]);
+  expect(indexer.oldestPending).toBeUndefined();
+});
+
+test("embeddings that arrive during the last step are read after it", async () => {
+  const { indexer, done } = openScope({
+    setScope(times) {
+      if (times === 1) indexer.readAgain("version", 5);
+    },
+  });
+  await indexer.reindex(scope("a"), 1);
+  await indexer.idle();
+  expect(done).toEqual(["added", "set", "read again", "added", "set"]);
+});
+
+test("a scope of which maintenance has removed a version meanwhile is indexed again, and waited for", async () => {
+  const { indexer, done } = openScope({
+    setScope(times) {
+      if (times === 1) throw new UnknownVersion();
+    },
+  });
+  await indexer.reindex(scope("a"), 1);
+  expect(done).toEqual(["added", "set"]);
 });
