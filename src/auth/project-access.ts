@@ -1,14 +1,8 @@
 import type { Queryable, Transaction } from "../db/client.ts";
 import { Problem } from "../problem/problem.ts";
-import { isStorable, isUuid } from "../shared/formats.ts";
-import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
 import type { Principal } from "./principal.ts";
+import { readNamedProject } from "./project-reference.ts";
 import { mayWrite, OWNER } from "./roles.ts";
-
-/** The id in a project reference, or null when the reference can only be a slug. */
-export function referenceId(reference: string): string | null {
-  return isUuid(reference) ? reference.toLowerCase() : null;
-}
 
 /** A project that the caller is a member of. */
 export interface Membership {
@@ -20,10 +14,15 @@ export interface Membership {
   readonly limited: boolean;
 }
 
+/** Joins the membership `m` of the caller in the project `p`, unless the credential is bound to another project. */
+export function joinMembership(sql: Queryable, { userId, projectId }: Principal) {
+  return sql`LEFT JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
+    AND (${projectId}::uuid IS NULL OR p.id = ${projectId})`;
+}
+
 /**
- * The project with this id or slug, if the caller is a member and the credential gives
- * access to it. Throws `project-not-found` otherwise, for any reason. An id takes precedence over a
- * slug that looks like one.
+ * The project that the reference names, if the caller is a member and the credential gives
+ * access to it. Throws `project-not-found` otherwise, for any reason.
  *
  * @param holds true to keep the project from being deleted until the transaction ends
  */
@@ -33,19 +32,19 @@ async function findMembership(
   reference: string,
   holds = false,
 ): Promise<Membership> {
-  if (reference.length > REFERENCE_MAX_CHARS || !isStorable(reference))
-    throw new Problem("project-not-found");
-  const id = referenceId(reference);
-  const [row] = await sql<(Membership & { held: boolean })[]>`
-    SELECT p.id, p.slug, m.role, ${holds ? sql`hold_project(p.id)` : sql`true`} AS held,
-      num_nonnulls(p.max_files, p.max_bytes, p.max_chunks) > 0
-        OR EXISTS (SELECT FROM quota_defaults) AS limited FROM projects p
-    JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
-    WHERE (p.id = ${id} OR p.slug = ${reference})
-      AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})
-    ORDER BY (p.id = ${id}) DESC NULLS LAST LIMIT 1`;
-  if (row === undefined || !row.held) throw new Problem("project-not-found");
-  return row;
+  const held = holds ? sql`hold_project(p.id)` : sql`true`;
+  type Found = Omit<Membership, "role"> & { readonly role: string | null; readonly held: boolean };
+  const row = await readNamedProject(
+    sql,
+    reference,
+    (isNamed) => sql<Found[]>`
+      SELECT p.id, p.slug, m.role, CASE WHEN m.role IS NOT NULL THEN ${held} ELSE false END AS held,
+        num_nonnulls(p.max_files, p.max_bytes, p.max_chunks) > 0
+          OR EXISTS (SELECT FROM quota_defaults) AS limited
+      FROM projects p ${joinMembership(sql, principal)} WHERE ${isNamed}`,
+  );
+  if (row === undefined || row.role === null || !row.held) throw new Problem("project-not-found");
+  return { ...row, role: row.role };
 }
 
 type FindProject<S> = (sql: S, principal: Principal, reference: string) => Promise<Membership>;

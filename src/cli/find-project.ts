@@ -1,16 +1,13 @@
-import { projectByReference } from "../api/projects/manage.ts";
+import { type NamedProject, projectNamed } from "../auth/project-reference.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
 
-export interface Project {
-  readonly id: string;
-  readonly slug: string;
-}
+export type Project = NamedProject;
 
-/** Finds a project by its slug or id. Throws a CommandError if there is none. */
+/** The project that a reference names. Throws a CommandError if there is none. */
 export async function findProject(sql: Sql, reference: string): Promise<Project> {
-  const project = await projectByReference(sql, reference);
+  const project = await projectNamed(sql, reference);
   if (project === undefined)
     throw new CommandError(`there is no project "${abbreviate(reference)}"`);
   return project;

@@ -1,6 +1,7 @@
 import type { SingleBar } from "cli-progress";
 import { Option } from "commander";
 import { readIndexState } from "../api/projects/index-state.ts";
+import { projectIdsOf } from "../auth/project-reference.ts";
 import type { Sql } from "../db/client.ts";
 import { positionOf } from "../indexing/changes/index-state.ts";
 import { untilShown } from "../indexing/changes/visibility.ts";
@@ -93,8 +94,8 @@ async function missingOf(sql: Sql, projects: readonly string[]): Promise<string 
 }
 
 /**
- * Waits until searches of all running services see what was committed last in these projects, which are ids or
- * slugs; not at all if none runs. What is missing after SEARCHABLE_WAIT_SECONDS is said.
+ * Waits until searches of all running services see the last commit in the projects that these references name;
+ * not at all if none runs. What is missing after SEARCHABLE_WAIT_SECONDS is said.
  */
 export async function untilSearchable(
   io: Io,
@@ -102,8 +103,9 @@ export async function untilSearchable(
   projects: Iterable<string>,
   wait = true,
 ): Promise<void> {
-  const wanted = [...projects];
-  if (!wait || wanted.length === 0) return;
+  if (!wait) return;
+  const wanted = await projectIdsOf(sql, projects);
+  if (wanted.length === 0) return;
   const position = await positionOf(sql, wanted);
   const startedAt = performance.now();
   const look = () => missingOf(sql, wanted).then((text) => text ?? "a server to report");

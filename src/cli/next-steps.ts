@@ -4,6 +4,7 @@ import { FIRST_OWNER } from "../auth/users.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
+import { referenceTo } from "../shared/reference.ts";
 import { publicAddress } from "./service-address.ts";
 
 /** The address of the user of the first API key, or else one for a new user. */
@@ -29,8 +30,8 @@ An API key for this project only, without an end, shown only once: ${key}
 
 While the service runs:
 
-  ${commandName()} lookup "your words" --project ${slug}
-  curl -s ${publicAddress(config)}/projects/${slug}/knowledge/lookup -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"query": "your words"}'
+  ${commandName()} lookup "your words" --project ${referenceTo(project)}
+  curl -s ${publicAddress(config)}/projects/${referenceTo(project)}/knowledge/lookup -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"query": "your words"}'
 
 `;
 }

@@ -3,7 +3,7 @@ import { deleteProject, type ListedProject, listAllProjects } from "../api/proje
 import type { Sql } from "../db/client.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { changeDatabase, withDatabase } from "./database.ts";
-import { findProject } from "./find-project.ts";
+import { findProject, type Project } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { type Column, jsonOption, notice, plural, printList, shortTime, write } from "./output.ts";
 import { quotaCommand } from "./quota.ts";
@@ -19,7 +19,10 @@ const COLUMNS: readonly Column<ListedProject>[] = [
   ["created", (project) => shortTime(project.created_at)],
 ];
 
-/** One line of a balancer's table of slugs. Slugs are letters, digits and hyphens. */
+/**
+ * One line of a balancer's table of slugs. Slugs are letters, digits and hyphens. A slug that is the id of another
+ * project names that one, and needs no line.
+ */
 const MAP_LINES = {
   nginx: ({ slug, id }: ListedProject) => `${slug} ${id};\n`,
   haproxy: ({ slug, id }: ListedProject) => `${slug} ${id}\n`,
@@ -40,13 +43,15 @@ function mapCommand(io: Io): Command {
     )
     .action(async ({ format }: { format: MapFormat }) => {
       const projects = await withDatabase(io, (sql) => listAllProjects(sql));
-      write(io.stdout, projects.map(MAP_LINES[format]).join(""));
+      const ids = new Set(projects.map(({ id }) => id));
+      const named = projects.filter(({ slug }) => !ids.has(slug));
+      write(io.stdout, named.map(MAP_LINES[format]).join(""));
     });
 }
 
 /** What is lost with a project. */
-async function contentsOf(sql: Sql, slug: string): Promise<string> {
-  const project = (await listAllProjects(sql)).find((each) => each.slug === slug);
+async function contentsOf(sql: Sql, { id, slug }: Project): Promise<string> {
+  const project = (await listAllProjects(sql)).find((each) => each.id === id);
   if (project === undefined) return slug;
   const { files, releases, environments, members } = project;
   const counts = [
@@ -75,11 +80,7 @@ export function projectsCommand(io: Io): Command {
     .action(async (slug: string, { yes }: { yes?: boolean }) => {
       await changeDatabase(io, async (sql) => {
         const project = await findProject(sql, slug);
-        await confirm(
-          io,
-          `Delete the project ${await contentsOf(sql, project.slug)}, for good?`,
-          yes,
-        );
+        await confirm(io, `Delete the project ${await contentsOf(sql, project)}, for good?`, yes);
         await deleteProject(sql, project.id);
         notice(io, `deleted ${project.slug}`);
       });

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
-import { projectBySlug } from "../api/projects/manage.ts";
 import { OPERATOR } from "../audit/actor.ts";
+import { projectNamed } from "../auth/project-reference.ts";
 import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
 import type { ImportDestination } from "../import/destination.ts";
@@ -134,7 +134,7 @@ async function importFolder(
     return await importFound(io, sql, { ...options, ...destination, ...found, folder, embedder });
   };
   const again = async (sql: Sql, destination: ImportDestination) => {
-    const project = await projectBySlug(sql, destination.project);
+    const project = await projectNamed(sql, destination.project);
     const { embedder } = await chooseEmbedder(io, sql, project, options);
     const found = find();
     // Nobody can be asked while the folder is watched.
@@ -215,7 +215,7 @@ async function intoProject(
 ): Promise<ImportSummary> {
   const { project, environment = DEFAULT_ENVIRONMENT } = options;
   const all = async (sql: Sql) => {
-    const known = await projectBySlug(sql, project);
+    const known = await projectNamed(sql, project);
     const isNew = known === undefined;
     if (options.owner !== undefined) {
       if (isNew) await refuseTypo(sql, options.owner);
@@ -225,7 +225,7 @@ async function intoProject(
     const { embedder, newEmbedder } = await chooseEmbedder(io, sql, known, options);
     const destination = { project, owner, environments: [environment], newEmbedder };
     const summary = await work(sql, destination, embedder);
-    const created = isNew ? await projectBySlug(sql, project) : undefined;
+    const created = isNew ? await projectNamed(sql, project) : undefined;
     if (created !== undefined) {
       write(io.stderr, await nextSteps(sql, configOf(io), { ...created, owner }));
     }

@@ -3,6 +3,7 @@ import { OWNER, type Role } from "../auth/roles.ts";
 import { addressKey, findUser, similarAddress } from "../auth/users.ts";
 import { commandName } from "../config/caller.ts";
 import type { Queryable, Sql } from "../db/client.ts";
+import { referenceTo } from "../shared/reference.ts";
 import { CommandError } from "./command-error.ts";
 import type { Project } from "./find-project.ts";
 
@@ -32,7 +33,7 @@ async function roleIn(sql: Sql, project: Project, email: string): Promise<string
 }
 
 const remedy = (email: string, project: Project, role: Role) =>
-  `${commandName()} members add ${email} --project ${project.slug} --role ${role}`;
+  `${commandName()} members add ${email} --project ${referenceTo(project)} --role ${role}`;
 
 /** Throws a CommandError if the user does not own the project, which exists: an import changes no members. */
 export async function requireOwner(sql: Sql, project: Project, email: string): Promise<void> {

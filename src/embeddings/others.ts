@@ -1,5 +1,6 @@
 import type { Queryable } from "../db/client.ts";
 import { embedderName, type ProjectEmbedders } from "../import/embedders/project-embedders.ts";
+import { referenceTo } from "../shared/reference.ts";
 
 /** Projects that cannot be searched by meaning, and what to do. */
 interface OtherEmbedder {
@@ -12,10 +13,11 @@ export async function projectsOfOthers(
   sql: Queryable,
   embedders: ProjectEmbedders,
 ): Promise<OtherEmbedder[]> {
-  const rows = await sql<{ embedder: string; slug: string; projects: number }[]>`
-    SELECT embedder, min(slug) AS slug, count(*)::integer AS projects FROM projects
+  const rows = await sql<{ embedder: string; id: string; slug: string; projects: number }[]>`
+    SELECT embedder, min(slug) AS slug, (array_agg(id ORDER BY slug))[1] AS id,
+      count(*)::integer AS projects FROM projects
     WHERE embedder IS NOT NULL GROUP BY embedder ORDER BY embedder`;
-  return rows.flatMap(({ embedder, slug, projects }) => {
+  return rows.flatMap(({ embedder, id, slug, projects }) => {
     const known = embedders.get(embedderName(embedder));
     if (known?.fingerprint === embedder) return [];
     const whose = projects === 1 ? slug : `${slug} and ${projects - 1} more`;
@@ -26,7 +28,7 @@ export async function projectsOfOthers(
       remedy:
         known === undefined
           ? "add it to EMBEDDERS, or bring its model back"
-          : `run: ./tessera embeddings rebuild --project ${slug}`,
+          : `run: ./tessera embeddings rebuild --project ${referenceTo({ id, slug })}`,
     };
   });
 }

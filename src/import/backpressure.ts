@@ -1,3 +1,4 @@
+import { projectIdsOf } from "../auth/project-reference.ts";
 import type { Queryable } from "../db/client.ts";
 import { isAnyLagging, positionOf } from "../indexing/changes/index-state.ts";
 import { untilShown } from "../indexing/changes/visibility.ts";
@@ -26,11 +27,12 @@ export class Backpressure {
     private readonly waitMaxMs?: number,
   ) {}
 
-  /** Waits for IMPORT_INDEX_WAIT_MAX_MS at most. `projects` are ids or slugs. */
+  /** Waits for IMPORT_INDEX_WAIT_MAX_MS at most. `projects` are references. */
   async pause(projects: ReadonlySet<string>): Promise<void> {
     const startedAt = performance.now();
     if (this.#gaveUp || startedAt - this.#checkedAt < IMPORT_INDEX_CHECK_MS) return;
-    while (await isAnyLagging(this.sql, [...projects])) {
+    const ids = await projectIdsOf(this.sql, projects);
+    while (await isAnyLagging(this.sql, ids)) {
       if (performance.now() - startedAt > (this.waitMaxMs ?? IMPORT_INDEX_WAIT_MAX_MS)) {
         this.#gaveUp = true;
         return;
@@ -42,7 +44,7 @@ export class Backpressure {
 
   /** Waits until all services show what was committed last, for VISIBLE_WAIT_MAX_MS at most. */
   async untilVisible(projects: ReadonlySet<string>): Promise<void> {
-    const wanted = [...projects];
+    const wanted = await projectIdsOf(this.sql, projects);
     const position = await positionOf(this.sql, wanted);
     const timeoutMs = this.waitMaxMs ?? VISIBLE_WAIT_MAX_MS;
     await untilShown(this.sql, { projects: wanted, position, timeoutMs });

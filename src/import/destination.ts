@@ -1,3 +1,4 @@
+import { projectNamed } from "../auth/project-reference.ts";
 import { findUser } from "../auth/users.ts";
 import type { Sql } from "../db/client.ts";
 import type { InputRecord } from "./records/batches.ts";
@@ -6,7 +7,7 @@ import { parseRecord } from "./records/parse.ts";
 
 /** Where files without records of their own are imported. */
 export interface ImportDestination {
-  /** The slug of the project, which is created if it does not exist. */
+  /** The id or slug of the project. If there is none, one with this slug is created. */
   readonly project: string;
   /** The environments whose working sets the files are added to. Missing ones are created. */
   readonly environments: readonly string[];
@@ -21,9 +22,7 @@ export async function missingRecords(
   sql: Sql,
   { project, environments, owner, newEmbedder: embedder }: ImportDestination,
 ): Promise<InputRecord[]> {
-  const [found] = await sql<{ environments: string[] }[]>`
-    SELECT ARRAY (SELECT e.name FROM environments e WHERE e.project_id = p.id) AS environments
-    FROM projects p WHERE p.slug = ${project}`;
+  const found = await projectNamed(sql, project);
   const records: object[] = [];
   if (found === undefined) {
     const user = await findUser(sql, owner);
@@ -31,8 +30,10 @@ export async function missingRecords(
     if (user === undefined) records.push({ record: "user", email: owner, name });
     records.push({ record: "project", slug: project, name: project, owner, embedder });
   }
+  const present = await sql<{ name: string }[]>`
+    SELECT name FROM environments WHERE project_id = ${found?.id ?? null}`;
   for (const name of environments) {
-    if (found?.environments.includes(name)) continue;
+    if (present.some((environment) => environment.name === name)) continue;
     records.push({ record: "environment", project, name });
   }
   return inputRecords(records, project);

@@ -1,5 +1,6 @@
 import { OPERATOR } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
+import { projectNamed } from "../auth/project-reference.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { type ImportDestination, inputRecords, missingRecords } from "./destination.ts";
 import type { Embedder } from "./embedders/embedder.ts";
@@ -75,9 +76,10 @@ interface Environment {
 }
 
 async function environmentsOf(sql: Queryable, work: PruneScope): Promise<Environment[]> {
+  const project = await projectNamed(sql, work.project);
   return await sql<Environment[]>`
-    SELECT e.id, e.name, e.project_id FROM environments e JOIN projects p ON p.id = e.project_id
-    WHERE p.slug = ${work.project} AND e.name = ANY (${work.environments as string[]})`;
+    SELECT id, name, project_id FROM environments
+    WHERE project_id = ${project?.id ?? null} AND name = ANY (${work.environments as string[]})`;
 }
 
 /** What an import with `prune` would remove now, by environment. */

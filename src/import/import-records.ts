@@ -29,7 +29,7 @@ import {
 export interface ImportSummary {
   /** Imported records by kind; empty after a strict import with a rejected record. */
   readonly imported: ReadonlyMap<string, number>;
-  /** Ids or slugs of the projects with records of files, environments and releases. */
+  /** References to the projects with records of files, environments and releases. */
   readonly projects: ReadonlySet<string>;
   readonly rejected: number;
   /** Rows that were inserted, updated or deleted. 0 if all records were already stored. */
@@ -111,7 +111,7 @@ class Import {
   #changedRecords = 0;
   readonly #imported = new Map<string, number>();
   readonly #lookups: ReturnType<typeof createLookups>;
-  /** Ids or slugs of the projects whose files are imported. */
+  /** References to the projects whose files are imported. */
   readonly #projects = new Set<string>();
   readonly #held: HeldProjects;
   readonly #releases = new Set<string>();

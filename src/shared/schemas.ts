@@ -62,7 +62,7 @@ export const oneOf = <const Word extends string>(
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 /** How paths name a project. */
-export const project_reference = text("The project's id or slug.", "demo");
+export const project_reference = text("The project's id, or else its slug.", "demo");
 
 /** The parameters of a path that names nothing but a project. */
 export const ProjectParams = Type.Object({ project_reference });

@@ -14,7 +14,7 @@ import {
   type TestDatabase,
 } from "../../support/processes/postgres.ts";
 import { environment } from "../../support/processes/process.ts";
-import { ADA, dump, ndjson } from "./support.ts";
+import { ADA, commandNames, dump, ndjson } from "./support.ts";
 
 const atOnce = pLimit(4);
 const folder = temporaryFolder("schemas");
@@ -63,15 +63,6 @@ const OTHERS = ["serve", "migrate", "doctor", "embed", "sync", "bench", ...MODEL
 /** Those that may be the first ones on a machine. */
 const FIRST = ["import", "keys create"];
 
-/** The commands without subcommands, as the help names them. */
-async function leaves(command: readonly string[] = []): Promise<string[]> {
-  const { stdout } = await callCommand([...command, "--help"]);
-  const section = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout)?.[1] ?? "";
-  const names = [...section.matchAll(/^ {2}(\w[\w-]*)/gm)].map(([, name = ""]) => name);
-  const own = names.filter((name) => name !== "help").map((name) => leaves([...command, name]));
-  return own.length === 0 ? [command.join(" ")] : (await Promise.all(own)).flat();
-}
-
 /** Runs all commands on a database, and returns what each answered. */
 async function runAll({ url }: TestDatabase, names = Object.keys(ARGUMENTS)) {
   const run = (name: string) =>
@@ -119,7 +110,7 @@ const REMEDY =
 
 describe("commands and the schema of the database", () => {
   test("the cases below are all commands that there are", async () => {
-    expect((await leaves()).sort()).toEqual([...Object.keys(ARGUMENTS), ...OTHERS].sort());
+    expect((await commandNames()).sort()).toEqual([...Object.keys(ARGUMENTS), ...OTHERS].sort());
   });
 
   test("on an older schema every command but serve and migrate names the remedy, and changes nothing", async () => {

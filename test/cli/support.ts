@@ -46,6 +46,17 @@ export function ndjson(lines: readonly (object | string)[]): string {
     .join("");
 }
 
+/** The commands without subcommands, as the help names them. */
+export async function commandNames(command: readonly string[] = []): Promise<string[]> {
+  const { stdout } = await callCommand([...command, "--help"]);
+  const section = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout)?.[1] ?? "";
+  const names = [...section.matchAll(/^ {2}(\w[\w-]*)/gm)].map(([, name = ""]) => name);
+  const own = names
+    .filter((name) => name !== "help")
+    .map((name) => commandNames([...command, name]));
+  return own.length === 0 ? [command.join(" ")] : (await Promise.all(own)).flat();
+}
+
 const SKIPPED_TABLES = [
   "index_nodes",
   "schema_migrations",

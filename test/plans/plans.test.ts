@@ -188,7 +188,8 @@ const RUNS: Record<string, Record<string, Run>> = {
     },
     readFile: async (tx) => {
       for (const kind of ["environment", "release"] as const) {
-        await files.readFile(tx, scope(kind), { id: null, path: "docs/8.md" });
+        await files.readFile(tx, scope(kind), { name: "docs/8.md" });
+        await files.readFile(tx, scope(kind), { id: randomUUID() });
       }
     },
     readContent: (tx) => files.readContent(tx, one("file_versions")),

@@ -3,6 +3,7 @@ import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { Problem } from "../../problem/problem.ts";
+import { isUuid } from "../../shared/formats.ts";
 
 /** An API key as operators see it. */
 export interface ListedKey {
@@ -31,14 +32,19 @@ interface KeySelection {
 /** API keys, the newest last. */
 export async function listKeys(sql: Queryable, selection: KeySelection): Promise<ListedKey[]> {
   const { userId = null, projectId = null, reference = null, all = false } = selection;
+  // No public part of a key looks like an id.
+  const isNamed =
+    reference === null
+      ? sql``
+      : isUuid(reference)
+        ? sql`AND k.id = ${reference.toLowerCase()}`
+        : sql`AND k.key_prefix = ${reference}`;
   return await sql<ListedKey[]>`
     SELECT k.id, k.key_prefix, k.name, coalesce(u.email, u.id::text) AS user, p.slug AS project,
       k.scopes, k.created_at, k.last_used_at, k.expires_at, k.revoked_at
     FROM api_keys k JOIN users u ON u.id = k.user_id LEFT JOIN projects p ON p.id = k.project_id
     WHERE (${userId}::uuid IS NULL OR k.user_id = ${userId})
-      AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
-      AND (${reference}::text IS NULL OR k.key_prefix = ${reference}
-        OR k.id::text = ${reference?.toLowerCase() ?? null})
+      AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId}) ${isNamed}
       AND (${all} OR (k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())))
     ORDER BY k.created_at, k.id`;
 }

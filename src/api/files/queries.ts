@@ -3,6 +3,7 @@ import type { Scope } from "../../engine/requests/scope.ts";
 import { documentPath } from "../../import/records/document.ts";
 import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import type { Naming } from "../../shared/reference.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { FileSummary } from "./schema.ts";
 
@@ -98,16 +99,19 @@ export async function withBegins(
   return rows.map((row) => byVersion.get(row.version_id) ?? row);
 }
 
-/** The file with this id or path in a scope. An id takes precedence over an equal path. */
+/** The file with this id, or with this path, in a scope. */
 export async function readFile(
   sql: Queryable,
   scope: Scope,
-  { id, path }: { readonly id: string | null; readonly path: string },
+  naming: Naming,
 ): Promise<FileRow | undefined> {
-  const [row] = await sql<FileRow[]>`
-    ${filesIn(sql, scope, { many: false, begins: true })} AND
-      (f.id = ${id} OR f.path = ANY (${[path, documentPath(path)]}))
-    ORDER BY (f.id = ${id}) DESC NULLS LAST, f.path <> ${path} LIMIT 1`;
+  const files = filesIn(sql, scope, { many: false, begins: true });
+  const [row] =
+    "id" in naming
+      ? await sql<FileRow[]>`${files} AND f.id = ${naming.id}`
+      : await sql<FileRow[]>`
+          ${files} AND f.path = ANY (${[naming.name, documentPath(naming.name)]})
+          ORDER BY f.path <> ${naming.name} LIMIT 1`;
   return row;
 }
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Principal } from "../../auth/principal.ts";
-import { referenceId } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { isCurrent, REVALIDATE } from "../../http/conditional.ts";
 import { responseInPieces, responseOf } from "../../http/load/large-answers.ts";
@@ -9,6 +8,7 @@ import { fileTitle, headingsOf, isMarkdownPath, readFrontmatter } from "../../ma
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
+import { findNamed } from "../../shared/reference.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { type ScopeQuery, scopeNameOf } from "../scopes/scope-query.ts";
 import { summaryOf } from "./list.ts";
@@ -58,8 +58,9 @@ export async function getFile(
 ): Promise<Response> {
   const { project_reference: project, file_reference: reference } = params;
   const scope = await currentScope(sql, principal, { project, ...scopeNameOf(query) });
-  const wanted = { id: referenceId(reference), path: reference };
-  const row = isStorable(reference) ? await readFile(sql, scope, wanted) : undefined;
+  const row = isStorable(reference)
+    ? await findNamed(reference, (naming) => readFile(sql, scope, naming))
+    : undefined;
   if (row === undefined) throw new Problem("file-not-found");
   const etag = versionTag(row);
   const isFinal = scope.frozen && row.chunk_count > 0;

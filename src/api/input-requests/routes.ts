@@ -1,10 +1,10 @@
-import { referenceId } from "../../auth/project-access.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Coordinator } from "../../coordination/coordinator.ts";
 import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { createFailpoints } from "../../shared/failpoints.ts";
+import { isUuid } from "../../shared/formats.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { omitNulls, withTimes } from "../../shared/rows.ts";
 import {
@@ -18,6 +18,8 @@ import { type Answered, answerRequest, OPERATION } from "./service.ts";
 
 /** The nil UUID, which no request has. */
 const NO_REQUEST = "00000000-0000-0000-0000-000000000000";
+
+const uuidOf = (id: string): string | null => (isUuid(id) ? id.toLowerCase() : null);
 
 function resultBody({ request, response, isDuplicate }: Answered): AnswerResult {
   const values = parseJson(response.values) as InputResponse["values"];
@@ -65,10 +67,10 @@ export function inputRequestOperations(services: {
         "quota-exceeded",
       ],
       async handle({ params, body, principal }) {
-        const conversationId = referenceId(params.conversation_id);
+        const conversationId = uuidOf(params.conversation_id);
         if (conversationId === null) throw new Problem("conversation-not-found");
         // With a malformed id, access to the conversation must still be checked first.
-        const requestId = referenceId(params.input_request_id) ?? NO_REQUEST;
+        const requestId = uuidOf(params.input_request_id) ?? NO_REQUEST;
         const answer = { principal, conversationId, requestId, values: body.values };
         return resultBody(await answerRequest(answerServices, answer));
       },

@@ -1,10 +1,10 @@
 import type { Principal } from "../../auth/principal.ts";
-import { referenceId } from "../../auth/project-access.ts";
+import { projectNamed } from "../../auth/project-reference.ts";
 import { OWNER, type Role } from "../../auth/roles.ts";
 import { addressKey, isAddress } from "../../auth/users.ts";
 import type { Queryable } from "../../db/client.ts";
 import { invalid } from "../../problem/problem.ts";
-import { isStorable, isUuid } from "../../shared/formats.ts";
+import { isUuid } from "../../shared/formats.ts";
 
 /** Invitations that wait in a project; a further one takes the place of the oldest. */
 const INVITATIONS_MAX = 500;
@@ -81,15 +81,12 @@ export async function findInvitingProject(
   reference: string,
   invitee: string,
 ): Promise<string | undefined> {
-  if (!isStorable(reference)) return undefined;
-  const id = referenceId(reference);
-  const [row] = await sql<{ id: string }[]>`
-    SELECT p.id FROM projects p WHERE (p.id = ${id} OR p.slug = ${reference})
-      AND ${invitee} IN (${namesOf(sql, principal)})
-      AND EXISTS (
-        SELECT FROM invitations i WHERE i.project_id = p.id AND ${isAcceptable(sql, principal)})
-    ORDER BY (p.id = ${id}) DESC NULLS LAST LIMIT 1`;
-  return row?.id;
+  const project = await projectNamed(sql, reference);
+  if (project === undefined) return undefined;
+  const [row] = await sql`
+    SELECT 1 FROM invitations i WHERE i.project_id = ${project.id}
+      AND ${invitee} IN (${namesOf(sql, principal)}) AND ${isAcceptable(sql, principal)} LIMIT 1`;
+  return row === undefined ? undefined : project.id;
 }
 
 /**

@@ -15,30 +15,6 @@ export interface ListedProject {
   readonly created_at: Date;
 }
 
-interface FoundProject {
-  readonly id: string;
-  readonly slug: string;
-}
-
-/** The project with this slug, for operators: no right is checked. */
-export async function projectBySlug(
-  sql: Queryable,
-  slug: string,
-): Promise<FoundProject | undefined> {
-  const [project] = await sql<FoundProject[]>`SELECT id, slug FROM projects WHERE slug = ${slug}`;
-  return project;
-}
-
-/** The project with this slug or id, for operators: no right is checked. */
-export async function projectByReference(
-  sql: Queryable,
-  reference: string,
-): Promise<FoundProject | undefined> {
-  const [project] = await sql<FoundProject[]>`
-    SELECT id, slug FROM projects WHERE slug = ${reference} OR id::text = ${reference.toLowerCase()}`;
-  return project;
-}
-
 /** All projects in order of slug. */
 export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> {
   return await sql<ListedProject[]>`

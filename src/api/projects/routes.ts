@@ -5,6 +5,7 @@ import { json } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
 import { firstPage } from "../../shared/page-info.ts";
+import { referenceTo } from "../../shared/reference.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { embeddersOperation } from "./embedders.ts";
@@ -186,7 +187,7 @@ function createOperation(services: ProjectServices): Operation {
     async handle({ principal, request, requestId, basePath, body }) {
       const call = { principal, requestId, signal: request.signal };
       const project = await createProject(services, call, body);
-      return json(project, 201, { location: `${basePath}/projects/${project.slug}` });
+      return json(project, 201, { location: `${basePath}/projects/${referenceTo(project)}` });
     },
   });
 }

@@ -70,7 +70,7 @@ async function readPath(
   path: string,
   field: SourceField,
 ): Promise<Source> {
-  const file = isStorable(path) ? await readFile(sql, scope, { id: null, path }) : undefined;
+  const file = isStorable(path) ? await readFile(sql, scope, { name: path }) : undefined;
   if (file === undefined) throw new Problem("file-not-found");
   const rows = await sql<EmbeddingRow[]>`
     SELECT embedding FROM chunks

@@ -1,8 +1,10 @@
+import type { PendingQuery, Row } from "postgres";
 import type { Principal } from "../../auth/principal.ts";
-import { referenceId } from "../../auth/project-access.ts";
+import { joinMembership } from "../../auth/project-access.ts";
+import { readNamedProject } from "../../auth/project-reference.ts";
 import type { Queryable } from "../../db/client.ts";
 import type { ScopeKind } from "../../engine/requests/scope.ts";
-import { isUuid } from "../../shared/formats.ts";
+import { namings } from "../../shared/reference.ts";
 
 /**
  * What a caller may name in a project: an environment by name, a release by name or id, or the
@@ -19,44 +21,72 @@ interface ScopeRow {
   readonly kind: ScopeKind;
   readonly frozen: boolean;
   readonly has_fixed_embeddings: boolean;
+  /** False when the caller has no access to the project. */
+  readonly joined: boolean;
 }
 
-/** Reads a project (by id or slug) and a scope of it; undefined when the project is not found. */
+/** The project `p` that a reference names, for the caller. */
+function projectOf(sql: Queryable, principal: Principal, isNamed: PendingQuery<Row[]>) {
+  return sql`(SELECT p.id, p.embedder, m.role IS NOT NULL AS joined
+    FROM projects p ${joinMembership(sql, principal)} WHERE ${isNamed})`;
+}
+
+/** Reads a project and a scope of it; undefined when the caller has access to no such project. */
 export async function readScope(
   sql: Queryable,
   principal: Principal,
   project: string,
   target: ScopeName,
 ): Promise<ScopeRow | undefined> {
-  const projectId = referenceId(project);
-  // Membership and the key's binding decide first. An id takes precedence over an equal slug.
-  const found = sql`
-    found AS (
-      SELECT p.id, p.embedder FROM projects p
-      JOIN memberships m ON m.project_id = p.id AND m.user_id = ${principal.userId}
-      WHERE (p.id = ${projectId} OR p.slug = ${project})
-        AND (${principal.projectId}::uuid IS NULL OR p.id = ${principal.projectId})
-      ORDER BY (p.id = ${projectId}) DESC NULLS LAST LIMIT 1)`;
-  if (target.kind === "release") {
-    const releaseId = isUuid(target.name) ? target.name.toLowerCase() : null;
-    const [row] = await sql<ScopeRow[]>`
-      WITH ${found}
-      SELECT found.id AS project_id, r.id AS scope_id, 'release' AS kind,
-        r.frozen_at IS NOT NULL AS frozen,
-        r.frozen_at IS NOT NULL AND found.embedder IS NULL AS has_fixed_embeddings
-      FROM found LEFT JOIN releases r
-        ON r.project_id = found.id AND (r.name = ${target.name} OR r.id = ${releaseId})
-      ORDER BY (r.id = ${releaseId}) DESC NULLS LAST LIMIT 1`;
-    return row;
+  const row =
+    target.kind === "release"
+      ? await readRelease(sql, principal, project, target.name)
+      : await readEnvironment(sql, principal, project, target);
+  return row?.joined ? row : undefined;
+}
+
+/** A release is named as a project is: by its id, or else by its name. */
+async function readRelease(
+  sql: Queryable,
+  principal: Principal,
+  project: string,
+  release: string,
+): Promise<ScopeRow | undefined> {
+  let row: ScopeRow | undefined;
+  for (const naming of namings(release)) {
+    const isRelease = "id" in naming ? sql`r.id = ${naming.id}` : sql`r.name = ${naming.name}`;
+    row = await readNamedProject(
+      sql,
+      project,
+      (isNamed) => sql<ScopeRow[]>`
+        SELECT found.id AS project_id, found.joined, r.id AS scope_id, 'release' AS kind,
+          r.frozen_at IS NOT NULL AS frozen,
+          r.frozen_at IS NOT NULL AND found.embedder IS NULL AS has_fixed_embeddings
+        FROM ${projectOf(sql, principal, isNamed)} found
+        LEFT JOIN releases r ON r.project_id = found.id AND ${isRelease}`,
+    );
+    if (row === undefined || row.scope_id !== null) break;
   }
-  const named = target.kind === "default" ? sql`` : sql`AND e.name = ${target.name}`;
-  // An environment with an active release serves that release.
-  const [row] = await sql<ScopeRow[]>`
-    WITH ${found}
-    SELECT found.id AS project_id, coalesce(e.active_release_id, e.id) AS scope_id,
-      CASE WHEN e.active_release_id IS NULL THEN 'environment' ELSE 'release' END AS kind,
-      false AS frozen, false AS has_fixed_embeddings
-    FROM found LEFT JOIN environments e ON e.project_id = found.id ${named}
-    ORDER BY (e.name = 'production') DESC, e.name LIMIT 1`;
   return row;
+}
+
+/** An environment with an active release serves that release. */
+async function readEnvironment(
+  sql: Queryable,
+  principal: Principal,
+  project: string,
+  target: ScopeName,
+): Promise<ScopeRow | undefined> {
+  const isEnvironment = target.kind === "default" ? sql`true` : sql`e.name = ${target.name}`;
+  return await readNamedProject(
+    sql,
+    project,
+    (isNamed) => sql<ScopeRow[]>`
+      SELECT found.id AS project_id, found.joined, coalesce(e.active_release_id, e.id) AS scope_id,
+        CASE WHEN e.active_release_id IS NULL THEN 'environment' ELSE 'release' END AS kind,
+        false AS frozen, false AS has_fixed_embeddings
+      FROM ${projectOf(sql, principal, isNamed)} found
+      LEFT JOIN environments e ON e.project_id = found.id AND ${isEnvironment}
+      ORDER BY (e.name = 'production') DESC, e.name LIMIT 1`,
+  );
 }

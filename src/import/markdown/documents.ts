@@ -1,3 +1,4 @@
+import { projectNamed } from "../../auth/project-reference.ts";
 import type { Sql } from "../../db/client.ts";
 import { fileTitle, isMarkdownPath, type MarkdownChunk, plainText } from "../../markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
@@ -90,11 +91,12 @@ export async function findStoredPaths(
   project: string,
   documents: readonly MarkdownDocument[],
 ): Promise<Set<string>> {
+  const found = await projectNamed(sql, project);
+  if (found === undefined) return new Set();
   const rows = await sql<{ id: string; path: string }[]>`
     SELECT v.id, f.path FROM unnest(${documents.map(({ path }) => path)}::text[],
       ${documents.map(({ versionKey }) => versionKey)}::text[]) u (path, key)
-    JOIN projects p ON p.slug = ${project}
-    JOIN files f ON f.project_id = p.id AND f.path = u.path
+    JOIN files f ON f.project_id = ${found.id} AND f.path = u.path
     JOIN file_versions v ON v.file_id = f.id AND v.version_key = u.key`;
   const stored = await storedContents(
     sql,

@@ -1,3 +1,4 @@
+import { projectNamed } from "../../auth/project-reference.ts";
 import type { Queryable } from "../../db/client.ts";
 import { versionKeyPrefixes } from "./documents.ts";
 
@@ -5,7 +6,7 @@ import { versionKeyPrefixes } from "./documents.ts";
 const EMBEDDER_SAMPLE_FILES = 50;
 
 interface EmbeddedScope {
-  /** Its slug or id. */
+  /** A reference to it. */
   readonly project: string;
   readonly environment: string;
   /** Instead of the environment's working set. */
@@ -24,6 +25,7 @@ export async function countOtherEmbedders(
   embedder: string,
 ): Promise<{ readonly others: number; readonly of: number }> {
   const kind = release === undefined ? "environment" : "release";
+  const found = await projectNamed(sql, project);
   const [row] = await sql<{ others: number; of: number }[]>`
     SELECT count(*)::integer AS of, count(*) FILTER (WHERE NOT EXISTS (
       SELECT FROM unnest(${versionKeyPrefixes(embedder)}::text[]) prefix
@@ -31,11 +33,10 @@ export async function countOtherEmbedders(
         encode(sha256(convert_to(prefix || s.content, 'UTF8')), 'hex')
     ))::integer AS others
     FROM (
-      SELECT v.version_key, v.content FROM projects p
-      JOIN ${sql(`${kind}s`)} e ON e.project_id = p.id AND e.name = ${release ?? environment}
+      SELECT v.version_key, v.content FROM ${sql(`${kind}s`)} e
       JOIN ${sql(`${kind}_files`)} m ON m.${sql(`${kind}_id`)} = e.id
       JOIN file_versions v ON v.id = m.file_version_id JOIN files f ON f.id = v.file_id
-      WHERE (p.slug = ${project} OR p.id::text = ${project.toLowerCase()})
+      WHERE e.project_id = ${found?.id ?? null} AND e.name = ${release ?? environment}
         AND v.version_key LIKE 'markdown:%' AND v.content IS NOT NULL
         AND f.path <> ALL (${[...except]}::text[])
       LIMIT ${EMBEDDER_SAMPLE_FILES}

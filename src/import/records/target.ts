@@ -40,6 +40,10 @@ export function withTarget(kind: string, record: object, target: ImportTarget): 
   return given === undefined || given === null ? { ...record, [field]: target.id } : record;
 }
 
+/** What is wrong with a record that names another project than the target. */
+export const otherProject = (field: string) =>
+  new RecordError(`${field}: must be the project of this import`);
+
 /** Throws a RecordError if the record names another project than the target. */
 export function requireTarget(parsed: ParsedRecord, target: ImportTarget): void {
   if (parsed.kind === "project") {
@@ -51,7 +55,7 @@ export function requireTarget(parsed: ParsedRecord, target: ImportTarget): void 
     // Without a lookup, so that the answer is the same whether there is such a project or not.
     if (reference === undefined || reference === target.slug) continue;
     if (reference.toLowerCase() === target.id) continue;
-    throw new RecordError(`${field}: must be the project of this import`);
+    throw otherProject(field);
   }
 }
 

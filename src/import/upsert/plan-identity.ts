@@ -2,8 +2,10 @@ import { parseKey } from "../../auth/key-format.ts";
 import { addressKey } from "../../auth/users.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { isUuid } from "../../shared/formats.ts";
+import { namings } from "../../shared/reference.ts";
 import { RecordError } from "../records/errors.ts";
 import type { RecordOf } from "../records/schemas.ts";
+import { otherProject } from "../records/target.ts";
 import type { KnownRow } from "./lookup.ts";
 import { type BatchPlan, resolveByKey } from "./plan.ts";
 import { arrayLiteral, documentColumns } from "./statements.ts";
@@ -18,14 +20,24 @@ export function userId({ lookups }: BatchPlan, reference: string, field: string)
   return user.id;
 }
 
-/** The id of a project that is referred to by id or slug. */
+/** The stored or planned project that a reference names. */
+function projectNamed({ lookups }: BatchPlan, reference: string): KnownRow | undefined {
+  for (const naming of namings(reference)) {
+    const row =
+      "id" in naming ? lookups.projects.byId(naming.id) : lookups.projects.byKey("", naming.name);
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}
+
+/** The id of a project that a record refers to. */
 export function projectId(plan: BatchPlan, reference: string, field = "project"): string {
-  const { projects } = plan.lookups;
-  const byId = isUuid(reference) ? projects.byId(reference.toLowerCase()) : undefined;
-  const project = byId ?? projects.byKey("", reference);
+  const project = projectNamed(plan, reference);
   if (project === undefined) {
     throw new RecordError(`${field}: there is no project "${abbreviate(reference)}"`);
   }
+  // The slug of the target may be the id of another project, which is the one that such a reference names.
+  if (plan.target !== undefined && project.id !== plan.target.id) throw otherProject(field);
   if (!project.isNew) plan.projects.add(project.id);
   return project.id;
 }

@@ -117,14 +117,14 @@ export function isComplete({ settled, vectors, graphed, pending }: StoredReport)
 
 /**
  * True while a running server reports that a change of one of the projects, or an announced file
- * version, has been waiting for longer than changes may. `projects` are ids or slugs. It compares with
+ * version, has been waiting for longer than changes may. `projects` are ids. It compares with
  * the time of each report, since reports are some seconds apart.
  */
 export async function isAnyLagging(sql: Queryable, projects: readonly string[]): Promise<boolean> {
   const [row] = await sql<{ lags: boolean }[]>`
     SELECT EXISTS (
       SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
-      WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
+      WHERE p.id = ANY (${projects as string[]}::uuid[])
         AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
         AND (s.waiting_ms > ${CHANGE_VISIBLE_BOUND_MS} OR EXISTS (
           SELECT FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq
@@ -133,12 +133,12 @@ export async function isAnyLagging(sql: Queryable, projects: readonly string[]):
   return row?.lags === true;
 }
 
-/** The position of the last change of the projects, which are ids or slugs; 0 without any. */
+/** The position of the last change of the projects, by id; 0 without any. */
 export async function positionOf(sql: Queryable, projects: readonly string[]): Promise<number> {
   const [row] = await sql<{ seq: number }[]>`
     SELECT coalesce(max(c.seq), 0)::float8 AS seq
     FROM change_log c JOIN projects p ON p.id = c.project_id
-    WHERE p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]})`;
+    WHERE p.id = ANY (${projects as string[]}::uuid[])`;
   return row?.seq ?? 0;
 }
 
@@ -157,7 +157,7 @@ export async function isAnyBefore(
         AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
     ) OR EXISTS (
       SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
-      WHERE (p.slug = ANY(${projects as string[]}) OR p.id::text = ANY(${projects as string[]}))
+      WHERE p.id = ANY (${projects as string[]}::uuid[])
         AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
         AND s.seq < ${position}) AS hides`;
   return row?.hides === true;

@@ -8,7 +8,7 @@ const VISIBLE_POLL_MS = 50;
 const REPORTS_WANTED_MS = 250;
 
 interface Shown {
-  /** Ids or slugs. */
+  /** Ids of projects. */
   readonly projects: readonly string[];
   /** A position in the change log. */
   readonly position: number;

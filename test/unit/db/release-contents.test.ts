@@ -125,7 +125,7 @@ class World {
 
   async one(name: string, path: string): Promise<string | undefined> {
     const id = this.releases.get(name)?.id as string;
-    return (await readFile(sql, this.#scope(id), { id: null, path }))?.version_id;
+    return (await readFile(sql, this.#scope(id), { name: path }))?.version_id;
   }
 
   #scope(id: string) {

@@ -21,7 +21,7 @@ const reports = (seq: number, own?: number) =>
       VALUES (${server}, ${project.id}, 0, ${own}, 0, 0, 0)`;
   });
 const shown = (timeoutMs: number) =>
-  untilShown(sql, { projects: [project.slug], position: POSITION, timeoutMs });
+  untilShown(sql, { projects: [project.id], position: POSITION, timeoutMs });
 
 describe("waiting until searches see a position", () => {
   test("ends at once where no server runs", async () => {

@@ -1,0 +1,55 @@
+import type { PendingQuery, Row } from "postgres";
+import type { Queryable } from "../db/client.ts";
+import { isStorable, isUuid } from "../shared/formats.ts";
+import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
+import { findNamed } from "../shared/reference.ts";
+
+/**
+ * Reads the project that a reference names by every way in: the one with this id, or else the one with this slug,
+ * whether the caller has access to it or not. `read` gets the condition on the project `p`, and checks no right by
+ * leaving the row out: a caller without access to a project must not get another one in its place.
+ */
+export async function readNamedProject<Found>(
+  sql: Queryable,
+  reference: string,
+  read: (isNamed: PendingQuery<Row[]>) => Promise<Found[]>,
+): Promise<Found | undefined> {
+  if (reference.length > REFERENCE_MAX_CHARS || !isStorable(reference)) return undefined;
+  return await findNamed(reference, async (naming) => {
+    const isNamed = "id" in naming ? sql`p.id = ${naming.id}` : sql`p.slug = ${naming.name}`;
+    const [row] = await read(isNamed);
+    return row;
+  });
+}
+
+export interface NamedProject {
+  readonly id: string;
+  readonly slug: string;
+}
+
+/** The project that a reference names, for callers who need no right or check it by themselves. */
+export async function projectNamed(
+  sql: Queryable,
+  reference: string,
+): Promise<NamedProject | undefined> {
+  return await readNamedProject(
+    sql,
+    reference,
+    (isNamed) => sql<NamedProject[]>`SELECT p.id, p.slug FROM projects p WHERE ${isNamed}`,
+  );
+}
+
+/** The ids of the projects that references name, as far as there are any; as `projectNamed`, for all at once. */
+export async function projectIdsOf(
+  sql: Queryable,
+  references: Iterable<string>,
+): Promise<string[]> {
+  const all = [...new Set(references)];
+  const ids = await sql<{ id: string }[]>`
+    SELECT id FROM projects WHERE id = ANY (${all.filter(isUuid)}::uuid[])`;
+  const known = new Set(ids.map(({ id }) => id));
+  const slugs = all.filter((reference) => !known.has(reference.toLowerCase()));
+  if (slugs.length === 0) return [...known];
+  const rows = await sql<{ id: string }[]>`SELECT id FROM projects WHERE slug = ANY (${slugs})`;
+  return [...new Set([...known, ...rows.map(({ id }) => id)])];
+}
