@@ -1,10 +1,11 @@
-/** A lock between processes that build the addon, which cannot use the file locks of the addon. */
-import { lstatSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+/**
+ * A lock between processes that prepare a clone, which cannot use the file locks of the addon yet. As a program it
+ * runs a command under the lock: `bun native/lock.ts FILE COMMAND [ARGUMENTS]`.
+ */
+import { Database, SQLiteError } from "bun:sqlite";
 
 /** How often a waiting process tries to take the lock. */
 const LOCK_POLL_MS = 100;
-/** A lock this old was left by a killed process, even if another process has its id by now. */
-const LOCK_MAX_AGE_MS = 600_000;
 
 /** True when a process with this id exists. */
 export function isRunning(pid: number): boolean {
@@ -17,33 +18,34 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Takes the lock if it is free. The link names its owner, so that a lock of a killed one is removed. */
-function tryLock(lock: string): boolean {
+/** Takes the lock if it is free. The returned function releases it. */
+function tryLock(path: string): (() => void) | undefined {
+  // Bun has no call that locks a file. SQLite has one, and the kernel takes the lock from a process that ends.
+  const database = new Database(path);
   try {
-    symlinkSync(String(process.pid), lock);
-    return true;
+    database.run("BEGIN EXCLUSIVE");
+    return () => database.close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    database.close();
+    if (error instanceof SQLiteError && error.code === "SQLITE_BUSY") return undefined;
+    // On a file system without locks, two processes do the same work twice.
+    return () => {};
   }
-  try {
-    const old = Date.now() - lstatSync(lock).mtimeMs > LOCK_MAX_AGE_MS;
-    if (old || !isRunning(Number(readlinkSync(lock)))) rmSync(lock, { force: true });
-  } catch {
-    // The owner has just released it.
-  }
-  return false;
 }
 
-/**
- * Runs `work` while no other process holds the lock, a path in an existing folder. Two processes that
- * remove the lock of a killed one at the same time may both run: the lock only saves duplicate work,
- * and correctness must not depend on it.
- */
-export async function locked(lock: string, work: () => Promise<void>): Promise<void> {
-  while (!tryLock(lock)) await Bun.sleep(LOCK_POLL_MS);
+/** Runs `work` while no other process holds the lock, a file that stays. */
+export async function locked<T>(path: string, work: () => Promise<T>): Promise<T> {
+  let release = tryLock(path);
+  for (; release === undefined; release = tryLock(path)) await Bun.sleep(LOCK_POLL_MS);
   try {
-    await work();
+    return await work();
   } finally {
-    rmSync(lock, { force: true });
+    release();
   }
+}
+
+if (import.meta.main) {
+  const [path = "", ...command] = process.argv.slice(2);
+  const run = () => Bun.spawn(command, { stdio: ["inherit", "inherit", "inherit"] }).exited;
+  process.exit(await locked(path, run));
 }

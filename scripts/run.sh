@@ -129,31 +129,13 @@ setup() {
   find_bun
   [ -n "${TESSERA_PREPARED:-}" ] && return
   is_set_up && return
-  take_lock
-  install_dependencies
-  build_addon
-  release_lock
+  # Of two concurrent commands on a fresh clone the second waits for the first.
+  mkdir -p "$cache"
+  "$bun" native/lock.ts "$cache/prepare.lock" sh scripts/run.sh prepare || exit
 }
 
 is_set_up() {
   is_current "$installed_stamp" "$(installed_from)" && is_current "$built_stamp" "$(built_from)"
-}
-
-# Of two concurrent commands on a fresh clone the second waits for the first. The link contains the
-# process id of its owner, so that the lock of a killed process is taken over.
-take_lock() {
-  mkdir -p "$cache"
-  until ln -s "$$" "$cache/setup.lock" 2>/dev/null; do
-    kill -0 "$(readlink "$cache/setup.lock" || echo 0)" 2>/dev/null || rm -f "$cache/setup.lock"
-    sleep 0.2
-  done
-  trap release_lock EXIT
-  trap 'exit 130' INT TERM HUP
-}
-
-release_lock() {
-  rm -f "$cache/setup.lock"
-  trap - EXIT INT TERM HUP
 }
 
 command=${1:-}
@@ -212,6 +194,12 @@ check)
   ;;
 setup)
   setup
+  ;;
+prepare)
+  # The part of the setup that one command at a time may run.
+  find_bun
+  install_dependencies
+  build_addon
   ;;
 postinstall)
   # After a plain `bun install` or `npm install`. Within `setup`, the addon is built later.

@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
-import { existsSync, lstatSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { locked } from "../../native/lock.ts";
 import { inFolderAsync, upTo } from "./support.ts";
 
-/** No process has this id: on Linux the highest is 2^22. */
-const NO_PROCESS = 2 ** 22 + 1;
+const PROGRAM = join(import.meta.dir, "../../native/lock.ts");
 
 test("work under one lock never overlaps, and a failure releases the lock", async () => {
   await inFolderAsync(async (folder) => {
@@ -23,19 +21,36 @@ test("work under one lock never overlaps, and a failure releases the lock", asyn
     const outcomes = await Promise.allSettled(jobs);
     expect(outcomes.filter(({ status }) => status === "rejected").length).toBe(1);
     expect(most).toBe(1);
-    expect(existsSync(lock)).toBe(false);
   });
 });
 
-test("a lock of a process that no longer exists is taken over", async () => {
+test("the lock of a killed process is free", async () => {
   await inFolderAsync(async (folder) => {
     const lock = join(folder, "lock");
-    symlinkSync(String(NO_PROCESS), lock);
-    let ran = false;
-    await locked(lock, async () => {
-      ran = true;
+    const command = ["sh", "-c", "echo locked; exec cat"];
+    const holder = Bun.spawn([process.execPath, PROGRAM, lock, ...command], {
+      stdin: "pipe",
+      stdout: "pipe",
     });
-    expect(ran).toBe(true);
-    expect(() => lstatSync(lock)).toThrow();
+    await holder.stdout.getReader().read();
+    const order: string[] = [];
+    const waiting = locked(lock, async () => order.push("taken"));
+    order.push("killed");
+    holder.kill("SIGKILL");
+    await waiting;
+    expect(order).toEqual(["killed", "taken"]);
+    holder.stdin.end();
+  });
+});
+
+test("a command under the lock has its streams and its status", async () => {
+  await inFolderAsync(async (folder) => {
+    const command = ["sh", "-c", "cat; exit 3"];
+    const program = Bun.spawn([process.execPath, PROGRAM, join(folder, "lock"), ...command], {
+      stdin: new Blob(["given"]),
+      stdout: "pipe",
+    });
+    expect(await program.stdout.text()).toBe("given");
+    expect(await program.exited).toBe(3);
   });
 });
