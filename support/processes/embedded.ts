@@ -1,9 +1,8 @@
-import { rmSync } from "node:fs";
+import { endLeftServer } from "../../src/db/embedded/left-server.ts";
 import { hasCluster, locateCluster } from "../../src/db/embedded/location.ts";
-import { endLeftServer } from "../../src/db/embedded/server.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
-import { abandonedFolders, memoryFolder } from "../folders.ts";
+import { memoryFolder, removeAbandonedFolders } from "../folders.ts";
 import { freePort } from "./ports.ts";
 
 /** A new DATA_DIR. A PostgreSQL that a killed server leaves running in it is stopped at the end. */
@@ -15,7 +14,7 @@ export function dataFolder(): string {
 
 /** Stops the PostgreSQL that a killed process has left running in a folder. */
 export async function stopEmbeddedServer(folder: string): Promise<void> {
-  if (hasCluster(folder)) await endLeftServer(locateCluster(folder));
+  if (hasCluster(folder)) await endLeftServer(locateCluster(folder), () => {});
 }
 
 /** Opens a PostgreSQL that listens on a port, as those of users do, so that tests can be between it and its clients. */
@@ -33,14 +32,12 @@ export async function openOnPort(
 }
 
 /** Stops the servers and removes the folders of test processes that were killed. */
-export async function removeAbandonedFolders(): Promise<void> {
-  for (const folder of abandonedFolders()) {
-    try {
+export async function removeLeftovers(): Promise<void> {
+  await removeAbandonedFolders(async (contents) => {
+    for (const folder of contents) {
       await stopEmbeddedServer(folder);
-    } finally {
       // A killed process may have left a small disk there, which would keep the folder.
       Bun.spawnSync(["umount", "-l", folder]);
-      rmSync(folder, { recursive: true, force: true });
     }
-  }
+  });
 }

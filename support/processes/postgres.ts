@@ -3,7 +3,7 @@ import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate, shippedMigrations } from "../../src/db/migrate.ts";
 import { onCleanup, startShared } from "../cleanup.ts";
 import { memoryFolder } from "../folders.ts";
-import { openOnPort, removeAbandonedFolders } from "./embedded.ts";
+import { openOnPort, removeLeftovers } from "./embedded.ts";
 
 /** Variable in which the test runner passes the URL of one PostgreSQL to all its processes. */
 export const SERVER_VARIABLE = "TESSERA_TEST_POSTGRES";
@@ -58,7 +58,7 @@ export type TestDatabase = {
 
 /** Starts a PostgreSQL for tests in a temporary folder and returns its URL. */
 export async function startPostgres(): Promise<string> {
-  await removeAbandonedFolders();
+  await removeLeftovers();
   const folder = memoryFolder("postgres");
   const server = await openOnPort(folder, { ...SETTINGS, ...UNEXPECTED_SETTINGS });
   onCleanup(() => server.close());

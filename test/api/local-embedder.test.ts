@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { temporaryFolder } from "../../support/folders.ts";
@@ -66,18 +65,10 @@ const fingerprints = async (project: TestProject): Promise<(string | null)[]> =>
   return rows.map((row) => row["embedder"]);
 };
 
-/** The processes that run the model of a folder. */
+/** The processes that run the model of a folder: children of this process, in which the service is. */
 function processesOf(folder: string): number[] {
-  return readdirSync("/proc")
-    .map(Number)
-    .filter(Boolean)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder);
-      } catch {
-        return false;
-      }
-    });
+  const { stdout } = Bun.spawnSync(["pgrep", "-P", String(process.pid), "-f", folder]);
+  return stdout.toString().split("\n").filter(Boolean).map(Number);
 }
 
 describe("a model in a process of the service", () => {
