@@ -8,6 +8,7 @@ import {
   type Server,
   type ServerPlan,
   type ServerSettings,
+  START_TIMEOUT_MS,
   serverUrl,
   startServer,
 } from "./embedded/server.ts";
@@ -15,8 +16,8 @@ import {
 export { EmbeddedDatabaseError } from "./embedded/failure.ts";
 export { hasCluster } from "./embedded/location.ts";
 
-/** How long a process waits for the server that another process starts. A longer wait than the second bound is logged. */
-const JOIN_TIMEOUT_MS = 60_000;
+/** Time limit for the server that another process starts. A longer wait than the second bound is logged. */
+const JOIN_TIMEOUT_MS = START_TIMEOUT_MS;
 const JOIN_REPORT_MS = 2_000;
 const JOIN_POLL_MS = 20;
 /** How often a process that joined a server looks whether its owner has ended. */

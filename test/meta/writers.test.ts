@@ -23,8 +23,9 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/db/embedded/binaries.ts": "syncs the copied programs before they get their name",
   "src/db/embedded/cluster.ts":
     "initdb syncs the cluster, and its name is synced before it is used",
+  "src/db/embedded/left-server.ts": "a pid file without a number is removed",
   "src/db/embedded/ownership.ts": "a lock has no contents",
-  "src/db/embedded/server.ts": "the log is for people, and a pid file without a number is removed",
+  "src/db/embedded/server.ts": "the log is for people",
   "src/import/thread/spool.ts": "a spool has no name, and ends with its process",
   "src/indexing/copies/project-copy.ts": "a copy that is fetched has checksums, as any snapshot",
   "src/indexing/snapshots/snapshot-store.ts":

@@ -1,15 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { syncNames, writeDurablySync } from "../../shared/durable-files.ts";
 import { type Account, accountForNewCluster, canReach, isRoot, ownAccount } from "./account.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./failure.ts";
+import { isSameFolder, readIfPresent } from "./processes.ts";
 
 /** Where root stores the files of another account that cannot enter the data folder. */
 export const SHARED_FOLDER = "/var/lib/tessera";
 
 /** Names that folder, below the data folder. */
 const LOCATION_FILE = "postgres-location";
+
+/** In a folder outside the data folder, names the data folder that it belongs to. */
+const OWNER_FILE = "data-folder";
 
 /** The files of one embedded PostgreSQL. */
 export type ClusterLocation = {
@@ -51,15 +55,39 @@ export function hasCluster(dataDir: string): boolean {
 function locationIn(dataDir: string): ClusterLocation {
   const pointer = join(dataDir, LOCATION_FILE);
   const inside = join(dataDir, "postgres");
-  if (existsSync(pointer)) return describe(readFileSync(pointer, "utf8").trim());
+  if (existsSync(pointer)) return describe(homeOf(dataDir));
   if (existsSync(join(inside, "cluster"))) return describe(inside);
   const account = accountForNewCluster();
   if (canReach(account, inside) || !isRoot()) return prepare(inside, account);
   const outside = join(SHARED_FOLDER, randomBytes(8).toString("hex"));
   const location = prepare(outside, account);
+  writeDurablySync(join(outside, OWNER_FILE), `${dataDir}\n`);
   writeDurablySync(pointer, `${outside}\n`);
   syncNames(pointer);
   return location;
+}
+
+/**
+ * The folder outside the data folder that has its cluster. A copy of a data folder names the folder of the original,
+ * and is refused, because its service would use the database of another one.
+ */
+function homeOf(dataDir: string): string {
+  const home = readHome(dataDir);
+  const owner = readIfPresent(join(home, OWNER_FILE))?.trim();
+  if (owner === undefined || !isSameFolder(owner, dataDir)) {
+    if (owner !== undefined && readHome(owner) === home) {
+      throw new EmbeddedDatabaseError(
+        `${dataDir} is a copy of ${owner}, whose PostgreSQL data is in ${home}: copy that folder, too, and name its copy in ${join(dataDir, LOCATION_FILE)}, or set another DATA_DIR`,
+      );
+    }
+    // The data folder was moved here.
+    writeDurablySync(join(home, OWNER_FILE), `${dataDir}\n`);
+  }
+  return home;
+}
+
+function readHome(dataDir: string): string {
+  return readIfPresent(join(dataDir, LOCATION_FILE))?.trim() ?? "";
 }
 
 function prepare(home: string, account: Account): ClusterLocation {

@@ -7,40 +7,31 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import pRetry from "p-retry";
 import type { Binaries } from "./binaries.ts";
 import { chownToAccount, DATABASE_USER } from "./cluster.ts";
+import { type Endable, endServer } from "./ending.ts";
 import {
   EmbeddedDatabaseError,
   explainFailure,
   explainFileError,
   STILL_ENDING,
 } from "./failure.ts";
+import { endLeftServer } from "./left-server.ts";
 import type { ClusterLocation } from "./location.ts";
-import { commandLine, readIfPresent } from "./processes.ts";
+import { readPidFile } from "./pid-file.ts";
+import { isSameFolder } from "./processes.ts";
 import { programOptions } from "./programs.ts";
 import { accepts, chooseSocketFolder, socketPath } from "./socket.ts";
 
 /** Replaying the write-ahead log after a crash may take this long. */
-const START_TIMEOUT_MS = 300_000;
+export const START_TIMEOUT_MS = 300_000;
 /** Attempts while the last processes of a killed server are still ending. */
 const START_ATTEMPTS = 50;
 const START_RETRY_MS = 200;
 const POLL_MS = 20;
 /** A start empties a larger server log. */
 const LOG_MAX_BYTES = 16_777_216;
-
-/**
- * How a server is ended, and how long each step may take. A fast shutdown writes one checkpoint. An immediate
- * one writes nothing, and kills after 5 s those of its processes that have not ended. The next start then
- * replays the log, so each step keeps what was committed.
- */
-const END_STEPS = [
-  { signal: "SIGINT", patienceMs: 5_000 },
-  { signal: "SIGQUIT", patienceMs: 6_000 },
-  { signal: "SIGKILL", patienceMs: 2_000 },
-] as const;
 
 /** Settings of the server, by their PostgreSQL names. */
 export type ServerSettings = Readonly<Record<string, string>>;
@@ -81,7 +72,7 @@ export type Server = {
  */
 export async function startServer(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
   const { location } = plan;
-  await endLeftServer(location);
+  await endLeftServer(location, plan.log);
   return await pRetry(() => attempt(plan, signal), {
     retries: START_ATTEMPTS - 1,
     factor: 1,
@@ -94,18 +85,18 @@ async function attempt(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
   const { location } = plan;
   const logStart = prepareLog(location);
   const child = spawnServer(plan);
+  const stop = () => endServer(asEndable(child), location);
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     const isOwn = readPidFile(location).pid === child.pid;
     const url = isOwn ? await serverUrl(location) : undefined;
-    const { exited } = child;
-    if (url !== undefined) return { url, exited, stop: () => endServer(location, child.pid) };
-    if (child.exitCode !== null || child.signalCode !== null) {
+    if (url !== undefined) return { url, exited: child.exited, stop };
+    if (hasEnded(child)) {
       const output = readFileSync(location.log).subarray(logStart).toString();
       throw explainFailure("start", output, location.log);
     }
     if (signal.aborted || Date.now() > deadline) {
-      await endServer(location, child.pid);
+      await stop();
       throw new EmbeddedDatabaseError(`PostgreSQL was not ready in time (see ${location.log})`);
     }
     await Bun.sleep(POLL_MS);
@@ -138,40 +129,26 @@ function spawnServer(plan: ServerPlan) {
   }
 }
 
-/** Ends the server of a killed owner. Without one it does nothing. */
-export async function endLeftServer(location: ClusterLocation): Promise<void> {
-  const { pid } = readPidFile(location);
-  if (pid !== undefined) await endServer(location, pid);
-  // Another process, or a zombie, may have the number that a killed server leaves, and would be taken for it.
-  // PostgreSQL knows that its parent is no server, and still looks for other processes that use the cluster.
-  const left = readIfPresent(pidFile(location));
-  if (left === undefined) return;
-  // PostgreSQL refuses a file without a number, which a power cut can leave.
-  if (!/^\d/.test(left)) rmSync(pidFile(location));
-  else writeFileSync(pidFile(location), left.replace(/^\d+/, String(process.pid)));
+function hasEnded({ exitCode, signalCode }: Bun.Subprocess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
-async function endServer(location: ClusterLocation, pid: number): Promise<void> {
-  for (const { signal, patienceMs } of END_STEPS) {
-    if (!isServer(location, pid)) return;
-    process.kill(pid, signal);
-    const deadline = Date.now() + patienceMs;
-    while (isServer(location, pid) && Date.now() < deadline) await Bun.sleep(POLL_MS);
-  }
-  if (!isServer(location, pid)) return;
-  throw new EmbeddedDatabaseError(
-    `the PostgreSQL with process id ${pid} does not end: restart the machine, or set another DATA_DIR (see ${location.log})`,
-  );
+function asEndable(child: Bun.Subprocess): Endable {
+  return {
+    pid: child.pid,
+    isRunning: () => !hasEnded(child),
+    kill: (signal) => child.kill(signal),
+  };
 }
 
-function isServer(location: ClusterLocation, pid: number): boolean {
-  return commandLine(pid).includes(location.cluster);
-}
-
-/** The address of a server, of whichever process, that accepts connections; undefined without one. */
+/**
+ * The address of a server of this cluster that accepts connections, whichever process has started it; undefined
+ * without one. A copy of a cluster has a file that describes the server of the original.
+ */
 export async function serverUrl(location: ClusterLocation): Promise<string | undefined> {
-  const { status, folder, port } = readPidFile(location);
-  if (status !== "ready" || !folder || !(await accepts(socketPath(folder, port)))) return undefined;
+  const { cluster = "", status, folder, port } = readPidFile(location);
+  if (status !== "ready" || !folder || !isSameFolder(cluster, location.cluster)) return undefined;
+  if (!(await accepts(socketPath(folder, port)))) return undefined;
   const password = readFileSync(location.password, "utf8").trim();
   return `postgres://${DATABASE_USER}:${password}@${encodeURIComponent(folder)}:${port}/postgres`;
 }
@@ -187,25 +164,4 @@ function prepareLog(location: ClusterLocation): number {
   } catch (error) {
     throw explainFileError(location.log, error);
   }
-}
-
-function pidFile(location: ClusterLocation): string {
-  return join(location.cluster, "postmaster.pid");
-}
-
-/** PostgreSQL writes the file in pieces; lines that are still missing are undefined. */
-function readPidFile(location: ClusterLocation): {
-  pid?: number;
-  port?: number;
-  folder?: string | undefined;
-  status?: string | undefined;
-} {
-  const text = readIfPresent(pidFile(location));
-  if (text === undefined) return {};
-  const [pid, , , port, folder, , , status] = text.split("\n");
-  return {
-    ...(pid ? { pid: Number(pid) } : {}),
-    ...(port ? { port: Number(port) } : {}),
-    ...{ folder, status: status?.trim() },
-  };
 }

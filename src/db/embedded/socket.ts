@@ -1,4 +1,4 @@
-import { chownSync, lstatSync, mkdtempSync } from "node:fs";
+import { chownSync, lstatSync, mkdtempSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,13 +6,15 @@ import { writeDurablySync } from "../../shared/durable-files.ts";
 import { canReach, isRoot } from "./account.ts";
 import { EmbeddedDatabaseError } from "./failure.ts";
 import type { ClusterLocation } from "./location.ts";
-import { readIfPresent } from "./processes.ts";
+import { isSameFolder, readIfPresent } from "./processes.ts";
 
 /** The address of a Unix socket holds 107 bytes on Linux and 103 on macOS; the smaller bound suits both. */
 const SOCKET_PATH_MAX_BYTES = 103;
 /** The part of a temporary folder's name that the system chooses. */
 const TEMPORARY_SUFFIX = "XXXXXX";
 const TEMPORARY_PREFIX = "tessera-";
+/** A link in such a folder to the cluster that it belongs to, because a copy of the cluster names it as well. */
+const OWNER_LINK = "cluster";
 /** PostgreSQL names its socket after this number, and opens no port. */
 const DEFAULT_PORT = 5_432;
 
@@ -28,12 +30,12 @@ function fits(folder: string): boolean {
 /**
  * The folder of the cluster's socket: the cluster itself, which only the account that runs PostgreSQL can
  * enter. The path of a cluster may be too long for a socket; its socket is in a temporary folder of that
- * account then, which later starts use again. Only the owner of the server may call this.
+ * account then, which later starts of this cluster use again. Only the owner of the server may call this.
  */
 export function chooseSocketFolder(location: ClusterLocation, log: (line: string) => void): string {
   if (fits(location.cluster)) return location.cluster;
   const earlier = readIfPresent(location.socketFolder)?.trim();
-  if (earlier !== undefined && isPrivate(location, earlier)) return earlier;
+  if (earlier !== undefined && isOwn(location, earlier)) return earlier;
   const prefix = [tmpdir(), "/tmp"]
     .map((base) => join(base, TEMPORARY_PREFIX))
     .find((each) => fits(each + TEMPORARY_SUFFIX) && canReach(location.account, each));
@@ -44,17 +46,18 @@ export function chooseSocketFolder(location: ClusterLocation, log: (line: string
   }
   // The system creates it with the mode 0700.
   const folder = mkdtempSync(prefix);
+  symlinkSync(location.cluster, join(folder, OWNER_LINK));
   if (isRoot()) chownSync(folder, location.account.uid, location.account.gid);
   writeDurablySync(location.socketFolder, `${folder}\n`);
   log(`the socket of PostgreSQL is in ${folder}, because the path of DATA_DIR is too long for one`);
   return folder;
 }
 
-/** Whether a folder is still there, and only the account that runs PostgreSQL can enter it. */
-function isPrivate({ account }: ClusterLocation, folder: string): boolean {
+/** Whether a folder is still there, belongs to this cluster, and only the account that runs PostgreSQL can enter it. */
+function isOwn({ account, cluster }: ClusterLocation, folder: string): boolean {
   const status = lstatSync(folder, { throwIfNoEntry: false });
-  const isOwn = status?.isDirectory() === true && status.uid === account.uid;
-  return isOwn && (status.mode & 0o077) === 0;
+  if (status?.isDirectory() !== true || status.uid !== account.uid) return false;
+  return (status.mode & 0o077) === 0 && isSameFolder(join(folder, OWNER_LINK), cluster);
 }
 
 /** Whether a server listens on the socket. */
