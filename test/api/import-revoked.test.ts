@@ -47,7 +47,7 @@ async function paths({ id }: TestProject): Promise<string[]> {
 }
 
 describe("an import over HTTP whose caller loses the right to it", () => {
-  test.each(["membership", "role", "key", "scope"])(
+  test.each(["membership", "role", "key", "scope", "expiry"])(
     "is refused from then on: without the %s",
     async (lost) => {
       const project = await api.project(owner);
@@ -55,14 +55,16 @@ describe("an import over HTTP whose caller loses the right to it", () => {
       await api.join(editor, project, "editor");
       const key = await api.key(editor, { project });
       const path = memberPath(project, editor);
+      const update = async (columns: object) => {
+        await sql`UPDATE api_keys SET ${sql(columns)} WHERE id = ${key.id}`;
+        return { status: 200 };
+      };
       const changes: Record<string, () => Promise<{ status: number }>> = {
         membership: () => api.send("DELETE", path, { as: owner }),
         role: () => api.send("PUT", path, { as: owner, json: { role: "member" } }),
         key: () => api.send("DELETE", `/api-keys/${key.id}`, { as: editor }),
-        async scope() {
-          await sql`UPDATE api_keys SET scopes = ${["files.read"]} WHERE id = ${key.id}`;
-          return { status: 200 };
-        },
+        scope: () => update({ scopes: ["files.read"] }),
+        expiry: () => update({ expires_at: "2026-01-01T00:00:00Z" }),
       };
       const change = changes[lost] as () => Promise<{ status: number }>;
       const importing = importAround(project, key, false, change, file("late.md"));

@@ -11,23 +11,25 @@ import { until } from "../../support/until.ts";
 const api = await startApi();
 const { sql } = api;
 
-/** A transaction that stays open after `work`, until it is committed. */
-async function openTransaction(work: (tx: Transaction) => Promise<unknown>) {
+type Work = (tx: Transaction) => Promise<unknown>;
+
+/** A transaction that stays open after `work`, until it does the last work and is committed. */
+async function openTransaction(work: Work) {
   const working = Promise.withResolvers<number>();
-  const ending = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<Work>();
   const done = sql.begin(async (tx) => {
     const [row] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
     await work(tx as Transaction);
     working.resolve(row?.pid as number);
-    await ending.promise;
+    await (await ending.promise)(tx as Transaction);
   });
   done.catch(working.reject);
   const pid = await working.promise;
-  const commit = async () => {
-    ending.resolve();
+  const commit = async (last: Work = async () => {}) => {
+    ending.resolve(last);
     await done;
   };
-  onCleanup(commit);
+  onCleanup(() => commit());
   /** Resolves once this many other sessions wait for this transaction, at first or second hand. */
   const awaitedBy = (sessions: number) =>
     until(`${sessions} sessions wait for the open transaction`, async () => {
@@ -203,5 +205,47 @@ describe("an invitation", () => {
     expect(await demoting).toMatchObject({ status: 0 });
     expect(await roleOf(project, inviter)).toBe("editor");
     expect(await open(project)).toHaveLength(0);
+  });
+});
+
+describe("an address", () => {
+  const address = () => `user-${randomUUID()}@example.com`;
+  const stating = (userId: string, email: string, secondsAgo: number) =>
+    api.token(userId, { email, iat: Math.floor(Date.now() / 1_000) - secondsAgo });
+  const addressOf = async (userId: string) => {
+    const [row] = await sql<
+      { email: string | null }[]
+    >`SELECT email FROM users WHERE id = ${userId}`;
+    return row?.email;
+  };
+
+  test("of an older token does not replace that of a newer one which is recorded at the same time", async () => {
+    const user = await api.user();
+    const [old, fresh] = [address(), address()];
+    const newer = await openTransaction(
+      (tx) => tx`SELECT FROM users WHERE id = ${user.userId} FOR NO KEY UPDATE`,
+    );
+    const older = api.get("/invitations", await stating(user.userId, old, 60));
+    await newer.awaitedBy(1);
+    await newer.commit(
+      (tx) => tx`
+        UPDATE users SET email = ${fresh}, email_stated_at = now() WHERE id = ${user.userId}`,
+    );
+    expect((await older).status).toBe(200);
+    expect(await addressOf(user.userId)).toBe(fresh);
+  });
+
+  test("that another user is given at the same time, by an operator, is taken from that user", async () => {
+    const [user, other] = [randomUUID(), randomUUID()];
+    const email = address();
+    const giving = await openTransaction(
+      (tx) => tx`
+      INSERT INTO users (id, email) VALUES (${other}, ${email})`,
+    );
+    const stated = api.get("/invitations", await stating(user, email, 0));
+    await giving.awaitedBy(1);
+    await giving.commit();
+    expect((await stated).status).toBe(200);
+    expect([await addressOf(user), await addressOf(other)]).toEqual([email, null]);
   });
 });
