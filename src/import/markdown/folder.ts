@@ -8,6 +8,7 @@ import {
   isConverted,
   isWanted,
   optionFor,
+  requireFileSize,
   storedSuffix,
   storedText,
 } from "./formats.ts";
@@ -160,8 +161,7 @@ export async function readHere(folder: string, path: string): Promise<string> {
 function readBytes(folder: string, path: string): Uint8Array {
   try {
     const file = join(folder, path);
-    // What a converted file has beside text does not count.
-    if (!isConverted(path)) requireDocumentSize(statSync(file).size);
+    requireFileSize(path, statSync(file).size);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof RecordError) throw error;

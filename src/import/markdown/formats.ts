@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path";
-import { documentText } from "../records/document.ts";
+import { documentText, requireDocumentSize } from "../records/document.ts";
 import { RecordError } from "../records/errors.ts";
 
 /** Formats beside Markdown that are imported on request. All but text are converted to Markdown. */
@@ -18,9 +18,14 @@ interface Format {
   readonly extensions: readonly string[];
   /** What is added to the name under which a file is stored, so that its text is read as what it is. */
   readonly suffix: string;
+  /** True for a file that has more beside its text, such as pictures. */
+  readonly isContainer?: boolean;
   /** The text of a file, as Markdown unless it is plain. Throws any error if it cannot be read. */
   readonly read: (bytes: Uint8Array, path: string) => string | Promise<string>;
 }
+
+/** The size of a file that has more beside its text. Its reader takes several times as much memory. */
+const CONTAINER_MAX_BYTES = 268_435_456;
 
 /** Converters are loaded when they are needed. */
 const FORMATS: readonly Format[] = [
@@ -34,11 +39,11 @@ const FORMATS: readonly Format[] = [
     read: async (bytes) => (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes)),
   },
   {
-    ...{ option: "pdf", extensions: [".pdf"], suffix: ".md" },
+    ...{ option: "pdf", extensions: [".pdf"], suffix: ".md", isContainer: true },
     read: async (bytes, path) => (await import("./pdf.ts")).pdfToMarkdown(bytes, nameOf(path)),
   },
   {
-    ...{ option: "docx", extensions: [".docx"], suffix: ".md" },
+    ...{ option: "docx", extensions: [".docx"], suffix: ".md", isContainer: true },
     read: async (bytes) => (await import("./docx.ts")).docxToMarkdown(bytes),
   },
   { option: "text", extensions: [".txt"], suffix: "", read: documentText },
@@ -77,6 +82,14 @@ export function optionFor(path: string): keyof FormatOptions | undefined {
 /** True for a file whose text is not its content. */
 export function isConverted(path: string): boolean {
   return formatOf(path)?.suffix === ".md";
+}
+
+/** Throws a RecordError if a file of this size is not read. */
+export function requireFileSize(path: string, bytes: number): void {
+  if (formatOf(path)?.isContainer !== true) requireDocumentSize(bytes);
+  else if (bytes > CONTAINER_MAX_BYTES) {
+    throw new RecordError(`has more than ${CONTAINER_MAX_BYTES} bytes`);
+  }
 }
 
 /** What is added to the path of a file where it is stored. */

@@ -1,5 +1,6 @@
 import TurndownService from "turndown";
 import { furnitureText, isFurniture, isMain, Outline } from "./html-furniture.ts";
+import { parsePage } from "./html-page.ts";
 
 type TurndownElement = Parameters<TurndownService.FilterFunction>[0];
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
@@ -29,6 +30,22 @@ converter.addRule("preformatted", {
 
 converter.addRule("furniture", { filter: isFurniture, replacement: furnitureText });
 
+/**
+ * Items and quotes in each other that are shown as such. Markdown reads no more of them, and each indents all lines that it
+ * contains: the text and the time to write it grow with the square and the third power of their number.
+ */
+const INDENTS_MAX = 50;
+const INDENTED = /^(?:LI|BLOCKQUOTE)$/;
+
+function isIndentedTooFar(node: TurndownElement): boolean {
+  if (!INDENTED.test(node.nodeName)) return false;
+  let indents = 0;
+  for (let at = node.parentElement; at !== null; at = at.parentElement) {
+    if (INDENTED.test(at.nodeName) && ++indents === INDENTS_MAX) return true;
+  }
+  return false;
+}
+
 /** The outline of the page that is being converted: the converter hands its rules nothing but elements. */
 let outline = new Outline();
 converter.addRule("main", {
@@ -47,6 +64,12 @@ converter.addRule("title", {
   },
 });
 
+// The rule that was added last is asked first.
+converter.addRule("far indented", {
+  filter: isIndentedTooFar,
+  replacement: (content) => `\n\n${content}\n\n`,
+});
+
 function fenced(text: string): string {
   const runs = text.match(/`+/g) ?? [];
   const longest = runs.reduce((length, run) => Math.max(length, run.length), 0);
@@ -54,8 +77,8 @@ function fenced(text: string): string {
   return `\n\n${fence}\n${text.replace(/\n$/, "")}\n${fence}\n\n`;
 }
 
-/** The Markdown of an HTML page. */
+/** The Markdown of an HTML page. Throws a RecordError if its elements are nested too deeply. */
 export function htmlToMarkdown(html: string): string {
   outline = new Outline();
-  return outline.textOf(converter.turndown(html));
+  return outline.textOf(converter.turndown(parsePage(html)));
 }

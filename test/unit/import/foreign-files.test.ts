@@ -37,7 +37,6 @@ function rowsOf(name: string, change: (bytes: Uint8Array) => void) {
 describe("a file in the format of another program", () => {
   test.each([
     ["a PDF whose forms show each other", document("endless.pdf", endless)],
-    ["a page of elements in each other", document("deep.html", "<div>".repeat(200_000))],
     [
       "a table of which the header of a page ends too early",
       rowsOf("forged.parquet", (bytes) => {

@@ -129,6 +129,38 @@ describe("converting HTML", () => {
     expect(markdown).toBe("````\n# one\n```\n  two\n````\n\ntext");
   });
 
+  describe("elements that are nested too deeply are refused before the page is read to its end", () => {
+    const deep = (open: string, count = 200_000) => open.repeat(count);
+    test.each([
+      ["divisions", deep("<div>")],
+      ["divisions that are closed", deep("<div>") + deep("</div>")],
+      ["lists", deep("<ul><li>")],
+      ["marked text", deep("<b>")],
+      ["custom elements", deep("<x-y>")],
+      ["divisions that do not belong into their table", `<table>${deep("<div>")}`],
+      ["divisions in cells, whose ends are ignored", deep("<div><table><td></div>")],
+      ["divisions after a page", `${"<p>text</p>".repeat(1_000)}${deep("<div>")}`],
+    ])("%s", (_, page) => {
+      expect(() => htmlToMarkdown(page)).toThrow("has more than 1024 elements in each other");
+    });
+
+    test("but lists and quotes are only indented no further", () => {
+      for (const open of ["<ul><li>", "<ol><li>", "<blockquote>"]) {
+        const lines = htmlToMarkdown(`${open}x`.repeat(400)).split("\n");
+        expect(lines.filter((line) => /x$/.test(line))).toHaveLength(400);
+        expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(250);
+      }
+    });
+
+    test("which are not those that are next to each other, whether or not they are closed", () => {
+      for (const piece of ["<li>x", "<p>x", "<tr><td>x", "<br>", "<dt>x<dd>y", "<a name=b>x"]) {
+        expect(() => htmlToMarkdown(piece.repeat(5_000))).not.toThrow();
+      }
+      const nested = htmlToMarkdown(`${deep("<div>", 900)}text${deep("</div>", 900)} more`);
+      expect(nested).toBe("text\n\nmore");
+    });
+  });
+
   const fill = (piece: string, chars = LARGE_CHARS) =>
     piece.repeat(Math.floor(chars / piece.length) - 32);
   // Elements take far more work than text, so a smaller page shows as much.

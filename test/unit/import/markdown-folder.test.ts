@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findMarkdown, readText, skippedIn } from "../../../src/import/markdown/folder.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
@@ -101,4 +101,14 @@ describe("finding Markdown files", () => {
     mkdirSync(join(folder, "b.md"));
     await expect(readText(folder, "b.md")).rejects.toThrow("cannot be read: EISDIR");
   });
+
+  test.each(["a.md", "a.txt", "LICENSE", "a.html", "a.adoc", "a.pdf", "a.docx"])(
+    "refuses a file that is too large by its size, without reading it: %s",
+    async (name) => {
+      write(name);
+      // More than can be read: it takes no place on the disk.
+      truncateSync(join(folder, name), 2 ** 33);
+      await expect(readText(folder, name)).rejects.toThrow(/^has more than \d+ bytes/);
+    },
+  );
 });
