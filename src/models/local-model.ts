@@ -29,6 +29,12 @@ const MODEL_BATCH_INPUTS = 32;
 /** The path of queries, which go first and are cut to what the model reads; the texts of files have another. */
 export const QUERY_PATH = "/queries";
 
+/**
+ * With this header a refusal names the texts that are too long: JSON with pairs of their position in the request and the
+ * number of characters that the model reads of such a text.
+ */
+export const FITS_HEADER = "x-fits";
+
 /** A model on this machine with all settings, as threads and processes give it to each other. */
 export interface LocalModel extends ModelFacts {
   readonly kind: "local";

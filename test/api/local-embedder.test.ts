@@ -76,7 +76,11 @@ describe("a model in a process of the service", () => {
     const project = await projectOf("local");
     await put(project, "cars.md", "# Repair\n\nRepair of an old automobile and its engine.");
     await put(project, "plants.md", "# Plants\n\nA red tomato in the garden.");
-    await until(async () => (await found(project, "vehicle"))[0] === "cars.md");
+    await until("both files are embedded", async () => {
+      const { body } = await ask(project, "vehicle");
+      return body.data?.length === 2;
+    });
+    expect((await found(project, "vehicle"))[0]).toBe("cars.md");
     expect((await found(project, "tomato"))[0]).toBe("plants.md");
     const [row] = await api.sql<{ embedder: string; dimension: number }[]>`
       SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;

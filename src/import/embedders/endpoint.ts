@@ -3,7 +3,7 @@ import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { padded } from "../../shared/vector.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { parseEmbeddingResponse } from "./embedding-response.ts";
-import { TextsAtFault } from "./text-batches.ts";
+import { type FittingChars, TextsAtFault } from "./text-batches.ts";
 
 /** How much of an error response is shown. */
 const EMBED_ERROR_MAX_CHARS = 200;
@@ -26,6 +26,8 @@ interface EndpointOptions {
   readonly timeoutMs?: number | undefined;
   /** How requests reach it; over the network by default. */
   readonly send?: (url: string, request: RequestInit) => Promise<Response>;
+  /** Reads which texts are too long from a refusal, of an endpoint that says so. */
+  readonly fitsOf?: (refusal: Response) => FittingChars | undefined;
 }
 
 /** Completes `http://host` and `http://host/v1` to `http://host/v1/embeddings`. */
@@ -52,6 +54,8 @@ export class RequestFailure extends Error {
     /** Null if there was no response. */
     readonly status: number | null,
     readonly retryAfterMs?: number | undefined,
+    /** The texts that are too long, if the answer says so. */
+    readonly fits?: FittingChars | undefined,
   ) {
     super(message);
   }
@@ -63,17 +67,23 @@ export class RequestFailure extends Error {
 
 /** How the texts of a failed request may be at fault; undefined if they are not. */
 function faultOfTexts(error: unknown): TextsAtFault | undefined {
-  if (error instanceof EmbeddingError) return new TextsAtFault(error.message, "nonsense", error);
+  const because = { cause: error };
+  if (error instanceof EmbeddingError) return new TextsAtFault(error.message, "nonsense", because);
   if (!(error instanceof RequestFailure)) return undefined;
-  const { status, message } = error;
+  const { status, message, fits } = error;
   if (status === null) {
     const isSlow = isTimeout(error);
     const reason = isSlow ? "is too slow for it" : "closes the connection";
-    return new TextsAtFault(`the embedding endpoint ${reason}`, isSlow ? "slow" : "failed", error);
+    return new TextsAtFault(
+      `the embedding endpoint ${reason}`,
+      isSlow ? "slow" : "failed",
+      because,
+    );
   }
   const answered = `the embedding endpoint answered ${status}${message === "" ? "" : ` (${message})`}`;
-  if (REFUSAL_STATUSES.has(status)) return new TextsAtFault(answered, "refused", error);
-  return status >= 500 ? new TextsAtFault(answered, "failed", error) : undefined;
+  if (REFUSAL_STATUSES.has(status))
+    return new TextsAtFault(answered, "refused", { ...because, fits });
+  return status >= 500 ? new TextsAtFault(answered, "failed", because) : undefined;
 }
 
 /** True if a request got no answer in time. */
@@ -140,7 +150,7 @@ export class Endpoint {
       text = await this.#request(inputs, this.#encoding, timeoutMs);
     } catch (error) {
       const rejected = error instanceof RequestFailure && REFUSAL_STATUSES.has(error.status ?? 0);
-      if (!rejected || this.#encodingIsKnown) throw error;
+      if (!rejected || this.#encodingIsKnown || error.fits !== undefined) throw error;
       text = await this.#request(inputs, "float", timeoutMs);
       this.#encoding = "float";
     }
@@ -210,7 +220,12 @@ export class Endpoint {
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
     // Some endpoints repeat the key that they refuse.
     const said = apiKey === undefined ? text : text.replaceAll(apiKey, "[key]");
-    throw new RequestFailure(excerpt(said), response.status, retryAfterMs);
+    throw new RequestFailure(
+      excerpt(said),
+      response.status,
+      retryAfterMs,
+      this.options.fitsOf?.(response),
+    );
   }
 }
 

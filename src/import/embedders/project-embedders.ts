@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EndpointConfig, HASHING } from "../../config/embedders.ts";
-import { type LocalModel, QUERY_PATH } from "../../models/local-model.ts";
+import { FITS_HEADER, type LocalModel, QUERY_PATH } from "../../models/local-model.ts";
 import { isLocal, type UsableEmbedder } from "../../models/local-models.ts";
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { storedDimension } from "../../shared/vector.ts";
@@ -10,6 +11,8 @@ import { embedPassage } from "./feature-hashing.ts";
 import { overSocket } from "./socket.ts";
 import {
   EMBED_BATCH_INPUTS,
+  type FittingChars,
+  type InTurn,
   type OnOutcomes,
   type Outcome,
   TextBatches,
@@ -35,11 +38,14 @@ export interface ProjectEmbedder {
   /**
    * Embeds passages with as many requests as it takes, each of which has this time. Those at which the embedder
    * fails hold up no others. Throws EmbedderAway; the outcomes that were known before have been called with.
+   *
+   * @param inTurn sends each request, at once by default
    */
   embedPassages(
     passages: readonly Passage[],
     timeoutMs: number,
     onOutcomes?: OnOutcomes,
+    inTurn?: InTurn,
   ): Promise<Outcome[]>;
   embedQuery(text: string, timeoutMs: number): Promise<Float32Array>;
 }
@@ -95,12 +101,12 @@ function away(name: string, error: unknown): Error {
 }
 
 /** What is said of texts that an embedder fails with, without anything that it has answered. */
-function faultOf(name: string, { kind, cause }: TextsAtFault): TextsAtFault {
+function faultOf(name: string, { kind, cause, fits }: TextsAtFault): TextsAtFault {
   const message =
     cause instanceof EmbeddingError
       ? `the embedder ${name}: ${cause.message}`
       : away(name, cause).message;
-  return new TextsAtFault(message, kind);
+  return new TextsAtFault(message, kind, { fits });
 }
 
 function remote(config: EndpointConfig): ProjectEmbedder {
@@ -116,7 +122,7 @@ function local(model: LocalModel, start: (name: string) => void): ProjectEmbedde
   const at = (path: string) =>
     new Endpoint({
       ...{ url: `http://model${path}`, model: model.model, dimension: model.dimension },
-      ...{ asksForDimension: false, send: overSocket(socket, () => start(name)) },
+      ...{ asksForDimension: false, send: overSocket(socket, () => start(name)), fitsOf },
     });
   const endpoints = { files: at("/"), queries: at(QUERY_PATH) };
   return overEndpoints({ ...model, concurrency: MODEL_CONCURRENCY }, endpoints, (error) =>
@@ -124,6 +130,12 @@ function local(model: LocalModel, start: (name: string) => void): ProjectEmbedde
       ? new EmbedderAway(name, `cannot be used: ${error.message}`)
       : away(name, error),
   );
+}
+
+/** The texts that the process of a model names as too long; undefined if it refuses a request for another reason. */
+function fitsOf({ headers }: Response): FittingChars | undefined {
+  const fits = headers.get(FITS_HEADER);
+  return fits === null ? undefined : new Map(JSON.parse(fits));
 }
 
 /** @param failure what is thrown instead of an error of an endpoint */
@@ -146,8 +158,8 @@ function overEndpoints(
     get batchInputs() {
       return batches.maxInputs;
     },
-    embedPassages: (passages, timeoutMs, onOutcomes) =>
-      batches.embed(passages, { prefix, timeoutMs, onOutcomes }),
+    embedPassages: (passages, timeoutMs, onOutcomes, inTurn) =>
+      batches.embed(passages, { prefix, timeoutMs, onOutcomes, inTurn }),
     async embedQuery(text, timeoutMs) {
       try {
         return (await queries.embed([queryPrefix + text], timeoutMs))[0] as Float32Array;
@@ -165,9 +177,12 @@ function builtIn(): ProjectEmbedder {
     fingerprint: `${HASHING}:${embedder.name}`,
     ...{ concurrency: EMBED_CONCURRENCY, batchInputs: EMBED_BATCH_INPUTS },
     async embedPassages(passages, _timeoutMs, onOutcomes) {
-      const outcomes = passages.map(({ headings, content }) => ({
-        ...{ vector: embedPassage(headings, content), parts: 1 },
-      }));
+      const outcomes: Outcome[] = [];
+      for (const { headings, content } of passages) {
+        outcomes.push({ vector: embedPassage(headings, content), parts: 1 });
+        // A long text takes a part of a second, and others of the thread go on after it.
+        await nextTurn();
+      }
       await onOutcomes?.(0, outcomes);
       return outcomes;
     },

@@ -1,21 +1,23 @@
 import type { Passage } from "./embedder.ts";
+import {
+  bodyWithin,
+  bytesOf,
+  EMBED_PART_MIN_CHARS,
+  type EmbeddedPart,
+  halfOf,
+  meanOf,
+  partOf,
+  type Text,
+  textOf,
+  whole,
+} from "./text-parts.ts";
 
 /** Texts of one request unless an embedder is configured with another number. */
 export const EMBED_BATCH_INPUTS = 64;
 /** Bytes of the texts of one request as JSON. What else a request has fits in the rest of 1 MiB. */
 const EMBED_BATCH_BYTES = 1_000_000;
-/** The headings nearest to a chunk are embedded with it, up to this length. */
-const EMBED_HEADINGS_MAX_CHARS = 2_000;
-/** A text is divided into parts of at least this length. */
-const EMBED_PART_MIN_CHARS = 200;
 /** The timeout of a request with a part of the texts of one that took too long. */
 const EMBED_PART_TIMEOUT_MS = 2_000;
-
-/** A text for an endpoint. If it is embedded in parts, each part begins with the head. */
-interface Text {
-  readonly head: string;
-  readonly body: string;
-}
 
 interface EmbeddedText {
   readonly vector: Float32Array;
@@ -33,15 +35,23 @@ export type Outcome = EmbeddedText | FailedText;
 /** Called with outcomes as soon as they are known, and the position of the first of them. */
 export type OnOutcomes = (from: number, outcomes: readonly Outcome[]) => Promise<void> | void;
 
+/** The characters that an endpoint takes of texts that are too long, by their position in the request. */
+export type FittingChars = ReadonlyMap<number, number>;
+const UNKNOWN: FittingChars = new Map();
+
 /** A request failed because of the texts that it had: the endpoint answers others. */
 export class TextsAtFault extends Error {
+  /** Empty if the endpoint does not say which texts are too long. */
+  readonly fits: FittingChars;
+
   constructor(
     message: string,
     /** `refused` and `failed` texts may succeed in parts. */
     readonly kind: "refused" | "failed" | "slow" | "nonsense",
-    cause?: unknown,
+    { cause, fits = UNKNOWN }: { cause?: unknown; fits?: FittingChars | undefined } = {},
   ) {
     super(message, { cause });
+    this.fits = fits;
   }
 }
 
@@ -51,11 +61,8 @@ type SendTexts = (
   timeoutMs: number | undefined,
 ) => Promise<Float32Array[]>;
 
-/** A passage as endpoints embed it. */
-function textOf({ headings, content }: Passage, prefix = ""): Text {
-  const above = headings.join(" > ").slice(-EMBED_HEADINGS_MAX_CHARS).toWellFormed();
-  return { head: headings.length === 0 ? prefix : `${prefix}${above}\n\n`, body: content };
-}
+/** Sends a request when the caller has a place at the endpoint, which it may share with others. */
+export type InTurn = <T>(request: () => Promise<T>) => Promise<T>;
 
 /** The result of requests for some texts: the largest that succeeded, and whether none had to be given up. */
 interface Result {
@@ -67,11 +74,13 @@ interface Work {
   readonly texts: readonly Text[];
   readonly timeoutMs: number | undefined;
   readonly onOutcomes: OnOutcomes;
+  readonly inTurn: InTurn;
 }
 
 /**
  * Embeds any number of texts with requests that an endpoint takes. A request that fails because of its texts
  * is repeated with each half of them, until single texts are left, which have failed or are embedded in parts.
+ * Texts that the endpoint names as too long are embedded in parts without that search.
  */
 export class TextBatches {
   /** The most texts that a request may have. It shrinks to what the endpoint is found to take. */
@@ -98,7 +107,13 @@ export class TextBatches {
       prefix = "",
       timeoutMs,
       onOutcomes,
-    }: { prefix?: string; timeoutMs?: number; onOutcomes?: OnOutcomes | undefined },
+      inTurn = (request) => request(),
+    }: {
+      prefix?: string;
+      timeoutMs?: number;
+      onOutcomes?: OnOutcomes | undefined;
+      inTurn?: InTurn | undefined;
+    },
   ): Promise<Outcome[]> {
     const texts = passages.map((passage) => textOf(passage, prefix));
     const all = new Array<Outcome>(texts.length);
@@ -110,7 +125,7 @@ export class TextBatches {
     };
     for (let at = 0; at < texts.length; ) {
       const end = this.#endOfBatch(texts, at);
-      await this.#embedRange({ texts, timeoutMs, onOutcomes: keep }, at, end);
+      await this.#embedRange({ texts, timeoutMs, onOutcomes: keep, inTurn }, at, end);
       at = end;
     }
     return all;
@@ -139,7 +154,8 @@ export class TextBatches {
     // What was found out about the first half holds for the second.
     if (size > this.#maxInputs) return await this.#embedHalves(work, from, to, timeoutMs);
     try {
-      const vectors = await this.send(work.texts.slice(from, to).map(whole), timeoutMs);
+      const inputs = work.texts.slice(from, to).map(whole);
+      const vectors = await work.inTurn(() => this.send(inputs, timeoutMs));
       await work.onOutcomes(
         from,
         vectors.map((vector) => ({ vector, parts: 1 })),
@@ -148,6 +164,8 @@ export class TextBatches {
       return { largest: size, complete: true };
     } catch (error) {
       if (!(error instanceof TextsAtFault)) throw error;
+      if (error.fits.size > 0)
+        return await this.#embedAround(work, [from, to], error.fits, timeoutMs);
       const isSlow = error.kind === "slow";
       if (isSlow) this.#inputsInTime = Math.ceil(size / 2);
       const result = await this.#embedHalves(
@@ -179,69 +197,71 @@ export class TextBatches {
     };
   }
 
-  async #embedOne({ texts, timeoutMs, onOutcomes }: Work, at: number): Promise<Result> {
-    const text = texts[at] as Text;
+  /** Embeds the texts that are too long in parts, and those between them. */
+  async #embedAround(
+    work: Work,
+    [from, to]: readonly [from: number, to: number],
+    fits: FittingChars,
+    timeoutMs: number | undefined,
+  ): Promise<Result> {
+    let largest = 0;
+    let start = from;
+    const embedUpTo = async (end: number) => {
+      if (end === start) return;
+      const result = await this.#embedRange(work, start, end, timeoutMs);
+      largest = Math.max(largest, result.largest);
+    };
+    for (const [place, chars] of [...fits].sort(([a], [b]) => a - b)) {
+      await embedUpTo(from + place);
+      await this.#embedOne(work, from + place, chars);
+      start = from + place + 1;
+    }
+    await embedUpTo(to);
+    return { largest, complete: false };
+  }
+
+  /** @param maxChars the characters that the endpoint takes of the text, if it has said so */
+  async #embedOne(work: Work, at: number, maxChars?: number): Promise<Result> {
     try {
-      const outcome = await this.#embedText(text, timeoutMs);
-      await onOutcomes(at, [outcome]);
+      const outcome = await this.#embedText(work, work.texts[at] as Text, maxChars);
+      await work.onOutcomes(at, [outcome]);
       return { largest: 1, complete: outcome.parts === 1 };
     } catch (error) {
       if (!(error instanceof TextsAtFault)) throw error;
-      await onOutcomes(at, [{ reason: error.message }]);
+      await work.onOutcomes(at, [{ reason: error.message }]);
       return { largest: 0, complete: false };
     }
   }
 
-  /** Embeds a text, or the halves of one that is refused as a whole, as those beyond a model's context are. */
-  async #embedText(text: Text, timeoutMs: number | undefined): Promise<EmbeddedText> {
-    const halves = halvesOf(text);
-    try {
-      if (halves === undefined || bytesOf(text) <= EMBED_BATCH_BYTES) {
-        const [vector] = await this.send([whole(text)], timeoutMs);
-        return { vector: vector as Float32Array, parts: 1 };
+  /**
+   * Embeds a text, or parts of one that is refused as a whole, as those beyond a model's context are. A part that is
+   * refused bounds the length of all that follow.
+   */
+  async #embedText(work: Work, text: Text, maxChars?: number): Promise<EmbeddedText> {
+    const parts: EmbeddedPart[] = [];
+    let most = maxChars === undefined ? text.body.length : bodyWithin(text, maxChars);
+    for (let at = 0; at < text.body.length || parts.length === 0; ) {
+      const part = partOf(text, at, most);
+      const { length: chars } = part.body;
+      if (chars > EMBED_PART_MIN_CHARS && bytesOf(part) > EMBED_BATCH_BYTES) {
+        most = halfOf(part);
+        continue;
       }
-    } catch (error) {
-      const isDivisible =
-        error instanceof TextsAtFault && (error.kind === "refused" || error.kind === "failed");
-      if (!isDivisible || halves === undefined) throw error;
+      try {
+        const [vector] = await work.inTurn(() => this.send([whole(part)], work.timeoutMs));
+        parts.push({ vector: vector as Float32Array, chars });
+        at += chars;
+      } catch (error) {
+        if (!isDivisible(error) || chars <= EMBED_PART_MIN_CHARS) throw error;
+        const fitting = error.fits.get(0);
+        most =
+          fitting === undefined ? halfOf(part) : Math.min(bodyWithin(part, fitting), chars - 1);
+      }
     }
-    const [first, second] = halves as [Text, Text];
-    const [a, b] = [
-      await this.#embedText(first, timeoutMs),
-      await this.#embedText(second, timeoutMs),
-    ];
-    return { vector: meanOf(a.vector, b.vector), parts: a.parts + b.parts };
+    return { vector: meanOf(parts), parts: parts.length };
   }
 }
 
-const whole = ({ head, body }: Text) => head + body;
-
-function bytesOf(text: Text): number {
-  return Buffer.byteLength(JSON.stringify(whole(text))) + 1;
+function isDivisible(error: unknown): error is TextsAtFault {
+  return error instanceof TextsAtFault && (error.kind === "refused" || error.kind === "failed");
 }
-
-/** The text divided at the space nearest to its middle; undefined if it is short. */
-function halvesOf({ head, body }: Text): [Text, Text] | undefined {
-  const middle = Math.floor(body.length / 2);
-  if (middle < EMBED_PART_MIN_CHARS) return undefined;
-  const space = body.lastIndexOf(" ", middle);
-  const isNear = space > middle - EMBED_PART_MIN_CHARS / 2;
-  // A surrogate pair stays whole.
-  const isPair = /[\udc00-\udfff]/.test(body.charAt(middle));
-  const at = isNear ? space : isPair ? middle + 1 : middle;
-  return [
-    { head, body: body.slice(0, at) },
-    { head, body: body.slice(at) },
-  ];
-}
-
-/** The direction between two vectors, of length 1. */
-function meanOf(a: Float32Array, b: Float32Array): Float32Array {
-  const [lengthA, lengthB] = [lengthOf(a), lengthOf(b)];
-  const sum = a.map((value, i) => value / lengthA + (b[i] as number) / lengthB);
-  const length = lengthOf(sum);
-  // Opposite vectors have no mean.
-  return length < Number.EPSILON ? a : sum.map((value) => value / length);
-}
-
-const lengthOf = (vector: Float32Array) => Math.hypot(...vector);

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { setPriority } from "node:os";
 import type { LocalModel } from "../local-model.ts";
+import { Model } from "./model.ts";
 import { ModelServer } from "./model-server.ts";
 
 /**
@@ -15,7 +16,7 @@ const WITHOUT_TIMEOUT = 0;
 
 const [settings = "", runtimeFolder = ""] = process.argv.slice(2);
 const model: LocalModel = JSON.parse(settings);
-const server = new ModelServer(model, runtimeFolder);
+const server = new ModelServer(() => Model.load(model, runtimeFolder));
 const parent = process.ppid;
 
 setPriority(MODEL_NICENESS);

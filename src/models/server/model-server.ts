@@ -1,22 +1,30 @@
 import { base64Of } from "../../shared/vector.ts";
-import { type LocalModel, QUERY_PATH } from "../local-model.ts";
+import { FITS_HEADER, QUERY_PATH } from "../local-model.ts";
 import { ModelError } from "../model-error.ts";
 import { batchesOf } from "./batches.ts";
-import { Model } from "./model.ts";
-import type { Tokens } from "./tokens.ts";
+import type { Model } from "./model.ts";
+import type { ModelTokenizer, Tokens } from "./tokens.ts";
 import { WorkTurns } from "./turns.ts";
 
-/** Answers requests of `/v1/embeddings` by a model in this process, which the first of them loads. */
+/** The parts of a model that a server uses. */
+export interface ServedModel extends Pick<Model, "run"> {
+  readonly tokenizer: Pick<ModelTokenizer, "maxTokens" | "maxChars" | "encode" | "cut">;
+}
+
+/** A request whose caller waits for it, or has left. */
+type Caller = Pick<Request, "signal">;
+
+/**
+ * Answers requests of `/v1/embeddings` by a model in this process, which the first of them loads. Texts are divided into
+ * tokens one by one, in turns that requests share, because that takes long for long texts.
+ */
 export class ModelServer {
   readonly #turns = new WorkTurns();
-  #model: Promise<Model> | undefined;
+  #model: Promise<ServedModel> | undefined;
   #lastUse = performance.now();
   #running = 0;
 
-  constructor(
-    private readonly settings: LocalModel,
-    private readonly runtimeFolder: string,
-  ) {}
+  constructor(private readonly load: () => Promise<ServedModel>) {}
 
   /** How long nothing has been asked. */
   get idleMs(): number {
@@ -27,53 +35,88 @@ export class ModelServer {
     this.#running++;
     try {
       const { input } = (await request.json()) as { input: string[] };
-      const isQuery = new URL(request.url).pathname === QUERY_PATH;
-      const vectors = await this.#embed(input, isQuery, request.signal);
+      const model = await this.#loaded();
+      const vectors =
+        new URL(request.url).pathname === QUERY_PATH
+          ? await this.#embedQueries(model, input, request)
+          : await this.#embedTexts(model, input, request);
       const data = vectors.map((vector, index) => ({ index, embedding: base64Of(vector) }));
       return Response.json({ data });
     } catch (error) {
-      return new Response((error as Error).message, { status: statusOf(error) });
+      const fits = error instanceof TextsTooLong ? { [FITS_HEADER]: error.fits } : {};
+      return new Response((error as Error).message, { status: statusOf(error), headers: fits });
     } finally {
       this.#running--;
       this.#lastUse = performance.now();
     }
   }
 
-  async #embed(
+  /** All in one turn, because queries are short, and longer ones are cut. */
+  async #embedQueries(
+    model: ServedModel,
     input: readonly string[],
-    isQuery: boolean,
-    signal: AbortSignal,
+    caller: Caller,
   ): Promise<Float32Array[]> {
-    const model = await this.#loaded();
     const { tokenizer } = model;
-    const texts = input.map((text) => tokenizer.encode(text));
-    const long = texts.find(({ ids }) => ids.length > tokenizer.maxTokens);
-    if (long !== undefined && !isQuery) throw new TooLong(long, tokenizer.maxTokens);
-    const read = texts.map((text) => tokenizer.cut(text));
+    const read = (text: string) =>
+      tokenizer.cut(tokenizer.encode(text.slice(0, tokenizer.maxChars)));
+    return await this.#inTurn(() => model.run(input.map(read)), caller, true);
+  }
+
+  async #embedTexts(
+    model: ServedModel,
+    input: readonly string[],
+    caller: Caller,
+  ): Promise<Float32Array[]> {
+    const texts = await this.#encode(model, input, caller);
     const vectors = new Array<Float32Array>(texts.length);
-    for (const places of batchesOf(read)) {
-      const compute = async () => {
-        // Nobody waits for it any more.
-        if (signal.aborted) throw new ModelError("the request has ended");
-        const batch = await model.run(places.map((place) => read[place] as Tokens));
-        places.forEach((place, i) => {
-          vectors[place] = batch[i] as Float32Array;
-        });
-      };
-      await this.#inTurn(compute, isQuery);
+    for (const places of batchesOf(texts)) {
+      const run = () => model.run(places.map((place) => texts[place] as Tokens));
+      const batch = await this.#inTurn(run, caller);
+      places.forEach((place, i) => {
+        vectors[place] = batch[i] as Float32Array;
+      });
     }
     return vectors;
   }
 
-  #inTurn(compute: () => Promise<void>, isQuery: boolean): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#turns.add(() => compute().then(resolve, reject), isQuery);
+  /** The tokens of texts. Throws TextsTooLong, without dividing any of them if one has too many characters. */
+  async #encode(
+    { tokenizer }: ServedModel,
+    input: readonly string[],
+    caller: Caller,
+  ): Promise<Tokens[]> {
+    const { maxTokens, maxChars } = tokenizer;
+    requireFitting(
+      input.map(({ length }) => (length > maxChars ? maxChars : null)),
+      `${maxChars} characters`,
+    );
+    const texts: Tokens[] = [];
+    for (const text of input) {
+      texts.push(await this.#inTurn(() => tokenizer.encode(text), caller));
+    }
+    requireFitting(
+      texts.map(({ ids }, i) =>
+        ids.length > maxTokens ? fittingChars(input[i] as string, ids.length, maxTokens) : null,
+      ),
+      `${maxTokens} tokens`,
+    );
+    return texts;
+  }
+
+  #inTurn<T>(work: () => T | Promise<T>, { signal }: Caller, isQuery = false): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const turn = async () => {
+      if (signal.aborted) reject(new ModelError("the caller has left"));
+      else await Promise.try(work).then(resolve, reject);
+    };
+    this.#turns.add(turn, isQuery);
     return promise;
   }
 
   /** One that could not be loaded is tried again by the next request. */
-  #loaded(): Promise<Model> {
-    this.#model ??= Model.load(this.settings, this.runtimeFolder).catch((error) => {
+  #loaded(): Promise<ServedModel> {
+    this.#model ??= this.load().catch((error) => {
       this.#model = undefined;
       throw error;
     });
@@ -81,15 +124,33 @@ export class ModelServer {
   }
 }
 
-/** A text has more tokens than the model reads. */
-class TooLong extends Error {
-  constructor({ ids }: Tokens, most: number) {
-    super(`a text has ${ids.length} tokens, and the model reads ${most}`);
+/** Other parts of a text may have more tokens, so a part has this share of the characters that would fit on average. */
+const FITTING_SHARE = 0.9;
+
+/** How many characters a part of a text may have, by the number of tokens of the whole. */
+function fittingChars(text: string, tokens: number, maxTokens: number): number {
+  return Math.floor((FITTING_SHARE * text.length * maxTokens) / tokens);
+}
+
+/** Throws TextsTooLong unless all texts fit, which are null. */
+function requireFitting(fits: readonly (number | null)[], most: string): void {
+  const tooLong = [...fits.entries()].filter(([, chars]) => chars !== null);
+  if (tooLong.length > 0) throw new TextsTooLong(most, JSON.stringify(tooLong));
+}
+
+/** Some texts have more characters or tokens than the model reads. */
+class TextsTooLong extends Error {
+  constructor(
+    most: string,
+    /** As in FITS_HEADER. */
+    readonly fits: string,
+  ) {
+    super(`a text is too long: the model reads ${most}`);
   }
 }
 
-/** 413 for a text that may succeed in parts, 503 for a model that cannot be used, 500 for any other text. */
+/** 413 for texts that may succeed in parts, 503 for a model that cannot be used, 500 for any other text. */
 function statusOf(error: unknown): number {
-  if (error instanceof TooLong) return 413;
+  if (error instanceof TextsTooLong) return 413;
   return error instanceof ModelError ? 503 : 500;
 }

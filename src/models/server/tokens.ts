@@ -3,6 +3,12 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import type { LocalModel } from "../local-model.ts";
 import { readJson, TOKENIZER_CONFIG } from "../model-folder.ts";
 
+/**
+ * A text with more characters per token that the model reads is too long, before time is spent on dividing it into tokens.
+ * Prose has four or five. A text with more than this is blank for the most part, or consists of words that the model lacks.
+ */
+const TOKEN_CHARS_MAX = 16;
+
 /** A text as a model reads it. */
 export interface Tokens {
   readonly ids: readonly number[];
@@ -16,25 +22,32 @@ export class ModelTokenizer {
   readonly padding: number;
   /** Tokens that stand after each text, which stay when it is cut. */
   readonly #tail: readonly number[];
+  readonly maxTokens: number;
+  /** Longer texts are not divided into tokens. */
+  readonly maxChars: number;
+  /** The token of unknown pieces, if those side by side are one. */
+  readonly #fusedUnknown: number | undefined;
 
   constructor({ files, maxTokens }: LocalModel) {
     const settings = JSON.parse(readFileSync(files.tokenizer, "utf8"));
     const config = readJson(files.folder, TOKENIZER_CONFIG);
     this.#tokenizer = new Tokenizer(settings, config);
+    this.#fusedUnknown = this.#fuseById();
     const named = settings.padding?.pad_token ?? contentOf(config["pad_token"]) ?? "[PAD]";
     this.padding = this.#tokenizer.token_to_id(named) ?? 0;
     this.#tail = this.#tailOf();
     this.maxTokens = maxTokens;
+    this.maxChars = maxTokens * TOKEN_CHARS_MAX;
   }
 
-  readonly maxTokens: number;
-
+  /** The tokens of a text of at most `maxChars`. They may be more than the model reads. */
   encode(text: string): Tokens {
+    if (text.length > this.maxChars) throw new RangeError(`the text has ${text.length} characters`);
     // The model sees no lone surrogates, and neither do its regular expressions.
-    const { ids, token_type_ids: types } = this.#tokenizer.encode(text.toWellFormed(), {
+    const { ids, token_type_ids: types = [] } = this.#tokenizer.encode(text.toWellFormed(), {
       return_token_type_ids: true,
     });
-    return { ids, types };
+    return this.#fused({ ids, types });
   }
 
   /** The beginning of a text, as far as the model reads it. */
@@ -45,6 +58,24 @@ export class ModelTokenizer {
       ids: [...ids.slice(0, kept), ...this.#tail],
       types: types.slice(0, this.maxTokens),
     };
+  }
+
+  /**
+   * The tokenizer joins the texts of unknown pieces one after the other and looks up the result each time, which takes time
+   * that grows with the square of their number. So they are joined here, by their ids.
+   */
+  #fuseById(): number | undefined {
+    const { model } = this.#tokenizer;
+    if (model === null || !model.fuse_unk) return undefined;
+    model.fuse_unk = false;
+    return model.unk_token_id;
+  }
+
+  #fused({ ids, types }: Tokens): Tokens {
+    const unknown = this.#fusedUnknown;
+    if (unknown === undefined) return { ids, types };
+    const isKept = (_: number, at: number) => ids[at] !== unknown || ids[at - 1] !== unknown;
+    return { ids: ids.filter(isKept), types: types.filter(isKept) };
   }
 
   /** What is equal at the end of the tokens of different texts. */

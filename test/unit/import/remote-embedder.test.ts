@@ -282,7 +282,7 @@ describe("a text at which an endpoint fails", () => {
     const vectors = await embedder.embedPassages(passages("short", long, "also short"));
     expect(vectors).not.toContain(null);
     expect(Math.hypot(...(vectors[1] ?? []))).toBeCloseTo(1, 5);
-    expect(notes).toEqual([expect.stringContaining("embedded in 4 parts")]);
+    expect(notes).toEqual([expect.stringContaining("embedded in 5 parts")]);
   });
 
   test("fails again as a whole once the endpoint is away", async () => {

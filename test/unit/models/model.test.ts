@@ -1,9 +1,12 @@
-import { describe, expect, test } from "bun:test";
-import { appendFileSync, writeFileSync } from "node:fs";
+import { describe, expect, spyOn, test } from "bun:test";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Tokenizer } from "@huggingface/tokenizers";
+import fc from "fast-check";
 import type { ModelConfig } from "../../../src/config/embedders.ts";
 import { type LocalModel, resolveModel } from "../../../src/models/local-model.ts";
 import { Model } from "../../../src/models/server/model.ts";
+import { ModelTokenizer } from "../../../src/models/server/tokens.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { bertForward } from "../../../support/models/bert.ts";
 import {
@@ -139,8 +142,41 @@ describe("a model in a process of the service", () => {
         }
       }
     },
-    30_000,
   );
+
+  test("divides a run of characters that its vocabulary lacks into one token, with work in proportion to its length", async () => {
+    const tokenizer = new ModelTokenizer(await resolve({ onnx: written.unigram.folder }));
+    const work = (chars: number) => {
+      const looked = spyOn(Map.prototype, "get");
+      const { ids } = tokenizer.encode(`car ${"字".repeat(chars)} car`);
+      const sizes = looked.mock.calls.map(([key]) => (typeof key === "string" ? key.length : 1));
+      looked.mockRestore();
+      expect(ids).toEqual(unigramPieces("car 字 car"));
+      return sizes.reduce((sum, size) => sum + size, 0);
+    };
+    expect(work(900)).toBeLessThan(4 * work(300));
+  });
+
+  test("has the tokens that its tokenizer gives to any text, and divides none that is longer than it may read", async () => {
+    const settings = await resolve({ onnx: written.unigram.folder });
+    const [settingsText, configText] = ["tokenizer.json", "tokenizer_config.json"].map((name) =>
+      readFileSync(join(written.unigram.folder, name), "utf8"),
+    );
+    const plain = new Tokenizer(JSON.parse(settingsText ?? ""), JSON.parse(configText ?? ""));
+    const tokenizer = new ModelTokenizer(settings);
+    const words = fc.constantFrom("car", "字", "字字", "ü", "ing", "<s>", " ", "\n", "😀");
+    fc.assert(
+      fc.property(fc.array(words), (parts) => {
+        const text = parts.join("");
+        expect(tokenizer.encode(text).ids).toEqual(plain.encode(text).ids);
+      }),
+    );
+    const divided = spyOn(Tokenizer.prototype, "encode");
+    tokenizer.encode("x".repeat(tokenizer.maxChars));
+    expect(() => tokenizer.encode("x".repeat(tokenizer.maxChars + 1))).toThrow(RangeError);
+    expect(divided.mock.calls.map(([text]) => text.length)).toEqual([tokenizer.maxChars]);
+    divided.mockRestore();
+  });
 
   test("reads as many tokens of a query as it can, and its end mark", async () => {
     const model = await Model.load(await resolve({ onnx: written.wordpiece.folder }), runtime);
