@@ -5,6 +5,9 @@ import { cutText } from "../import/text-file.ts";
 import { isMarkdownPath, plainText } from "../markdown/index.ts";
 import { derivedId } from "../shared/uuid.ts";
 
+/** The texts of one pass end with the chunk that reaches this size, so a pass over long texts takes few of them. */
+const PASS_TEXT_BYTES = 1_000_000;
+
 /** The fingerprint of a project's embedder; null without one. */
 export async function fingerprintOf(sql: Queryable, projectId: string): Promise<string | null> {
   const [row] = await sql<{ embedder: string | null }[]>`
@@ -35,19 +38,28 @@ export function textChunk({ id, content, path, title, headings }: ChunkText): Te
   return { id, passage: { content: text, headings: given[0] === name ? given : [name, ...given] } };
 }
 
-/** Chunks of these versions without embeddings, in order, but failed ones that are not due yet. */
+/**
+ * Chunks of these versions without embeddings, in order, but failed ones that are not due yet: up to a number, and to a
+ * size of their texts.
+ */
 export async function readTextChunks(
   sql: Queryable,
   versions: readonly string[],
   limit: number,
 ): Promise<TextChunk[]> {
   const rows = await sql<ChunkText[]>`
+    WITH next AS (
+      SELECT c.id, wanted.position, c.index, octet_length(c.content) AS bytes
+      FROM unnest(${[...versions]}::uuid[]) WITH ORDINALITY AS wanted (id, position)
+      JOIN chunks c ON c.file_version_id = wanted.id
+      WHERE c.embedding IS NULL AND NOT EXISTS (
+        SELECT FROM embedding_failures f WHERE f.chunk_id = c.id AND f.due > now())
+      ORDER BY wanted.position, c.index LIMIT ${limit}),
+    counted AS (
+      SELECT *, sum(bytes) OVER (ORDER BY position, index) - bytes AS before FROM next)
     SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata -> 'headings' AS headings
-    FROM unnest(${[...versions]}::uuid[]) WITH ORDINALITY AS wanted (id, position)
-    JOIN file_versions v ON v.id = wanted.id JOIN chunks c ON c.file_version_id = v.id
-    WHERE c.embedding IS NULL AND NOT EXISTS (
-      SELECT FROM embedding_failures f WHERE f.chunk_id = c.id AND f.due > now())
-    ORDER BY wanted.position, c.index LIMIT ${limit}`;
+    FROM counted n JOIN chunks c ON c.id = n.id JOIN file_versions v ON v.id = c.file_version_id
+    WHERE n.before < ${PASS_TEXT_BYTES} ORDER BY n.position, n.index`;
   return rows.map(textChunk);
 }
 

@@ -1,7 +1,8 @@
 import type { Sql } from "../../db/client.ts";
 import { EmbedderAway, type ProjectEmbedder } from "../../import/embedders/project-embedders.ts";
-import type { Outcome } from "../../import/embedders/text-batches.ts";
+import type { InTurn, Outcome } from "../../import/embedders/text-batches.ts";
 import type { Log } from "../../observability/log.ts";
+import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { readTextChunks, type TextChunk } from "../store.ts";
 import {
   CLAIM_EXTENSION_MS,
@@ -21,10 +22,17 @@ const EMBED_AWAY_FIRST_MS = 500;
 const EMBED_AWAY_LONGEST_MS = 5_000;
 const EMBED_RETRY_AFTER_MAX_MS = 60_000;
 
-/** Embeds the waiting files of the projects of one embedder. */
+/** Passes per request that the embedder takes at once. A tenant has the passes of its requests, so some are left. */
+const PASSES_PER_REQUEST = 2;
+
+/**
+ * Embeds the waiting files of the projects of one embedder, in passes over some files of a project. A pass over long
+ * texts takes many requests. Tenants take turns at the embedder request by request, and none has all passes.
+ */
 export class Drain {
-  readonly #turns = new Turns();
-  #running: Promise<void> | undefined;
+  readonly #turns: Turns;
+  readonly #requests: TenantGate;
+  readonly #lanes = new Set<Promise<void>>();
   #awayUntil = 0;
   #failures = 0;
 
@@ -32,34 +40,47 @@ export class Drain {
     private readonly sql: Sql,
     private readonly log: Log,
     readonly embedder: ProjectEmbedder,
-  ) {}
-
-  /** Resolves when nothing waits that could be embedded now. */
-  run(): Promise<void> {
-    this.#running ??= this.#runLanes().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  ) {
+    const { concurrency } = embedder;
+    this.#turns = new Turns(concurrency);
+    const [places, maxWaiting] = [concurrency, Number.POSITIVE_INFINITY];
+    this.#requests = new TenantGate({ places, tenantPlaces: places, maxWaiting });
   }
 
-  async #runLanes(): Promise<void> {
-    const lane = async () => {
+  /** True while files are embedded. */
+  get isRunning(): boolean {
+    return this.#lanes.size > 0;
+  }
+
+  /** Resolves when nothing is embedded, and nothing waits that could be. */
+  async run(): Promise<void> {
+    this.#openLane();
+    while (this.isRunning) await Promise.all(this.#lanes);
+  }
+
+  #openLane(): void {
+    if (this.#lanes.size >= PASSES_PER_REQUEST * this.embedder.concurrency) return;
+    const lane = this.#runLane().finally(() => this.#lanes.delete(lane));
+    this.#lanes.add(lane);
+  }
+
+  async #runLane(): Promise<void> {
+    try {
       while (await this.#embedNext());
-    };
-    const lanes = await Promise.allSettled(Array.from({ length: this.embedder.concurrency }, lane));
-    const failed = lanes.find(({ status }) => status === "rejected");
-    if (failed?.status === "rejected") {
-      this.log.warn({ err: failed.reason }, "cannot embed files; retrying");
+    } catch (err) {
+      this.log.warn({ err }, "cannot embed files; retrying");
     }
   }
 
-  /** Embeds the texts of one request; false when nothing can be embedded now. */
+  /** Makes one pass; false when nothing can be embedded now. */
   async #embedNext(): Promise<boolean> {
     if (performance.now() < this.#awayUntil) return false;
     const waiting = await waitingProjects(this.sql, this.embedder.fingerprint);
     const project = this.#turns.choose(waiting);
     if (project === undefined) return false;
     const end = this.#turns.begin(project);
+    // There may be more to embed beside it.
+    this.#openLane();
     try {
       return await this.#embedSome(project);
     } finally {
@@ -67,15 +88,15 @@ export class Drain {
     }
   }
 
-  async #embedSome({ id }: WaitingProject): Promise<boolean> {
-    const versions = await claim(this.sql, id);
+  async #embedSome(project: WaitingProject): Promise<boolean> {
+    const versions = await claim(this.sql, project.id);
     if (versions.length === 0) return true;
     let extended: Promise<void> | undefined;
     const timer = setInterval(() => {
       extended = extendClaim(this.sql, versions).catch(() => {});
     }, CLAIM_EXTENSION_MS);
     try {
-      await this.#embed(id, versions);
+      await this.#embed(project, versions);
       this.#answered();
       return true;
     } catch (error) {
@@ -90,15 +111,15 @@ export class Drain {
   }
 
   /** Embeds the first chunks of files. What is known of some is stored while others are asked about. */
-  async #embed(project: string, versions: readonly string[]): Promise<void> {
+  async #embed({ id, tenant }: WaitingProject, versions: readonly string[]): Promise<void> {
     const { embedder, sql } = this;
     const chunks = await readTextChunks(sql, versions, embedder.batchInputs);
-    const into = { id: project, fingerprint: embedder.fingerprint };
+    const into = { id, fingerprint: embedder.fingerprint };
     const keep = async (from: number, outcomes: readonly Outcome[]) => {
       const [vectors, reasons] = [new Map<string, Float32Array>(), new Map<string, string>()];
       for (const [i, outcome] of outcomes.entries()) {
         const chunk = chunks[from + i] as TextChunk;
-        this.#note(project, chunk, outcome);
+        this.#note(id, chunk, outcome);
         if ("reason" in outcome) reasons.set(chunk.id, outcome.reason);
         else vectors.set(chunk.id, outcome.vector);
       }
@@ -107,7 +128,8 @@ export class Drain {
     // Files without chunks leave the queue, too.
     if (chunks.length === 0) return await keep(0, []);
     const passages = chunks.map(({ passage }) => passage);
-    await embedder.embedPassages(passages, EMBED_BATCH_TIMEOUT_MS, keep);
+    const inTurn: InTurn = (request) => this.#requests.run(tenant, request);
+    await embedder.embedPassages(passages, EMBED_BATCH_TIMEOUT_MS, keep, inTurn);
   }
 
   #note(project: string, { id: chunk }: TextChunk, outcome: Outcome): void {

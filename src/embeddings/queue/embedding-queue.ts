@@ -12,23 +12,41 @@ const EMBED_POLL_MS = 2_000;
 /** The thread ends after this time without work. */
 const EMBED_THREAD_IDLE_MS = 20_000;
 
+/** A thread that embeds files, as far as it is used here. */
+type EmbeddingThread = Pick<SupervisedThread<EmbeddingProtocol>, "run" | "close" | "hasEnded">;
+
+/** Starts a thread, which tells the names of embedders whose models have to be started. */
+type StartThread = (
+  options: EmbeddingProtocol["options"],
+  startModel: (name: string) => void,
+) => EmbeddingThread;
+
+const startThread: StartThread = (options, startModel) =>
+  new SupervisedThread<EmbeddingProtocol>({
+    entry: new URL("./thread.ts", import.meta.url),
+    ...{ name: "tessera-embeddings", options, idleMs: EMBED_THREAD_IDLE_MS, receive: startModel },
+  });
+
 /**
  * Embeds files that wait for their embeddings, on a thread that runs only while some do. The queue is in
  * PostgreSQL, and every node works on it.
  */
 export class EmbeddingQueue {
-  #thread: SupervisedThread<EmbeddingProtocol> | undefined;
+  #thread: EmbeddingThread | undefined;
   #running = false;
   #again = false;
   #closed = false;
   /** The texts that requests to embedders may have, which outlives the threads that find it out. */
-  #batches: EmbeddingProtocol["result"] = {};
+  #batches: EmbeddingProtocol["result"]["batches"] = {};
+  /** The thread is at work on files that no longer wait. It ends when it has no task for some time. */
+  #isBusy = false;
 
   constructor(
     private readonly sql: Sql,
     private readonly log: Log,
     private readonly options: EmbeddingProtocol["options"],
     private readonly startModel: (name: string) => void,
+    private readonly start: StartThread = startThread,
   ) {
     const look = () => void this.#look().catch(() => {});
     sql.listen(EMBEDDINGS_CHANNEL, look, look).catch((err: unknown) => {
@@ -58,10 +76,12 @@ export class EmbeddingQueue {
     try {
       do {
         this.#again = false;
-        if (this.#closed || !(await isWaiting(this.sql)) || this.#closed) return;
-        this.#batches = await this.#started().run(null);
+        const hasWork = !this.#closed && (this.#isBusy || (await isWaiting(this.sql)));
+        if (!hasWork || this.#closed) return;
+        ({ batches: this.#batches, isBusy: this.#isBusy } = await this.#started().run(null));
       } while (this.#again);
     } catch (err) {
+      this.#isBusy = false;
       if (!this.#closed) this.log.warn({ err }, "embedding files was interrupted; retrying");
     } finally {
       this.#running = false;
@@ -73,15 +93,10 @@ export class EmbeddingQueue {
     batch: this.#batches[embedder.name] ?? embedder.batch,
   });
 
-  #started(): SupervisedThread<EmbeddingProtocol> {
+  #started(): EmbeddingThread {
     if (this.#thread === undefined || this.#thread.hasEnded) {
-      this.#thread = new SupervisedThread<EmbeddingProtocol>({
-        entry: new URL("./thread.ts", import.meta.url),
-        name: "tessera-embeddings",
-        options: { ...this.options, embedders: this.options.embedders.map(this.#withBatch) },
-        idleMs: EMBED_THREAD_IDLE_MS,
-        receive: this.startModel,
-      });
+      const embedders = this.options.embedders.map(this.#withBatch);
+      this.#thread = this.start({ ...this.options, embedders }, this.startModel);
     }
     return this.#thread;
   }

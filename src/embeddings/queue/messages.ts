@@ -12,6 +12,10 @@ export interface EmbeddingProtocol extends ThreadProtocol {
   readonly event: string;
   /** Embed what waits and can be embedded now. */
   readonly task: null;
-  /** The most texts that a request to an embedder may have, as found out so far, by name. */
-  readonly result: Readonly<Record<string, number>>;
+  readonly result: {
+    /** The most texts that a request to an embedder may have, as found out so far, by name. */
+    readonly batches: Readonly<Record<string, number>>;
+    /** True while some texts are still embedded, as long ones are for minutes. */
+    readonly isBusy: boolean;
+  };
 }

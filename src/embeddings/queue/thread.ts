@@ -30,8 +30,11 @@ runThread<EmbeddingProtocol>({
   async run() {
     // A long queue of one embedder goes on beside the next tasks, which look at the others again.
     await Promise.race([Promise.all(drains.map((drain) => drain.run())), Bun.sleep(EMBED_TASK_MS)]);
-    return Object.fromEntries(
-      drains.map(({ embedder: { name, batchInputs } }) => [name, batchInputs]),
-    );
+    return {
+      batches: Object.fromEntries(
+        drains.map(({ embedder: { name, batchInputs } }) => [name, batchInputs]),
+      ),
+      isBusy: drains.some(({ isRunning }) => isRunning),
+    };
   },
 });

@@ -5,17 +5,17 @@ const EMBED_TURNS_MAX = 10_000;
 
 /** How much of the embedder a tenant or a project has used. */
 interface Use {
-  /** Requests that run now. */
+  /** Passes that run now. */
   running: number;
-  /** Milliseconds at the endpoint. */
+  /** Milliseconds of passes. */
   time: number;
   /** The time of the project of this tenant whose turn it was last. */
   reached: number;
 }
 
 /**
- * Shares an embedder between tenants, and each tenant's share between its projects, by the time that they
- * take at the endpoint. Nobody saves up time by not using it.
+ * Shares passes over waiting files between tenants, and each tenant's share between its projects, by the time that they
+ * take. Nobody saves up time by not using it.
  */
 export class Turns {
   readonly #uses = new Map<string, Use>();
@@ -24,9 +24,16 @@ export class Turns {
   /** The time of the tenant whose turn it was last. */
   #reached = 0;
 
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  /** @param tenantMax passes that a tenant may have under way */
+  constructor(
+    private readonly tenantMax = Number.POSITIVE_INFINITY,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
-  /** The project whose turn it is: of a tenant with fewest requests under way, then with the least time. */
+  /**
+   * The project whose turn it is: of a tenant with fewest passes under way, then with the least time. Undefined if each
+   * tenant has as many as it may have.
+   */
   choose(projects: readonly WaitingProject[]): WaitingProject | undefined {
     const waiting = new Set<string>();
     for (const { id, tenant } of projects) {
@@ -35,7 +42,8 @@ export class Turns {
       waiting.add(tenant).add(id);
     }
     this.#waiting = waiting;
-    const [next] = [...projects].sort(
+    const free = projects.filter(({ tenant }) => this.#use(tenant).running < this.tenantMax);
+    const [next] = free.sort(
       (a, b) => this.#compare(a.tenant, b.tenant) || this.#compare(a.id, b.id),
     );
     return next;

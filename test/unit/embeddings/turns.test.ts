@@ -26,7 +26,7 @@ function shares(
 describe("the turns of an embedder", () => {
   test("give tenants equal time, however slow the requests of one are", () => {
     const clock = { now: 0 };
-    const turns = new Turns(() => clock.now);
+    const turns = new Turns(Infinity, () => clock.now);
     const spent = shares(turns, clock, 10_000, [
       ["slow", "a", 400],
       ["fast", "b", 10],
@@ -37,14 +37,24 @@ describe("the turns of an embedder", () => {
   });
 
   test("give a tenant with nothing under way the next one", () => {
-    const turns = new Turns(() => 0);
+    const turns = new Turns(Infinity, () => 0);
     turns.begin(project("p", "a"));
     expect(turns.choose([project("p", "a"), project("q", "b")])?.id).toBe("q");
   });
 
+  test("leave room for others beside a tenant with as many passes as it may have", () => {
+    const turns = new Turns(2, () => 0);
+    const [end] = [turns.begin(project("p", "a")), turns.begin(project("p", "a"))];
+    const others = [project("p", "a"), project("q", "a")];
+    expect(turns.choose(others)).toBeUndefined();
+    expect(turns.choose([...others, project("r", "b")])?.id).toBe("r");
+    end?.();
+    expect(turns.choose(others)?.tenant).toBe("a");
+  });
+
   test("give no credit for time without use", () => {
     const clock = { now: 0 };
-    const turns = new Turns(() => clock.now);
+    const turns = new Turns(Infinity, () => clock.now);
     shares(turns, clock, 100, [["late", "b", 10]]);
     shares(turns, clock, 5_000, [["busy", "a", 100]]);
     const spent = shares(turns, clock, 7_000, [

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import type { Sql } from "../../../src/db/client.ts";
+import { EmbeddingQueue } from "../../../src/embeddings/queue/embedding-queue.ts";
+import { createLog } from "../../../src/observability/log.ts";
+
+/** The pause between two looks at the queue. */
+const LOOK_MS = 2_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+async function look(): Promise<void> {
+  jest.advanceTimersByTime(LOOK_MS);
+  for (let i = 0; i < 50; i++) await Promise.resolve();
+}
+
+test("a thread gets tasks for as long as it embeds texts, also where no file waits beside them", async () => {
+  let [waits, isBusy, tasks] = [false, false, 0];
+  const query = async () => (waits ? [{}] : []);
+  const sql = Object.assign(query, { listen: async () => {} }) as unknown as Sql;
+  const thread = {
+    hasEnded: false,
+    close: async () => {},
+    async run() {
+      tasks++;
+      return { batches: {}, isBusy };
+    },
+  };
+  const options = { databaseUrl: "", embedders: [], logLevel: "silent" } as const;
+  const queue = new EmbeddingQueue(
+    ...([sql, createLog("silent"), options, () => {}, () => thread] as const),
+  );
+  await look();
+  expect(tasks).toBe(0);
+  waits = isBusy = true;
+  await look();
+  waits = false;
+  for (let i = 0; i < 20; i++) await look();
+  expect(tasks).toBe(21);
+  isBusy = false;
+  await look();
+  await look();
+  expect(tasks).toBe(22);
+  await queue.close();
+});
