@@ -91,7 +91,9 @@ describe("a model in a process of the service", () => {
     await api.stop();
     expect(processesOf(model.folder)).toEqual([]);
     api = await startApi({ env, beside: api });
-    expect((await found(project, "vehicle"))[0]).toBe("cars.md");
+    await until("the car is found after the restart", async () => {
+      return (await found(project, "vehicle"))[0] === "cars.md";
+    });
     const after = await api.sql`SELECT id, embedding FROM chunks WHERE project_id = ${project.id}`;
     expect(after.map((each) => ({ ...each }))).toEqual(before.map((each) => ({ ...each })));
   });
@@ -112,8 +114,10 @@ describe("a model in a process of the service", () => {
     const project = await projectOf("brief");
     await put(project, "a.md", "A rapid river.");
     await until(async () => (await found(project, "quick"))[0] === "a.md");
-    await until(() => processesOf(brief.folder).length === 0);
-    expect((await found(project, "fast"))[0]).toBe("a.md");
+    await until("the process has ended", () => processesOf(brief.folder).length === 0);
+    await until("the river is found again", async () => {
+      return (await found(project, "fast"))[0] === "a.md";
+    });
   });
 
   test("returns nonsense for one text, which waits alone and is named", async () => {
@@ -165,9 +169,11 @@ describe("a model in a process of the service", () => {
   test("of another dimension than configured embeds nothing, and the answer says which it has", async () => {
     const project = await projectOf("wrong");
     await put(project, "a.md", "Words.");
-    const { status, body } = await ask(project, "words");
-    expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
-    expect(body.detail).toContain("vectors of 96 dimensions, and 95 are configured");
+    await until("the answer says the dimension", async () => {
+      const { status, body } = await ask(project, "words");
+      expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
+      return body.detail.includes("vectors of 96 dimensions, and 95 are configured");
+    });
   });
 
   test("whose files are exchanged is noticed, and its vectors are never compared with those of the old one", async () => {
@@ -208,7 +214,11 @@ describe("a model in a process of the service", () => {
 
     await api.stop();
     api = await startApi({ env, beside: api });
-    expect((await found(project, "doctor")).sort()).toEqual(["a.md", "b.md", "c.md"]);
+    // The first questions may be answered before the model is loaded.
+    await until("all files are found by the new model", async () => {
+      const files = await found(project, "doctor");
+      return files.sort().join() === "a.md,b.md,c.md";
+    });
   });
 
   test("that is not on the machine is no embedder, and everything else works", async () => {
