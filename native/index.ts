@@ -12,6 +12,7 @@
  * scopes or writes snapshots.
  */
 import { addon, jobs, type MaintenanceStep, type RecallSample } from "./addon.ts";
+import type { OwnedBytes } from "./owned-bytes.ts";
 
 export type { RecallSample } from "./addon.ts";
 
@@ -93,7 +94,7 @@ export interface SearchQuery {
 }
 
 /** A complete JSON response body, or one of the two constants above. */
-export type SearchOutcome = Uint8Array<ArrayBuffer> | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
+export type SearchOutcome = OwnedBytes | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
 
 interface IndexStats {
   dimension: number;

@@ -5,6 +5,7 @@
  * Every function throws a TypeError on arguments of a wrong shape before it touches any memory.
  */
 import { addon } from "./addon.ts";
+import type { OwnedBytes } from "./owned-bytes.ts";
 
 /** The words of a query, as `analyseQuery` finds them. */
 export interface QueryWords {
@@ -48,7 +49,7 @@ export interface Tokenizer {
 /** A page as it was found. */
 export interface FoundPage {
   /** The whole response body. */
-  readonly json: Uint8Array<ArrayBuffer>;
+  readonly json: OwnedBytes;
   /** All matches as far as is known. */
   readonly total: number;
   /** True when another page follows. */

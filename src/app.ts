@@ -24,20 +24,20 @@ import { searchOperations } from "./api/search/routes.ts";
 import { webhookOperations } from "./api/webhooks/routes.ts";
 import type { Clearable } from "./auth/open.ts";
 import type { Config } from "./config/schema.ts";
-import { consolePaths, mountConsole } from "./console/pages.ts";
+import { mountConsole } from "./console/pages.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import type { Sql } from "./db/client.ts";
 import type { QueryEmbedder } from "./embeddings/query-embedder.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { CursorSigner } from "./http/cursor.ts";
-import { inTurns, responseOf } from "./http/load/large-answers.ts";
+import { inTurns, sharedResponse, type Turns } from "./http/load/large-answers.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
 import type { HttpContext } from "./http/pipeline.ts";
 import { requestIdOf } from "./http/request.ts";
 import { json, problemResponse } from "./http/respond.ts";
-import { mountOperations } from "./http/router.ts";
-import { docsPaths, mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
+import { answerProblems, mountOperations, pageMounter } from "./http/router.ts";
+import { mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
 import type { ProjectEmbedders } from "./import/embedders/project-embedders.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
@@ -68,11 +68,6 @@ export interface Services extends Omit<HttpContext, "maxBodyBytes"> {
 
 const DOCS_PATH = "/docs";
 const CONSOLE_PATH = "/console";
-const PROBE_PATHS = [
-  ...["/", "/livez", "/readyz", "/metrics", "/metrics/history"],
-  ...docsPaths(DOCS_PATH),
-  ...consolePaths(CONSOLE_PATH),
-];
 
 /** Every operation of the API, feature by feature, in the order of its document. */
 function operationsOf(services: Services): Operation[] {
@@ -109,53 +104,46 @@ function historyOf({ metrics, baseUrl, log }: Services, request: Request): Respo
   return problemResponse(invalid([{ field: "seconds", message }]), { baseUrl, requestId, log });
 }
 
-function mountProbes(
-  app: Elysia,
-  services: Services,
-  start: () => Promise<void> | undefined,
-): Elysia {
+function mountProbes(app: Elysia, services: Services, turns: Turns): void {
   const { readiness, metrics } = services;
+  const mount = pageMounter(app, turns);
   const { registry } = metrics;
   const checks = new SharedWork(() => readiness.state());
   const scrapes = new SharedWork(async () => new TextEncoder().encode(await registry.metrics()));
-  return app
-    .get("/livez", () => Response.json({ status: "ok" }))
-    .get("/readyz", async () => {
-      await start();
-      const state = await checks.run();
-      return Response.json(state, { status: state.status === "not_ready" ? 503 : 200 });
-    })
-    .get("/metrics", async () => {
-      const text = await scrapes.run();
-      // All who share a scrape have it at once, and each copy of it takes time.
-      await start();
-      return inTurns(
-        responseOf(text, { headers: { "content-type": registry.contentType } }),
-        start,
-      );
-    })
-    .get("/metrics/history", async ({ request }) => {
-      await start();
-      return historyOf(services, request);
-    }) as unknown as Elysia;
+  app.get("/livez", () => Response.json({ status: "ok" }));
+  mount("/readyz", async () => {
+    const state = await checks.run();
+    return Response.json(state, { status: state.status === "not_ready" ? 503 : 200 });
+  });
+  app.get("/metrics", async () => {
+    const text = await scrapes.run();
+    // All who share a scrape have it at once, and each copy of it takes time.
+    await turns.start();
+    const headers = { "content-type": registry.contentType };
+    return inTurns(sharedResponse(text, { headers }), turns);
+  });
+  mount("/metrics/history", (request) => historyOf(services, request));
 }
 
 /** The application: probes, documentation, console and every operation. */
 export function buildApp(services: Services): Elysia {
-  const { config, baseUrl } = services;
+  const { config, baseUrl, log } = services;
   const context = { ...services, maxBodyBytes: config.maxBodyBytes };
   const features = operationsOf(services);
   // A call of a tool is one request, which counts once.
   const unlimited = { ...context, rateLimits: undefined };
   const operations = [...features, ...mcpOperations(features, unlimited, config.corsOrigins)];
   const app = new Elysia({ normalize: false });
+  answerProblems(app, operations, context);
   // Callers without a credential share what one tenant may start.
-  const start = () => services.gates.starts.enter("");
-  mountDocs(app, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl), start);
-  mountConsole(app, CONSOLE_PATH, baseUrl, start);
-  mountStartPage(app, baseUrl, {
+  const turns: Turns = { start: () => services.gates.starts.enter(""), log };
+  const mount = pageMounter(app, turns);
+  mountDocs(mount, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
+  mountConsole(mount, CONSOLE_PATH, baseUrl);
+  mountStartPage(mount, baseUrl, {
     ...{ console: CONSOLE_PATH, docs: DOCS_PATH, openapi: OPENAPI_PATH, health: "/readyz" },
   });
-  mountProbes(app, services, start);
-  return mountOperations(app, operations, context, PROBE_PATHS);
+  mountProbes(app, services, turns);
+  mountOperations(app, operations, context);
+  return app;
 }

@@ -47,6 +47,8 @@ interface RunningServer {
   readonly baseUrl: string;
   /** The demo project, if this start created one. */
   readonly demo: Demo | undefined;
+  /** All that it answers, each path with a colon before the names of its parameters. */
+  readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>;
   /** Stops accepting, finishes running requests and closes everything. */
   stop(): Promise<void>;
 }
@@ -184,7 +186,7 @@ async function openServices(
     ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyIntake() },
     gates,
     changes: new ChangeGate(sql, cursors, engine),
-    unsent: new UnsentAnswers((tenant) => gates.starts.enter(tenant)),
+    unsent: new UnsentAnswers((tenant) => gates.starts.enter(tenant), log),
     refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
     ...{
@@ -213,10 +215,13 @@ function stopper(listener: Listener, resources: Resources, log: Log): () => Prom
   };
 }
 
-function listenAs(config: Config, claim: ServiceClaim | undefined): Listener {
+function listenAs(config: Config, claim: ServiceClaim | undefined, log: Log): Listener {
   const { host, port, corsOrigins } = config;
   try {
-    const listener = listen(host, port, (bound) => baseUrlOf(config, bound), corsOrigins);
+    const listener = listen({
+      ...{ host, port, log, corsOrigins },
+      baseUrlOf: (bound) => baseUrlOf(config, bound),
+    });
     claim?.name(localUrl(host, listener.port));
     return listener;
   } catch (error) {
@@ -236,7 +241,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   const log = createLog(config.logLevel);
   for (const warning of configWarnings(config)) log.warn(warning);
   const claim = await claimData(config, log);
-  const listener = listenAs(config, claim);
+  const listener = listenAs(config, claim, log);
   const resources = new Resources();
   resources.push("data directory", () => claim?.release());
   const stop = stopper(listener, resources, log);
@@ -253,7 +258,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
         withCheckedHost(services, (request) => app.fetch(request)),
       ),
     );
-    return { url: urlOf(config.host, listener.port), baseUrl, demo, stop };
+    return { url: urlOf(config.host, listener.port), baseUrl, demo, routes: app.routes, stop };
   } catch (error) {
     await stop();
     throw error;

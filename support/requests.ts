@@ -1,3 +1,4 @@
+import { joined } from "../native/owned-bytes.ts";
 import type {
   LookupRequest,
   Reply,
@@ -27,7 +28,7 @@ export function lookupRequest(
 
 /** A search by a body of one byte. */
 export function searchRequest(number: number, options: Partial<SearchRequest> = {}): SearchRequest {
-  const body = Uint8Array.of(number);
+  const body = joined([Uint8Array.of(number)]);
   return { kind: "search", scope: SCOPE, selfPath: "/", body, exact: false, ...options };
 }
 

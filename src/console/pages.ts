@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import type { Elysia } from "elysia";
-import { inTurns } from "../http/load/large-answers.ts";
 import { basePathOf } from "../http/request.ts";
+import type { MountPage } from "../http/router.ts";
 import { pageHeaders } from "../http/static/page-headers.ts";
 import { StaticDocument } from "../http/static/static-document.ts";
 import { lazy } from "../shared/lazy.ts";
@@ -48,26 +47,12 @@ const FILES: readonly PageFile[] = [
   },
 ];
 
-const routeOf = (path: string, { name }: PageFile) => (name === "" ? path : `${path}/${name}`);
-
-/** The paths that `mountConsole` serves. */
-export function consolePaths(path: string): string[] {
-  return FILES.map((file) => routeOf(path, file));
-}
-
 /**
  * Serves the console at `path`: a page that calls the operations with the caller's own credential, and
  * so needs none itself. It is bundled when it is asked for first, so that no start waits for it, and its
  * files are sent unless the browser has them.
- *
- * @param start lets a request start in this turn of the event loop or a later one
  */
-export function mountConsole(
-  app: Elysia,
-  path: string,
-  baseUrl: string,
-  start: () => Promise<void> | undefined,
-): void {
+export function mountConsole(mount: MountPage, path: string, baseUrl: string): void {
   const base = `${basePathOf(baseUrl)}${path}`;
   const bundle = lazy(bundlePage);
   const headers = pageHeaders({ markup: "refused" });
@@ -75,9 +60,7 @@ export function mountConsole(
     const document = lazy(
       async () => new StaticDocument(await file.read(base, bundle), file.type, headers),
     );
-    app.get(routeOf(path, file), async ({ request }) => {
-      await start();
-      return inTurns(await (await document()).respond(request), start);
-    });
+    const route = file.name === "" ? path : `${path}/${file.name}`;
+    mount(route, async (request) => (await document()).respond(request));
   }
 }

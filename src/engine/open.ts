@@ -148,9 +148,6 @@ function openEmbedded(parts: Parts): Engine {
       const project = indexer.nativeName(request.scope.projectId);
       if (project === undefined) return false;
       request.project = project;
-      // The whole buffer is transferred to a worker, so it must hold nothing but the body.
-      if (request.body.byteLength < request.body.buffer.byteLength)
-        request.body = request.body.slice();
       recall.offer(request);
       return true;
     },

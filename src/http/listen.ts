@@ -1,11 +1,13 @@
 import pTimeout from "p-timeout";
+import type { Log } from "../observability/log.ts";
 import {
   BODY_TRANSPORT_MAX_BYTES,
   DRAIN_GRACE_MS,
   IDLE_TIMEOUT_SECONDS,
 } from "../shared/limits.ts";
 import { EarlyRequests } from "./early-requests.ts";
-import type { Handler } from "./request.ts";
+import { type Handler, requestIdOf } from "./request.ts";
+import { problemResponse } from "./respond.ts";
 
 /** Without a new request within this time, all of them have been read. */
 const DRAIN_QUIET_MS = 20;
@@ -46,30 +48,70 @@ function freeUnread(request: Request): void {
   if (!request.bodyUsed) void request.body?.cancel();
 }
 
+/** Throws a `ListenError`. */
+function bind(
+  hostname: string,
+  port: number,
+  handlers: { fetch: (request: Request) => Promise<Response>; error: (error: unknown) => Response },
+) {
+  try {
+    return Bun.serve({
+      ...handlers,
+      hostname,
+      port,
+      reusePort: false,
+      development: false,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      maxRequestBodySize: BODY_TRANSPORT_MAX_BYTES,
+    });
+  } catch (error) {
+    throw listenError(error, hostname, port);
+  }
+}
+
+/** The answer of the application, or to what it throws. */
+async function answerOf(
+  application: Handler,
+  request: Request,
+  failed: (error: unknown, requestId: string) => Response,
+): Promise<Response> {
+  try {
+    return await application(request);
+  } catch (error) {
+    return failed(error, requestIdOf(request));
+  }
+}
+
+interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** {base_url} of the bound port. */
+  baseUrlOf(port: number): string;
+  readonly log: Log;
+  /** Pages of these origins may read why requests are refused until `use` is called. */
+  readonly corsOrigins?: readonly string[];
+}
+
 /**
  * Binds the port at once, so that a port in use is reported before anything else starts. Until
  * `use` is called, requests wait and only the liveness probe succeeds.
- *
- * @param baseUrlOf {base_url} of the bound port
- * @param corsOrigins may read why requests are refused until then
  */
-export function listen(
-  host: string,
-  port: number,
-  baseUrlOf: (port: number) => string,
-  corsOrigins: readonly string[] = [],
-): Listener {
+export function listen({ host, port, baseUrlOf, log, corsOrigins }: ListenOptions): Listener {
   let handler: Handler;
   let running = 0;
   let received = 0;
   let draining = false;
   const silent = new WeakSet<Request>();
 
+  /** Answers an error that the application has not answered: Bun's own page would show the source. */
+  const failed = (error: unknown, requestId = crypto.randomUUID() as string) =>
+    problemResponse(error, { baseUrl, requestId, log });
+
   async function counted(request: Request): Promise<Response> {
     running++;
     received++;
     try {
-      const response = await handler(request);
+      const response = await answerOf(handler, request, failed);
       freeUnread(request);
       // Keep-alive connections would otherwise send new requests to a server that is stopping.
       if (draining) response.headers.set("connection", "close");
@@ -89,25 +131,10 @@ export function listen(
     }
   }
 
-  let server: ReturnType<typeof Bun.serve>;
-  try {
-    server = Bun.serve({
-      hostname: host,
-      port,
-      reusePort: false,
-      development: false,
-      idleTimeout: IDLE_TIMEOUT_SECONDS,
-      maxRequestBodySize: BODY_TRANSPORT_MAX_BYTES,
-      fetch: counted,
-      // The application answers its own errors; Bun's page would show the source.
-      error: () => new Response(null, { status: 500 }),
-    });
-  } catch (error) {
-    throw listenError(error, host, port);
-  }
-
+  const server = bind(host, port, { fetch: counted, error: (error) => failed(error) });
   const bound = server.port as number;
-  const early = new EarlyRequests(baseUrlOf(bound), corsOrigins);
+  const baseUrl = baseUrlOf(bound);
+  const early = new EarlyRequests(baseUrl, corsOrigins);
   handler = (request) => early.answer(request, server.requestIP(request)?.address);
 
   return {

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { OwnedBytes } from "../../native/owned-bytes.ts";
 import type { Permission, Principal } from "../auth/principal.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
@@ -148,10 +149,7 @@ interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q
        * @param tenant who pays for both; the principal's user by default
        * @param admit waits until a body of this length may be taken up; by default as long as parsing it here needs
        */
-      readBody(
-        tenant?: string,
-        admit?: (bytes: number) => Promise<void>,
-      ): Promise<Uint8Array<ArrayBuffer>>;
+      readBody(tenant?: string, admit?: (bytes: number) => Promise<void>): Promise<OwnedBytes>;
     },
   ): Response | Promise<Response>;
 }

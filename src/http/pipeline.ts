@@ -245,9 +245,9 @@ async function answer(call: Incoming): Promise<Response> {
     const response = await perform(call);
     if (validators.isWrite && response.ok)
       setChange(response.headers, await context.changes.token());
-    context.unsent.hold(response, call.principal?.userId ?? "");
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
+    context.unsent.hold(response, call.principal?.userId ?? "");
     return response;
   } catch (cause) {
     // A refusal may wait before it is sent, and keeps nobody waiting then.

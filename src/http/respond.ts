@@ -1,3 +1,4 @@
+import type { OwnedBytes } from "../../native/owned-bytes.ts";
 import { databaseProblem } from "../db/errors.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
@@ -11,7 +12,7 @@ export const PROBLEM_TYPE = "application/problem+json";
 
 /** A response whose body is JSON text already. */
 export function jsonText(
-  text: string | Uint8Array<ArrayBuffer>,
+  text: string | OwnedBytes,
   headers: Record<string, string> = {},
 ): Response {
   return responseOf(text, { headers: { "content-type": JSON_TYPE, ...headers } });

@@ -1,5 +1,6 @@
 import type { Elysia } from "elysia";
 import { Problem } from "../problem/problem.ts";
+import { inTurns, type Turns } from "./load/large-answers.ts";
 import type { Operation } from "./operation.ts";
 import { bindOperation, type HttpContext } from "./pipeline.ts";
 import { requestIdOf, targetOf } from "./request.ts";
@@ -34,12 +35,19 @@ interface KnownRoute {
   readonly methods: readonly string[];
 }
 
-function knownRoute(operation: Operation): KnownRoute {
-  const source = operation.path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
-  const methods = operation.method === "GET" ? ["GET", "HEAD"] : [operation.method];
-  // An operation that only answers 405 does not make its method an allowed one.
-  if (operation.problems.includes("method-not-allowed")) methods.length = 0;
+function knownRoute(path: string, method: string): KnownRoute {
+  const source = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
+  const methods = method === "GET" ? ["GET", "HEAD"] : [method];
   return { matcher: new RegExp(`^${source}/?$`), methods };
+}
+
+/** All routes: the operations, and the paths that were mounted before them. */
+function knownRoutes(app: Elysia, operations: readonly Operation[]): KnownRoute[] {
+  const patterns = new Set(operations.map(({ path }) => routePattern(path).pattern));
+  const others = app.routes.filter(({ path }) => !patterns.has(path));
+  // An operation that only answers 405 does not make its method an allowed one.
+  const answering = operations.filter(({ problems }) => !problems.includes("method-not-allowed"));
+  return [...answering, ...others].map(({ path, method }) => knownRoute(path, method));
 }
 
 /** The problem for a request without an operation: `method-not-allowed` or `route-not-found`. */
@@ -53,20 +61,20 @@ function routingProblem(routes: readonly KnownRoute[], path: string): Problem {
   });
 }
 
-/** Adds every operation to the application, and problems for all other paths and methods. */
-export function mountOperations(
+/**
+ * Answers the errors of all routes with problems, and requests without a route, too. The router applies this to
+ * routes that are mounted later only.
+ */
+export function answerProblems(
   app: Elysia,
   operations: readonly Operation[],
   context: HttpContext,
-  otherPaths: readonly string[],
-): Elysia {
-  const routes = operations.map(knownRoute);
-  for (const path of otherPaths) {
-    routes.push({ matcher: new RegExp(`^${path}/?$`), methods: ["GET", "HEAD"] });
-  }
+): void {
+  let routes: KnownRoute[] | undefined;
   const unrouted = async (path: string) => {
     // Anybody can send these requests: all of them together count as one tenant.
     await context.gates.starts.enter("");
+    routes ??= knownRoutes(app, operations);
     return routingProblem(routes, path);
   };
   app.onError(async ({ code, error, request }) => {
@@ -74,6 +82,30 @@ export function mountOperations(
     const problem = code === "NOT_FOUND" ? await unrouted(path).catch((full) => full) : error;
     return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
   });
+}
+
+/** Serves a path that needs no credential and is no operation. */
+export type MountPage = (
+  path: string,
+  answer: (request: Request) => Response | Promise<Response>,
+) => void;
+
+/** Mounts pages whose requests start, and whose large answers are sent, in these turns of the event loop. */
+export function pageMounter(app: Elysia, turns: Turns): MountPage {
+  return (path, answer) => {
+    app.get(path, async ({ request }) => {
+      await turns.start();
+      return inTurns(await answer(request), turns);
+    });
+  };
+}
+
+/** Adds every operation to the application. */
+export function mountOperations(
+  app: Elysia,
+  operations: readonly Operation[],
+  context: HttpContext,
+): void {
   for (const operation of operations) {
     const { pattern, names } = routePattern(operation.path);
     const run = bindOperation(operation, context);
@@ -84,5 +116,4 @@ export function mountOperations(
       { parse: "none" },
     );
   }
-  return app;
 }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
+import { joined, type OwnedBytes } from "../../native/owned-bytes.ts";
 import { run } from "../../src/engine/requests/run.ts";
 import { searchRequest } from "../../support/requests.ts";
 import { makeVectors } from "../../support/vectors.ts";
@@ -38,13 +39,13 @@ function planOf(scope: string, exact?: boolean): string {
 
 test("an answered search has given up the memory of its body, another keeps it", () => {
   const { scope } = searchRequest(0);
-  const reply = (id: string, body: Uint8Array<ArrayBuffer>) =>
+  const reply = (id: string, body: OwnedBytes) =>
     run(searchRequest(0, { project, scope: { ...scope, id }, body })).status;
-  const [answered, kept] = [json.slice(), json.slice()];
+  const [answered, kept] = [joined([json]), joined([json])];
   expect(reply("few", answered)).toBe("answered");
   expect(answered.buffer.detached).toBe(true);
   expect(reply("not loaded", kept)).toBe("not-loaded");
-  expect(kept).toEqual(json);
+  expect(kept).toEqual(joined([json]));
 });
 
 describe("the report of a search", () => {

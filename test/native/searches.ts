@@ -1,5 +1,6 @@
 /** Searches by the values of which tests vary one or two. */
 import * as native from "../../native/index.ts";
+import type { OwnedBytes } from "../../native/owned-bytes.ts";
 
 export function searchJson(
   project: string,
@@ -25,5 +26,5 @@ export function searchVector(
   exact = false,
 ): Exclude<native.SearchOutcome, typeof native.NEEDS_FULL_PARSE> {
   const query = { project, scope, body, dimension, limit, threshold, selfPath, exact };
-  return native.search(query, report) as Uint8Array<ArrayBuffer> | typeof native.NOT_LOADED;
+  return native.search(query, report) as OwnedBytes | typeof native.NOT_LOADED;
 }

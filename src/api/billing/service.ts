@@ -3,6 +3,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Sql } from "../../db/client.ts";
 import type { Log } from "../../observability/log.ts";
 import { Problem } from "../../problem/problem.ts";
+import { lazy } from "../../shared/lazy.ts";
 import { BILLING_DEADLINE_MS } from "../../shared/limits.ts";
 import { decimalAmount, formattedAmount } from "./amounts.ts";
 import { checkoutOf } from "./checkout-parameters.ts";
@@ -44,22 +45,21 @@ interface Billing {
 
 export function createBilling(config: Config["billing"], sql: Sql, log: Log): Billing {
   const { secretKey, apiBase, prices } = config;
-  let sessions: Promise<CheckoutSessions> | undefined;
   const open = async (secretKey: string): Promise<CheckoutSessions> => {
     // Loaded with the first upgrade, because the provider's SDK takes long to load.
     const { createProvider } = await import("./provider.ts");
     return new CheckoutSessions(createProvider({ secretKey, apiBase }), new BillingStore(sql));
   };
+  const sessions = secretKey === undefined ? undefined : lazy(() => open(secretKey));
 
   return {
     async upgrade(accountId, upgrade) {
       if (upgrade.type === "free") return DONE;
-      if (secretKey === undefined) throw new Problem("billing-not-configured");
+      if (sessions === undefined) throw new Problem("billing-not-configured");
       const checkout = checkoutOf(accountId, upgrade, prices);
-      sessions ??= open(secretKey);
       const deadline = performance.now() + BILLING_DEADLINE_MS;
       // After a timeout the work continues: the next request uses its outcome.
-      const session = (await sessions).findOrOpen(accountId, checkout, deadline);
+      const session = (await sessions()).findOrOpen(accountId, checkout, deadline);
       try {
         const options = { milliseconds: BILLING_DEADLINE_MS, fallback: timedOut };
         return pending(await pTimeout(session, options));

@@ -1,3 +1,4 @@
+import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Sql } from "../../db/client.ts";
 import type { QueryEmbedder } from "../../embeddings/query-embedder.ts";
@@ -210,15 +211,11 @@ async function withFacets(
   { scope }: RetrieveRequest,
   { facets }: Question,
   { json, work }: Extract<Reply<"retrieve">, { status: "answered" }>,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<OwnedBytes> {
   if (facets === null) return json;
   const matches = { versionIds: work.matched ?? "", areAll: work.hasAllMatched };
   const counted = await engine.facets(scope, matches, JSON.parse(facets) as string[]);
-  const end = Buffer.from(`,"facets":${counted}}`);
-  const whole = new Uint8Array(json.length - 1 + end.length);
-  whole.set(json.subarray(0, -1));
-  whole.set(end, json.length - 1);
-  return whole;
+  return joined([json.subarray(0, -1), Buffer.from(`,"facets":${counted}}`)]);
 }
 
 /**

@@ -1,6 +1,8 @@
+import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { ResponseHeader } from "../../http/operation.ts";
 
 const NEXT_PAGE = "X-Next-Page";
+const NULL = Buffer.from("null");
 
 /** The header of `nextPageOf`, for the documentation. */
 export const nextPageHeader: Readonly<Record<string, ResponseHeader>> = {
@@ -15,22 +17,18 @@ export const nextPageHeader: Readonly<Record<string, ResponseHeader>> = {
 
 /** A page as it is answered. */
 export interface AnsweredPage {
-  readonly json: Uint8Array<ArrayBuffer>;
+  readonly json: OwnedBytes;
   /** False if there is a next page whose cursor could not be kept, or that is beyond what the engine lists. */
   readonly hasAllCursors: boolean;
 }
 
 /** The page without the cursor of the next one, which is nowhere else in it, because it was drawn for it. */
-export function withoutNext(
-  json: Uint8Array<ArrayBuffer>,
-  cursor: string,
-): Uint8Array<ArrayBuffer> {
+export function withoutNext(json: Uint8Array<ArrayBuffer>, cursor: string): OwnedBytes {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const quoted = JSON.stringify(cursor);
   const at = bytes.indexOf(quoted);
   if (at < 0) throw new Error("the page does not have the cursor of the next one");
-  const parts = [bytes.subarray(0, at), "null", bytes.subarray(at + quoted.length)];
-  return new Uint8Array(Buffer.concat(parts.map((part) => Buffer.from(part))));
+  return joined([bytes.subarray(0, at), NULL, bytes.subarray(at + quoted.length)]);
 }
 
 /** The header that says whether a page lacks the cursor of the next one. */

@@ -1,4 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
+import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
@@ -56,7 +57,7 @@ interface SearchCall {
   readonly basePath: string;
   readonly isFresh: boolean;
   readonly note: Note;
-  readBody(): Promise<Uint8Array<ArrayBuffer>>;
+  readBody(): Promise<OwnedBytes>;
 }
 
 /** Runs a search. Throws a problem when the request is invalid. */
@@ -82,7 +83,7 @@ async function answer(
   const { vector, options, filter, ignored } =
     unparsed === undefined ? parseOctets(request.body, query) : parseSearch(unparsed);
   const parseMs = performance.now() - startedAt;
-  const body = new Uint8Array(vector.buffer);
+  const body = joined([new Uint8Array(vector.buffer)]);
   const scope = narrowed(request.scope, filter);
   const reply = await engine.search({ ...request, scope, body, vector: options });
   if (reply.status !== "answered") throw new Error("the engine did not accept a checked vector");

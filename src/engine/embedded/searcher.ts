@@ -1,3 +1,4 @@
+import type { OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { EngineRequest, Reply } from "../requests/request.ts";
 import type { Scheduler } from "../requests/scheduler.ts";
 import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
@@ -45,6 +46,6 @@ export class Searcher<Request extends EngineRequest> {
 }
 
 /** The body of a search was transferred to the worker and has come back for another attempt. */
-function takeBack(request: EngineRequest, body: Uint8Array<ArrayBuffer>): void {
+function takeBack(request: EngineRequest, body: OwnedBytes): void {
   if (request.kind === "search") request.body = body;
 }

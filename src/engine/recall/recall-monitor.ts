@@ -1,4 +1,5 @@
 import type { RecallSample } from "../../../native/index.ts";
+import { joined } from "../../../native/owned-bytes.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,
@@ -60,7 +61,7 @@ export class RecallMonitor {
     if (!this.#wantsSample || request.exact) return;
     this.#wantsSample = false;
     // The body itself is transferred to a worker.
-    const sample = { ...request, body: request.body.slice() };
+    const sample = { ...request, body: joined([request.body]) };
     this.#after(RECALL_IDLE_POLL_MS, () => this.#measureWhenIdle(sample));
   }
 

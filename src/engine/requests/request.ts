@@ -1,4 +1,5 @@
 import type { Plan } from "../../../native/index.ts";
+import type { OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Excluded, Given } from "../../../native/retrieval.ts";
 import type { Shard, SharedView } from "../../text/index.ts";
 import type { Scope } from "./scope.ts";
@@ -37,7 +38,7 @@ export interface SearchRequest extends AskedScope {
    * A JSON body; or with `vector`, the little-endian float32 values of a checked vector. The engine takes
    * it: an answered search has left it empty, and otherwise it comes back for another attempt.
    */
-  body: Uint8Array<ArrayBuffer>;
+  body: OwnedBytes;
   /** Where in a JSON body the filter begins that the scope stands for. */
   readonly filterAt?: number | undefined;
   readonly vector?: VectorOptions;
@@ -163,12 +164,12 @@ interface WorkOf {
 export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
   | {
       readonly status: "answered";
-      readonly json: Uint8Array<ArrayBuffer>;
+      readonly json: OwnedBytes;
       readonly work: WorkOf[Kind];
     }
   | {
       readonly status: "needs-full-parse" | "not-loaded";
-      readonly body: Uint8Array<ArrayBuffer>;
+      readonly body: OwnedBytes;
     }
   /** A page shows file versions of which no chunk is in memory: the engine reads them and asks again. */
   | { readonly status: "unread"; readonly versionIds: readonly string[] }

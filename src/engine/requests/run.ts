@@ -1,4 +1,5 @@
 import * as native from "../../../native/index.ts";
+import { joined } from "../../../native/owned-bytes.ts";
 import { retrieve as retrieveNatively } from "../../../native/retrieval.ts";
 import { closeTextView, lookUpText, openTextView } from "../../../native/text.ts";
 import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../../text/index.ts";
@@ -79,8 +80,6 @@ function open(view: SharedView, usedAt: number): void {
   closeIdle(usedAt);
 }
 
-const NO_BODY = new Uint8Array(0);
-
 const NOTHING = { words: "", raws: "", numbers: new Uint32Array(0) };
 
 const TOKENIZER = { ...unitTables, tokensOf: tokenSpans };
@@ -114,7 +113,7 @@ function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"
     },
     TOKENIZER,
   );
-  if (found === null) return { status: "not-loaded", body: NO_BODY };
+  if (found === null) return { status: "not-loaded", body: joined([]) };
   if ("unread" in found) return { status: "unread", versionIds: found.unread };
   const { json, ...others } = found;
   const tookMs = performance.now() - startedAt;

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { TSchema } from "@sinclair/typebox";
+import { bodyOf, joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import type { FieldError } from "../../problem/schema.ts";
 import { faultyFields } from "../../problem/unstorable.ts";
@@ -194,9 +195,9 @@ export class BodyIntake {
     maxBytes: number,
     tenant: string,
     uptake: Uptake = {},
-  ): Promise<Uint8Array<ArrayBuffer>> {
+  ): Promise<OwnedBytes> {
     const declared = request.headers.get("content-length");
-    if (declared === null && request.body === null) return new Uint8Array(0);
+    if (declared === null && request.body === null) return joined([]);
     this.#others.note(tenant);
     const length = declared === null ? 0 : Number(declared);
     if (length > maxBytes) throw tooLarge(maxBytes);
@@ -246,12 +247,8 @@ export class BodyIntake {
   }
 
   /** The whole body. One without a declared length counts with what has arrived of it. */
-  async #receive(
-    request: Request,
-    maxBytes: number,
-    reading: Reading,
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer());
+  async #receive(request: Request, maxBytes: number, reading: Reading): Promise<OwnedBytes> {
+    if (request.headers.has("content-length")) return await bodyOf(request);
     const parts: Uint8Array[] = [];
     let length = 0;
     for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
@@ -262,7 +259,7 @@ export class BodyIntake {
       if (length > reading.bytes) this.#reserve(reading, length - reading.bytes);
       parts.push(part);
     }
-    return Buffer.concat(parts, length);
+    return joined(parts);
   }
 
   /** Counts more bytes for a reading. Throws `overloaded` when its tenant already has the largest share. */

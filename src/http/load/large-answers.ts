@@ -1,3 +1,5 @@
+import { encoded, type OwnedBytes } from "../../../native/owned-bytes.ts";
+import type { Log } from "../../observability/log.ts";
 import { OVERLOADED } from "../../problem/problem.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
 import { TenantLedger } from "../../tenants/tenant-ledger.ts";
@@ -8,10 +10,19 @@ const ANSWERS_MAX_BYTES = 268_435_456;
 /** Lets a piece be sent in this turn of the event loop or a later one; rejects when too many wait for that. */
 type Start = () => Promise<void> | undefined;
 
+/** How the pieces of a response are sent. */
+export interface Turns {
+  readonly start: Start;
+  /** Told of an error that ends an answer early, because its status has been sent. */
+  readonly log: Log;
+}
+
 /** The body of an answer that is sent in pieces, as its client takes them. */
 class Sending {
   readonly body: ReadableStream<Uint8Array>;
   start: Start = () => undefined;
+  /** Called with an error of `pieces`, which resets the connection. */
+  onFailure = (_error: unknown) => {};
   /** Called when the body has been sent or never will be. */
   onEnd = () => {};
   #hasEnded = false;
@@ -33,7 +44,7 @@ class Sending {
         },
         pull: () => {
           const turn = this.start();
-          return turn === undefined ? this.#send() : turn.then(() => this.#send()).catch(this.cut);
+          return turn === undefined ? this.#send() : turn.then(() => this.#send(), this.cut);
         },
         cancel: () => this.#end(),
       },
@@ -41,7 +52,7 @@ class Sending {
     );
   }
 
-  /** Resets the connection, so that nobody takes what has arrived for the whole answer. */
+  /** Resets the connection, so that the client does not take the part that has arrived for the whole answer. */
   readonly cut = () => {
     if (this.#hasEnded) return;
     this.#controller.error();
@@ -50,12 +61,17 @@ class Sending {
 
   #send(): void {
     if (this.#hasEnded) return;
-    const { done, value } = this.pieces.next();
-    if (done !== true) {
-      this.#controller.enqueue(value);
-    } else {
-      this.#controller.close();
-      this.#end();
+    try {
+      const { done, value } = this.pieces.next();
+      if (done !== true) {
+        this.#controller.enqueue(value);
+      } else {
+        this.#controller.close();
+        this.#end();
+      }
+    } catch (error) {
+      this.onFailure(error);
+      this.cut();
     }
   }
 
@@ -91,16 +107,25 @@ export function responseInPieces(
   return response;
 }
 
-/** A response with this body, which is sent in pieces if it is large. Bytes are the response's from then on. */
-export function responseOf(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+/**
+ * A response with this body, which is sent in pieces if it is large. Bytes are the response's from then on, which
+ * frees them; `sharedResponse` is for bytes that others read.
+ */
+export function responseOf(body: string | OwnedBytes, init: ResponseInit): Response {
   if (body.length <= ANSWER_PIECE_BYTES) {
     const response = new Response(body, init);
     // The response has a copy. Memory that is freed now is still in the caches when the next answer takes it.
     if (typeof body !== "string") body.buffer.transfer(0);
     return response;
   }
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const bytes = typeof body === "string" ? encoded(body) : body;
   return responseInPieces(piecesOf(bytes), bytes.length, init, () => bytes.buffer.transfer(0));
+}
+
+/** A response with bytes that other responses have, too: it copies few of them, and reads the others as it is sent. */
+export function sharedResponse(body: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  if (body.length <= ANSWER_PIECE_BYTES) return new Response(body, init);
+  return responseInPieces(piecesOf(body), 0, init);
 }
 
 /** The body of a response that this process reads itself. A large one is freed when it ends, so its pieces cannot be kept. */
@@ -111,10 +136,19 @@ export async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The response, whose pieces are sent in the turns of the event loop that this function leaves to them. */
-export function inTurns(response: Response, start: Start): Response {
+/** Has the pieces of a response sent in these turns of the event loop, and a failure of them logged. */
+function attach({ headers }: Response, sending: Sending, { start, log }: Turns): void {
+  const requestId = headers.get("x-request-id") ?? undefined;
+  sending.start = start;
+  sending.onFailure = (err) => {
+    log.error({ requestId, err }, "an answer ended before it was complete");
+  };
+}
+
+/** The response, whose pieces are sent in turns of the event loop. */
+export function inTurns(response: Response, turns: Turns): Response {
   const sending = sendings.get(response);
-  if (sending !== undefined) sending.start = start;
+  if (sending !== undefined) attach(response, sending, turns);
   return response;
 }
 
@@ -129,6 +163,7 @@ export class UnsentAnswers {
   /** @param start lets a tenant's piece be sent in this turn of the event loop or a later one */
   constructor(
     private readonly start: (tenant: string) => Promise<void> | undefined,
+    private readonly log: Log,
     private readonly maxBytes = ANSWERS_MAX_BYTES,
   ) {
     this.#shares = new TenantLedger(maxBytes, (_, oldest) => oldest.cut());
@@ -152,7 +187,7 @@ export class UnsentAnswers {
       sending.free();
       throw OVERLOADED;
     }
-    sending.start = () => this.start(tenant);
+    attach(response, sending, { start: () => this.start(tenant), log: this.log });
     sending.onEnd = () => {
       if (this.#shares.release(tenant, sending)) sending.free();
     };

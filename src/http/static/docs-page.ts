@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Elysia } from "elysia";
 import { lazy } from "../../shared/lazy.ts";
-import { inTurns } from "../load/large-answers.ts";
 import { basePathOf } from "../request.ts";
 import { JSON_TYPE } from "../respond.ts";
+import type { MountPage } from "../router.ts";
 import { guidePages } from "./guides.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { referenceScript } from "./reference.ts";
@@ -60,17 +60,6 @@ function pageOf(title: string, base: string, path: string): string {
 /** Where tools look for the document first. */
 export const OPENAPI_PATH = "/openapi.json";
 
-/** The paths that `mountDocs` serves. */
-export function docsPaths(path: string): string[] {
-  return [
-    path,
-    `${path}/json`,
-    OPENAPI_PATH,
-    ...Object.keys(ASSETS).map((name) => `${path}/${name}`),
-    ...guidePages("").keys(),
-  ];
-}
-
 interface ApiDocument {
   readonly info: { readonly title: string };
 }
@@ -81,6 +70,8 @@ async function jsonOf(path: string, document: ApiDocument): Promise<Uint8Array<A
   // biome-ignore lint/suspicious/noExplicitAny: the plugin types OpenAPI 3.0, the document is 3.1
   const app = new Elysia().use(swagger({ path, documentation: document as any }));
   const response = await app.handle(new Request(`http://localhost${path}/json`));
+  if (!response.ok)
+    throw new Error(`the plugin answers ${response.status} instead of the document`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
@@ -90,24 +81,18 @@ const encoder = new TextEncoder();
  * Serves the API's document at `path`/json, the page that shows it at `path`, and the guides. The page refers to its
  * files below the path of `baseUrl`, but not to its host: it may have others. All are made
  * at their first request, so that no start waits for them.
- *
- * @param start lets a request start in this turn of the event loop or a later one
  */
 export function mountDocs(
-  app: Elysia,
+  mount: MountPage,
   path: string,
   baseUrl: string,
   documentOf: () => ApiDocument,
-  start: () => Promise<void> | undefined,
 ): void {
   const base = basePathOf(baseUrl);
   const serve = (routes: readonly string[], make: () => Promise<StaticDocument>) => {
     const document = lazy(make);
     for (const route of routes) {
-      app.get(route, async ({ request }) => {
-        await start();
-        return inTurns(await (await document()).respond(request), start);
-      });
+      mount(route, async (request) => (await document()).respond(request));
     }
   };
   const file = (text: string, type: string, headers = PAGE_HEADERS) =>

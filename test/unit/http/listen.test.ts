@@ -1,9 +1,17 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { listen } from "../../../src/http/listen.ts";
+import type { Log } from "../../../src/observability/log.ts";
 import { DRAIN_REQUESTS_MS } from "../../../src/shared/limits.ts";
 
 const CLIENTS = 20;
+
+function world() {
+  const lines: object[] = [];
+  const log = { error: (line: object) => lines.push(line) } as unknown as Log;
+  const baseUrlOf = (port: number) => `http://127.0.0.1:${port}`;
+  return { listener: listen({ host: "127.0.0.1", port: 0, baseUrlOf, log }), lines };
+}
 
 async function connected(port: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -26,7 +34,7 @@ function answerOf(socket: Socket): Promise<string> {
 }
 
 test("a drain answers every request that was sent before it began, and accepts no connection after", async () => {
-  const listener = listen("127.0.0.1", 0, (port) => `http://127.0.0.1:${port}`);
+  const { listener } = world();
   const release = Promise.withResolvers<void>();
   listener.use(async () => {
     await release.promise;
@@ -46,4 +54,39 @@ test("a drain answers every request that was sent before it began, and accepts n
   await drained;
   await expect(connected(listener.port)).rejects.toThrow();
   for (const socket of sockets) socket.destroy();
+});
+
+test("whatever the application throws is answered with a problem, whose cause is in the log", async () => {
+  const { listener, lines } = world();
+  const broken: Record<string, () => never> = {
+    "/error": () => {
+      throw new Error("a cause that callers must not see");
+    },
+    "/null": () => {
+      throw null;
+    },
+    "/detached": () => {
+      const bytes = new Uint8Array(1);
+      bytes.buffer.transfer(0);
+      throw new Response(bytes);
+    },
+  };
+  const sent = new Response("one that was sent before");
+  await sent.text();
+  listener.use(async ({ url }) => broken[new URL(url).pathname]?.() ?? sent);
+  const origin = `http://127.0.0.1:${listener.port}`;
+  for (const path of [...Object.keys(broken), "/sent"]) {
+    const response = await fetch(origin + path);
+    expect(response.status, path).toBe(500);
+    expect(response.headers.get("content-type"), path).toBe("application/problem+json");
+    const requestId = response.headers.get("x-request-id");
+    const text = await response.text();
+    expect(JSON.parse(text), path).toMatchObject({
+      ...{ slug: "internal-error", type: `${origin}/errors/internal-error` },
+      instance: `urn:request:${requestId}`,
+    });
+    expect(text, path).not.toContain("cause");
+    expect(lines.at(-1), path).toMatchObject({ requestId, slug: "internal-error" });
+  }
+  await listener.drain(DRAIN_REQUESTS_MS);
 });

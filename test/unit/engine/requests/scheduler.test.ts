@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { joined } from "../../../../native/owned-bytes.ts";
 import { Searcher } from "../../../../src/engine/embedded/searcher.ts";
 import { RecallMonitor } from "../../../../src/engine/recall/recall-monitor.ts";
 import type {
@@ -32,7 +33,7 @@ const work: SearchWork = {
 const anyNumber = expect.any(Number) as unknown as number;
 const answerOf = (number: number): Reply => ({
   status: "answered",
-  json: Uint8Array.of(number),
+  json: joined([Uint8Array.of(number)]),
   work: { ...work, waitMs: anyNumber, tookMs: anyNumber },
 });
 const ofTenant = (tenant: string, number: number) => {

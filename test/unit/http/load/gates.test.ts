@@ -39,7 +39,7 @@ function world() {
   const metrics = createMetrics();
   const context = {
     ...{ baseUrl: "http://base", maxBodyBytes: 1_000, gates, bodies: new BodyIntake() },
-    unsent: new UnsentAnswers(() => undefined),
+    unsent: new UnsentAnswers(() => undefined, log),
     ...{
       refusals: new Refusals("http://base", log, () => ""),
       rateLimits: undefined,

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { responseOf, UnsentAnswers } from "../../../../src/http/load/large-answers.ts";
+import { joined } from "../../../../native/owned-bytes.ts";
+import {
+  inTurns,
+  responseInPieces,
+  responseOf,
+  sharedResponse,
+  UnsentAnswers,
+} from "../../../../src/http/load/large-answers.ts";
+import type { Log } from "../../../../src/observability/log.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
 import { ANSWER_PIECE_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
@@ -8,33 +16,41 @@ import { until } from "../../../../support/until.ts";
 
 const atOnce = () => undefined;
 
+/** The lines of a log of errors. */
+function logOf(lines: unknown[]): Log {
+  return { error: (line: unknown) => lines.push(line) } as unknown as Log;
+}
+
+const SILENT = logOf([]);
+
 /** What neither socket buffers nor the server's own take. */
 const LARGE = 16_000_000;
 const LETTER = 0x7a;
 const MAX_BYTES = 3 * LARGE;
 
-/** A server whose path is the holder and the length of the answer: /holder/length. */
-function serverWith(answers: UnsentAnswers, kind: "text" | "bytes" = "bytes") {
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    development: false,
-    async fetch(request) {
-      const [, holder = "", length = ""] = new URL(request.url).pathname.split("/");
-      const body =
-        kind === "bytes" ? new Uint8Array(Number(length)).fill(LETTER) : "ä".repeat(Number(length));
-      try {
-        const response = responseOf(body, { headers: { "x-test": "kept" } });
-        answers.hold(response, holder);
-        return response;
-      } catch (error) {
-        if (error !== OVERLOADED) throw error;
-        return new Response(null, { status: 503 });
-      }
-    },
-  });
+function serverOf(fetch: (request: Request) => Response | Promise<Response>): string {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
   onCleanup(() => server.stop(true));
   return server.url.origin;
+}
+
+const letters = (length: number) => new Uint8Array(length).fill(LETTER);
+
+/** A server whose path is the holder and the length of the answer: /holder/length. */
+function serverWith(answers: UnsentAnswers, kind: "text" | "bytes" = "bytes") {
+  return serverOf((request) => {
+    const [, holder = "", length = ""] = new URL(request.url).pathname.split("/");
+    const size = Number(length);
+    const body = kind === "bytes" ? joined([letters(size)]) : "ä".repeat(size);
+    try {
+      const response = responseOf(body, { headers: { "x-test": "kept" } });
+      answers.hold(response, holder);
+      return response;
+    } catch (error) {
+      if (error !== OVERLOADED) throw error;
+      return new Response(null, { status: 503 });
+    }
+  });
 }
 
 interface Reader {
@@ -73,7 +89,7 @@ describe("a large answer", () => {
   test.each(["text", "bytes"] as const)(
     "of %s arrives whole, as a small one does",
     async (kind) => {
-      const answers = new UnsentAnswers(atOnce, MAX_BYTES);
+      const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
       const url = serverWith(answers, kind);
       for (const length of [0, 1, ANSWER_PIECE_BYTES, ANSWER_PIECE_BYTES + 1, LARGE / 4]) {
         const response = await fetch(`${url}/a/${length}`);
@@ -86,7 +102,7 @@ describe("a large answer", () => {
   );
 
   test("counts until it has been sent, also to a client that leaves, and not for HEAD", async () => {
-    const answers = new UnsentAnswers(atOnce, MAX_BYTES);
+    const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
     const url = serverWith(answers);
     const [reader, leaver] = [await askFor(url, `/a/${LARGE}`), await askFor(url, `/a/${LARGE}`)];
     await until(() => answers.bytes === 2 * LARGE);
@@ -101,7 +117,7 @@ describe("a large answer", () => {
 
 describe("clients that do not read", () => {
   test("are refused when they hold the most, and another user's answer cuts off their oldest", async () => {
-    const answers = new UnsentAnswers(atOnce, MAX_BYTES);
+    const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
     const url = serverWith(answers);
     const held: Reader[] = [];
     for (let i = 1; i <= 3; i++) {
@@ -120,10 +136,71 @@ describe("clients that do not read", () => {
   });
 
   test("do not keep an answer that is larger than all space from being sent", async () => {
-    const answers = new UnsentAnswers(atOnce, LARGE);
+    const answers = new UnsentAnswers(atOnce, SILENT, LARGE);
     const url = serverWith(answers);
     const response = await fetch(`${url}/a/${2 * LARGE}`);
     expect((await response.arrayBuffer()).byteLength).toBe(2 * LARGE);
     await until(() => answers.bytes === 0);
   });
+});
+
+describe("bytes that several answers share", () => {
+  const CLIENTS = 20;
+
+  test.each([ANSWER_PIECE_BYTES, ANSWER_PIECE_BYTES + 1, LARGE / 4])(
+    "are the same after answers with %d of them, one after the other and at once",
+    async (length) => {
+      const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
+      const body = letters(length);
+      const url = serverOf((request) => {
+        const response = sharedResponse(body, {});
+        if (new URL(request.url).pathname === "/held") answers.hold(response, "tenant");
+        else inTurns(response, { start: atOnce, log: SILENT });
+        return response;
+      });
+      for (const path of ["/", "/held"]) {
+        const get = async () => Buffer.from(await (await fetch(url + path)).arrayBuffer());
+        await get();
+        expect((await fetch(url + path, { method: "HEAD" })).status).toBe(200);
+        const all = await Promise.all(Array.from({ length: CLIENTS }, get));
+        for (const received of all) expect(received.equals(letters(length))).toBeTrue();
+      }
+      await until("every answer has been sent", () => answers.bytes === 0);
+      expect(body.buffer.detached).toBeFalse();
+    },
+  );
+
+  test("cannot be given away: only memory that a renderer has made has that type", () => {
+    const bytes = joined([letters(3)]);
+    const refused = [
+      // @ts-expect-error anything may refer to this memory
+      () => responseOf(letters(3), {}),
+      // @ts-expect-error a part has the memory of the whole
+      () => responseOf(bytes.subarray(1), {}),
+      // @ts-expect-error a buffer of Node may be a part of a pool
+      () => responseOf(Buffer.from("zzz"), {}),
+    ];
+    expect(refused).toHaveLength(3);
+    responseOf(bytes, {});
+    expect(bytes.buffer.detached).toBeTrue();
+  });
+});
+
+test("an answer whose making fails midway resets its connection, is in the log, and holds no memory", async () => {
+  const lines: unknown[] = [];
+  const failure = new Error("the making failed");
+  function* pieces() {
+    yield letters(1);
+    throw failure;
+  }
+  const answers = new UnsentAnswers(atOnce, logOf(lines), MAX_BYTES);
+  const url = serverOf(() => {
+    const response = responseInPieces(pieces(), LARGE, { headers: { "x-request-id": "mine" } });
+    answers.hold(response, "tenant");
+    return response;
+  });
+  const reading = fetch(url).then((response) => response.text());
+  await expect(reading).rejects.toThrow();
+  expect(lines).toEqual([{ requestId: "mine", err: failure }]);
+  expect(answers.bytes).toBe(0);
 });
