@@ -199,6 +199,19 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     expect(users).not.toContain("500@example.com");
   });
 
+  test("an invitation of an address that becomes a member's is listed neither to owners nor to the member", async () => {
+    const own = await api.project(owner);
+    const [email, user] = [address(), await api.user()];
+    await put(own, email, "owner");
+    await api.join(user, own);
+    const stated = await api.token(user.userId, { email });
+    expect((await api.get("/invitations", stated)).body.data).toEqual([]);
+    expect((await put(own, email, "owner", stated)).body.slug).toBe("permission-denied");
+    const { body } = await api.get(listOf(own), owner);
+    expect(body.data.map((member: Json) => member.email)).toContain(email);
+    expect(body.invited).toEqual([]);
+  });
+
   test("what names nobody and roles that are none are 400 by name", async () => {
     const nobody = await put(project, "nobody", "member");
     expect([nobody.status, nobody.body.errors[0].field]).toEqual([400, "user_id"]);

@@ -130,14 +130,20 @@ export async function readInvitations(
     ORDER BY i.created_at DESC, p.id, i.invitee`;
 }
 
-/** The invitations of a project that nobody has accepted, by whom they name. */
+/**
+ * The invitations of a project that can be accepted, by whom they name. One of an address that has become that of a
+ * member is left out: to withdraw it would remove the member.
+ */
 export async function readPending(
   sql: Queryable,
   projectId: string,
 ): Promise<{ user: string; role: string; since: Date }[]> {
   return await sql<{ user: string; role: string; since: Date }[]>`
     SELECT i.invitee AS user, i.role, i.created_at AS since FROM invitations i
-    WHERE i.project_id = ${projectId} AND ${isOpen(sql)} ORDER BY i.invitee`;
+    WHERE i.project_id = ${projectId} AND ${isOpen(sql)} AND i.invitee NOT IN (
+      SELECT lower(u.email COLLATE "C") FROM memberships m JOIN users u ON u.id = m.user_id
+      WHERE m.project_id = ${projectId} AND u.email IS NOT NULL)
+    ORDER BY i.invitee`;
 }
 
 /** The id of the member whom the reference names. Nobody else is looked up. */
