@@ -89,6 +89,10 @@ interface Testing {
   constants(): Constants;
   /** SipHash with these rounds; the key has 16 bytes. Without one it is that of the tables of this process. */
   sipHash(rounds: "1-3" | "2-4", key: Uint8Array | undefined, message: Uint8Array): bigint;
+  /** Bytes that all slabs of the process have reserved, and those in the heaps of glibc, 0 with another C library. */
+  heldMemory(): { slabs: number; heap: number };
+  /** How many slots of its hash tables are looked at to find each vector of a dimension once. */
+  hashProbes(projectId: string, dimension: number): number;
   /** What native code reads of Markdown. */
   plainText(markdown: string): string;
   /** The heading of a chunk as it was rendered; null without one. */
@@ -110,6 +114,8 @@ export const {
   runKernel,
   constants,
   sipHash,
+  heldMemory,
+  hashProbes,
   plainText,
   renderedHeading,
   renderedContent,

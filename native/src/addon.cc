@@ -68,6 +68,8 @@ static Napi::Object testingExports(Napi::Env env) {
   add<runKernel>(env, exports, "runKernel");
   add<constants>(env, exports, "constants");
   add<sipHashCall>(env, exports, "sipHash");
+  add<heldMemory>(env, exports, "heldMemory");
+  add<hashProbes>(env, exports, "hashProbes");
   add<markdownPlainText>(env, exports, "plainText");
   add<renderedHeading>(env, exports, "renderedHeading");
   add<renderedContent>(env, exports, "renderedContent");

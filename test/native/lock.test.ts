@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { locked } from "../../native/lock.ts";
+import { turns } from "../../support/fake-clock.ts";
 import { inFolderAsync, upTo } from "./support.ts";
 
 const PROGRAM = join(import.meta.dir, "../../native/lock.ts");
@@ -13,7 +14,7 @@ test("work under one lock never overlaps, and a failure releases the lock", asyn
     const jobs = upTo(4).map((job) =>
       locked(lock, async () => {
         most = Math.max(most, ++running);
-        await Bun.sleep(5);
+        await turns();
         running--;
         if (job === 1) throw new Error("broken");
       }),

@@ -30,10 +30,7 @@ const hitsOf = (outcome: native.SearchOutcome): Hits =>
 function planOf(scope: string, exact?: boolean): string {
   const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
   searchJson(project, scope, json, "/", report, exact);
-  for (const milliseconds of report.subarray(0, 3)) {
-    expect(milliseconds).toBeGreaterThanOrEqual(0);
-    expect(milliseconds).toBeLessThan(10_000);
-  }
+  for (const milliseconds of report.subarray(0, 3)) expect(milliseconds).toBeGreaterThanOrEqual(0);
   return native.PLANS[report[3] as number] as string;
 }
 

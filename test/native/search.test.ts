@@ -378,10 +378,12 @@ describe("memory", () => {
       native.dropProject(project);
       Bun.gc(true);
     };
-    for (let i = 0; i < 5; i++) round();
-    const before = process.memoryUsage.rss();
-    for (let i = 0; i < 15; i++) round();
-    // One round uses about 8 MiB, so leaks of fifteen rounds would be 120 MiB.
-    expect(process.memoryUsage.rss() - before).toBeLessThan(50 * 2 ** 20);
+    round();
+    const before = testing.heldMemory();
+    for (let i = 0; i < 3; i++) round();
+    const after = testing.heldMemory();
+    expect(after.slabs).toBe(before.slabs);
+    // Less than a hundred bytes for each search.
+    expect(after.heap - before.heap).toBeLessThan(3 * 300 * 100);
   });
 });

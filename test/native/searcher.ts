@@ -1,5 +1,6 @@
 /**
- * A worker that searches until the scope "growing" is removed, and checks each answer. If the project
+ * A worker that searches until the scope "growing" is removed, and checks each answer. It tells when it has searched
+ * once, and its report at the end. If the project
  * may be dropped meanwhile, it ends once the project is loaded without the scope.
  */
 
@@ -53,7 +54,7 @@ self.onmessage = async ({ data }: MessageEvent<Assignment>) => {
     if (stableOrdinals === null && !mayVanish) faults.push("the stable scope is gone");
     if (stableOrdinals?.some((ordinal) => ordinal >= stable)) faults.push("a chunk of no scope");
     for (const ordinal of ordinalsOf("growing", query) ?? []) largest = Math.max(largest, ordinal);
-    searches++;
+    if (++searches === 1) self.postMessage("begun");
     if (searches % SEARCHES_PER_PAUSE === 0) await Bun.sleep(PAUSE_MS);
   }
   self.postMessage({ searches, faults, largest });

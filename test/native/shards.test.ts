@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
+import { until } from "../../support/until.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import {
   answersOf,
@@ -213,11 +214,10 @@ describe("chunks that no scope names any more", () => {
     const { project, search } = halfDeleted();
     const truth = search().map(({ ids }) => ids);
     const maintenance = maintainInBackground(project, DIMENSION, 2, new Uint32Array(0));
-    const until = performance.now() + 60_000;
-    while ((part(project)?.vectors ?? 0) > COUNT / 2 && performance.now() < until) {
+    await until("half of the vectors are freed", () => {
       expect(search().map(({ ids }) => ids)).toEqual(truth);
-      await Bun.sleep(5);
-    }
+      return part(project)?.vectors === COUNT / 2;
+    });
     await maintenance.stop();
     expect(part(project)?.vectors).toBe(COUNT / 2);
     expect(search().map(({ ids }) => ids)).toEqual(truth);

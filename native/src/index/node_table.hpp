@@ -31,6 +31,18 @@ class NodeTable {
     return NONE;
   }
 
+  /// How many slots are looked at to find each node once.
+  template <typename HashOf>
+  uint64_t probes(const HashOf& hashOf) const {
+    uint64_t sum = 0;
+    for (size_t slot = 0; slot < slots_.size(); slot++) {
+      if (slots_[slot] == NONE) continue;
+      const size_t first = slotOf(hashOf(slots_[slot]));
+      sum += 1 + (slot >= first ? slot - first : slot + slots_.size() - first);
+    }
+    return sum;
+  }
+
   /// Any thread may ask; all else is for the writer.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 

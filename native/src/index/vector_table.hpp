@@ -38,6 +38,11 @@ class VectorTable {
   /// Adds a vector that is not there yet and returns its node. Writer only.
   uint32_t add(uint64_t hash, const float* vector);
 
+  /// How many slots of the hash table are looked at to find each vector once. Writer only.
+  uint64_t probes() const {
+    return byHash_.probes([this](uint32_t node) { return hashes_.at(node); });
+  }
+
   uint64_t vectorBytes() const { return uint64_t{nodes()} * vectors_.rowBytes(); }
   /// Bytes besides the vectors.
   uint64_t bookkeepingBytes() const;

@@ -13,6 +13,10 @@
 
 namespace tessera {
 
+static std::atomic<uint64_t> reserved{0};
+
+uint64_t Slab::reservedBytes() { return reserved; }
+
 static size_t wholePages(size_t bytes) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -23,6 +27,7 @@ Slab::Slab(size_t capacity) : capacity_(capacity) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<uint8_t*>(memory);
+  reserved += capacity_;
 }
 
 void Slab::preferHugePages() {
@@ -32,7 +37,10 @@ void Slab::preferHugePages() {
 #endif
 }
 
-Slab::~Slab() { munmap(data_, wholePages(capacity_)); }
+Slab::~Slab() {
+  munmap(data_, wholePages(capacity_));
+  reserved -= capacity_;
+}
 
 void Slab::mapFile(int fd, size_t length) {
   if (length == 0 || length > capacity_) throw std::system_error(EINVAL, std::generic_category());

@@ -23,6 +23,9 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
+  /// What all slabs of the process have reserved.
+  static uint64_t reservedBytes();
+
   uint8_t* data() const { return data_; }
   size_t capacity() const { return capacity_; }
 
