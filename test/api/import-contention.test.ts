@@ -207,8 +207,7 @@ describe("while a transaction that has changed scopes of a project stays open", 
         await inner`UPDATE environment_files SET file_id = file_id WHERE project_id = ${project.id}`;
         throw new Error("rolled back");
       });
-      expect(fails).rejects.toThrow("rolled back");
-      await fails.catch(() => {});
+      await expect(fails).rejects.toThrow("rolled back");
       for (let i = 0; i < 3; i++) {
         await tx`UPDATE environment_files SET file_id = file_id WHERE project_id = ${project.id}`;
       }

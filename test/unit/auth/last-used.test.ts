@@ -62,7 +62,7 @@ describe("the last use of an API key", () => {
   test("a refused key is not recorded as used", async () => {
     const { id, key } = await newKey();
     await sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${id}`;
-    expect(Promise.resolve(verifier.verify(key))).rejects.toThrow("not valid");
+    await expect(Promise.resolve(verifier.verify(key))).rejects.toThrow("not valid");
     await verifier.flush();
     expect(await lastUse(id)).toBeUndefined();
   });

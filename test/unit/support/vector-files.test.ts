@@ -149,12 +149,12 @@ test("a column of a Parquet file is found by a usual name, or by the given one",
   expect((await loadVectors(path, { dimension: 0, column: "features" })).values).toEqual(
     Float32Array.of(1, 2),
   );
-  expect(loadVectors(path, { dimension: 0 })).rejects.toThrow(
+  await expect(loadVectors(path, { dimension: 0 })).rejects.toThrow(
     "has no column emb, embedding, vector, only id, features",
   );
-  expect(loadVectors(path, { dimension: 0, column: "id" })).rejects.toThrow("not a list");
+  await expect(loadVectors(path, { dimension: 0, column: "id" })).rejects.toThrow("not a list");
   await Bun.write(path, parquet("emb", [[1, 2], [3]]));
-  expect(loadVectors(path, { dimension: 0 })).rejects.toThrow("row 1 of emb");
+  await expect(loadVectors(path, { dimension: 0 })).rejects.toThrow("row 1 of emb");
 });
 
 test("files with rows of unequal or no length are refused", () => {

@@ -114,7 +114,7 @@ describe("a gate", () => {
     const refused = gate.run("a", async () => {
       isStarted = true;
     });
-    expect(refused).rejects.toBe(OVERLOADED);
+    await expect(refused).rejects.toBe(OVERLOADED);
     expect(await gate.run("b", async () => "done")).toBe("done");
     reject(new Error("failed"));
     await expect(failing).rejects.toThrow("failed");

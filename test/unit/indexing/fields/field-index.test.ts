@@ -108,7 +108,7 @@ test("a damaged snapshot and one of another format are refused, and a missing on
     text.replace(`"format":4`, `"format":99`),
   ]) {
     writeFileSync(file, other);
-    expect(new FieldIndex().restore(PROJECT, folder)).rejects.toThrow();
+    await expect(new FieldIndex().restore(PROJECT, folder)).rejects.toThrow();
   }
 });
 

@@ -37,7 +37,7 @@ test("a segment that a thread of lower priority merges has the same bytes and nu
 test("a batch that cannot be built is refused, and the next one is built", async () => {
   const threads = new SegmentThreads(1);
   const broken = [{ id: "1", path: "a.md", content: null as unknown as string }];
-  expect(threads.run({ kind: "build", rows: broken })).rejects.toThrow(
+  await expect(threads.run({ kind: "build", rows: broken })).rejects.toThrow(
     "cannot make a text segment",
   );
   expect((await threads.run(buildOf(0))).buffer.byteLength).toBeGreaterThan(0);
