@@ -13,10 +13,12 @@ import {
 import { onCleanup } from "../../../support/cleanup.ts";
 import { startRedis } from "../../../support/processes/redis.ts";
 import { lacks } from "../../../support/programs.ts";
+import { until } from "../../../support/until.ts";
 
 const LONG_MS = 60_000;
 const SHORT_MS = 40;
-const DEADLINE_MS = 10_000;
+/** After this time a key of Redis has expired, whose clock counts whole milliseconds. */
+const EXPIRED_MS = 10;
 
 /** @param owner one of their own for each test that does not name it */
 const lifetime = (ttlSeconds: number, owner: string = crypto.randomUUID()) => ({
@@ -34,9 +36,30 @@ async function overRedis(): Promise<Coordinator> {
   return coordinator;
 }
 
-const coordinators = {
-  "in this process": createMemoryCoordinator(),
-  ...(withoutRedis ? {} : { "through Redis": await overRedis() }),
+interface Place {
+  readonly coordinator: Coordinator;
+  /** Lets the time pass in which values and leases expire. */
+  pass(ms: number): Promise<void>;
+}
+
+function inThisProcess(): Place {
+  let now = Date.now();
+  return {
+    coordinator: createMemoryCoordinator(() => now),
+    async pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+const throughRedis = async (): Promise<Place> => ({
+  coordinator: await overRedis(),
+  pass: (ms) => Bun.sleep(ms + EXPIRED_MS),
+});
+
+const places: Record<string, Place> = {
+  "in this process": inThisProcess(),
+  ...(withoutRedis ? {} : { "through Redis": await throughRedis() }),
 };
 
 function leaseOf(acquired: Acquired): Lease {
@@ -44,17 +67,7 @@ function leaseOf(acquired: Acquired): Lease {
   throw new Error(`the lease is held for ${acquired.heldForMs} ms`);
 }
 
-async function eventually<T>(look: () => Promise<T>, isRight: (seen: T) => boolean): Promise<T> {
-  const deadline = Date.now() + DEADLINE_MS;
-  for (;;) {
-    const seen = await look();
-    if (isRight(seen)) return seen;
-    if (Date.now() > deadline) throw new Error("this never came to be");
-    await Bun.sleep(5);
-  }
-}
-
-for (const [place, coordinator] of Object.entries(coordinators)) {
+for (const [place, { coordinator, pass }] of Object.entries(places)) {
   const name = () => crypto.randomUUID();
   const isFree = (acquired: Acquired) => "lease" in acquired;
 
@@ -83,7 +96,7 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
     test("vanish after their time", async () => {
       const counted = name();
       await coordinator.add(new Map([[counted, 5]]), 1);
-      await Bun.sleep(1_300);
+      await pass(1_000);
       expect(await coordinator.add(new Map([[counted, 0]]), 1)).toEqual([0]);
     });
   });
@@ -127,14 +140,16 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
     test("an expired lease can be acquired, and its holder has lost it", async () => {
       const wanted = name();
       const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
-      await eventually(() => coordinator.acquire(wanted, LONG_MS), isFree);
+      await pass(SHORT_MS);
+      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
       expect(await lost.renew(LONG_MS)).toBe(false);
     });
 
     test("a former holder cannot release a lease", async () => {
       const wanted = name();
       const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
-      await eventually(() => coordinator.acquire(wanted, LONG_MS), isFree);
+      await pass(SHORT_MS);
+      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
       await lost.release();
       expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(false);
     });
@@ -182,10 +197,8 @@ for (const [place, coordinator] of Object.entries(coordinators)) {
     test("an expired value is null", async () => {
       const key = name();
       await coordinator.put(key, "value", lifetime(1));
-      await eventually(
-        () => coordinator.get(key),
-        (value) => value === null,
-      );
+      await pass(1_000);
+      expect(await coordinator.get(key)).toBeNull();
     });
   });
 
@@ -234,10 +247,9 @@ describe("the values of an owner are bounded", () => {
       expect((await coordinator.get("large-0")) === part).toBe(true);
       for (let i = parts; i < parts + 2; i++)
         await coordinator.put(`large-${i}`, part, lifetime(60, "heavy"));
-      await eventually(
-        () => coordinator.get("large-0"),
-        (value) => value === null,
-      );
+      await until("the oldest value is gone", async () => {
+        return (await coordinator.get("large-0")) === null;
+      });
       for (const key of ["large-2", `large-${parts + 1}`]) {
         expect((await coordinator.get(key)) === part).toBe(true);
       }
@@ -268,13 +280,11 @@ describe("an unavailable Redis", () => {
     expect(error.slug).toBe("dependency-unavailable");
   };
   const answersAgain = (coordinator: Coordinator) =>
-    eventually(
-      () =>
-        coordinator.get("anything").then(
-          () => true,
-          () => false,
-        ),
-      (answers) => answers,
+    until("the coordinator answers again", () =>
+      coordinator.get("anything").then(
+        () => true,
+        () => false,
+      ),
     );
 
   for (const way of ["killed", "frozen"] as const) {
@@ -307,23 +317,22 @@ describe("an unavailable Redis", () => {
     async () => {
       const server = await startRedis();
       let deadConnections = 0;
-      const relay = Bun.listen<{ to?: Socket; isDead: () => boolean }>({
+      const relay = Bun.listen<{ to: Promise<Socket>; isDead: () => boolean }>({
         ...{ hostname: "127.0.0.1", port: 0 },
         socket: {
-          async open(from) {
+          open(from) {
             const generation = deadConnections;
             const isDead = () => generation < deadConnections;
-            from.data = { isDead };
             const { hostname, port } = new URL(server.url);
-            const to = await Bun.connect({
+            const to = Bun.connect({
               ...{ hostname, port: Number(port) },
               socket: { data: (_, bytes) => void (isDead() || from.write(bytes)) },
             });
-            from.data.to = to;
+            from.data = { to, isDead };
           },
           data: async (from, bytes) => {
-            while (from.data.to === undefined) await Bun.sleep(1);
-            if (!from.data.isDead()) from.data.to.write(bytes);
+            const to = await from.data.to;
+            if (!from.data.isDead()) to.write(bytes);
           },
         },
       });

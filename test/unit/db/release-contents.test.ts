@@ -8,8 +8,17 @@ import { addEnvironment, addProject, addUser, type Project } from "../../../supp
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 import { Random } from "../../../support/random.ts";
 import { random } from "../../../support/seed.ts";
+import { until } from "../../../support/until.ts";
 
 const { sql, url } = await createTestDatabase();
+
+/** Resolves once a session of this database waits for another. The server has those of other tests, too. */
+const untilBlocked = () =>
+  until("a statement waits for a lock", async () => {
+    const blocked = await sql`SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return blocked.length > 0;
+  });
 const owner = await addUser(sql);
 
 /** A working set that the test knows, and the releases made of it. */
@@ -259,8 +268,7 @@ describe("the contents of releases", () => {
     await sql.begin(async (tx) => {
       await world.release("v1", "contents", tx as unknown as Sql);
       purged = world.purge(["0.md"]);
-      const waits = () => sql`SELECT 1 FROM pg_locks WHERE NOT granted`;
-      while ((await waits()).length === 0) await Bun.sleep(5);
+      await untilBlocked();
     });
     await purged;
     expect(world.releases.get("v1")?.files.size).toBe(3);
@@ -269,8 +277,7 @@ describe("the contents of releases", () => {
     await sql.begin(async (tx) => {
       await tx`DELETE FROM file_versions WHERE id = ${world.files.get("1.md") as string}`;
       const creation = world.release("v2", "contents");
-      const waits = () => sql`SELECT 1 FROM pg_locks WHERE NOT granted`;
-      while ((await waits()).length === 0) await Bun.sleep(5);
+      await untilBlocked();
       purged = creation;
     });
     await purged;

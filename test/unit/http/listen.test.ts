@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { listen } from "../../../src/http/listen.ts";
 import type { Log } from "../../../src/observability/log.ts";
 import { DRAIN_REQUESTS_MS } from "../../../src/shared/limits.ts";
+import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
 const CLIENTS = 20;
 
@@ -33,27 +34,37 @@ function answerOf(socket: Socket): Promise<string> {
   return promise;
 }
 
-test("a drain answers every request that was sent before it began, and accepts no connection after", async () => {
-  const { listener } = world();
-  const release = Promise.withResolvers<void>();
-  listener.use(async () => {
-    await release.promise;
-    return new Response("done");
+describe("a drain", () => {
+  useFakeClock();
+
+  test("a drain answers every request that was sent before it began, and accepts no connection after", async () => {
+    const { listener } = world();
+    const [arrival, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let arrived = 0;
+    listener.use(async () => {
+      if (++arrived === CLIENTS) arrival.resolve();
+      await release.promise;
+      return new Response("done");
+    });
+    const sockets = await Promise.all(
+      Array.from({ length: CLIENTS }, () => connected(listener.port)),
+    );
+    const answers = sockets.map(answerOf);
+    for (const socket of sockets) socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const drained = listener.drain(DRAIN_REQUESTS_MS);
+    await arrival.promise;
+    // By now it accepts no connection, and waits for the answers.
+    await advance(DRAIN_REQUESTS_MS / 2);
+    release.resolve();
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toStartWith("HTTP/1.1 200");
+      expect(answer.toLowerCase()).toContain("connection: close");
+    }
+    await advance(DRAIN_REQUESTS_MS);
+    await drained;
+    await expect(connected(listener.port)).rejects.toThrow();
+    for (const socket of sockets) socket.destroy();
   });
-  const sockets = await Promise.all(
-    Array.from({ length: CLIENTS }, () => connected(listener.port)),
-  );
-  const answers = sockets.map(answerOf);
-  for (const socket of sockets) socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  const drained = listener.drain(DRAIN_REQUESTS_MS);
-  setTimeout(release.resolve, 300);
-  for (const answer of await Promise.all(answers)) {
-    expect(answer).toStartWith("HTTP/1.1 200");
-    expect(answer.toLowerCase()).toContain("connection: close");
-  }
-  await drained;
-  await expect(connected(listener.port)).rejects.toThrow();
-  for (const socket of sockets) socket.destroy();
 });
 
 test("whatever the application throws is answered with a problem, whose cause is in the log", async () => {

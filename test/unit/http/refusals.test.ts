@@ -2,6 +2,12 @@ import { expect, test } from "bun:test";
 import { Refusals } from "../../../src/http/refusals.ts";
 import type { Log } from "../../../src/observability/log.ts";
 import { OVERLOADED, problemBody } from "../../../src/problem/problem.ts";
+import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
+
+useFakeClock();
+
+/** How often refusals are sent that are due. */
+const TICK_MS = 20;
 
 function world(options: ConstructorParameters<typeof Refusals>[3] = {}) {
   const lines: unknown[] = [];
@@ -15,11 +21,9 @@ function world(options: ConstructorParameters<typeof Refusals>[3] = {}) {
   return { refuse, lines };
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-/** True for an answer that is held back for longer than the turn of the event loop. */
+/** True for an answer that is held back until time has passed. */
 const isHeld = (answer: Promise<Response>) =>
-  Promise.race([answer.then(() => false), turn().then(() => true)]);
+  Promise.race([answer.then(() => false), turns().then(() => true)]);
 
 test("a refusal is the problem document of the request, with Retry-After", async () => {
   const { refuse } = world();
@@ -36,13 +40,16 @@ test("a connection is refused at once, one that retries at once waits, and too m
   const connections = ["a", "b", "c", "d", "e"];
   const first = connections.map((connection) => isHeld(refuse("r", connection)));
   expect(await Promise.all(first)).toEqual(connections.map(() => false));
-  await turn();
-  const startedAt = performance.now();
+  await turns();
   const answers = connections.map((connection) => refuse(connection, connection));
-  expect(await Promise.all(answers.map(isHeld))).toEqual([true, true, true, false, false]);
+  const held = () => Promise.all(answers.map(isHeld));
+  expect(await held()).toEqual([true, true, true, false, false]);
+  await advance(39);
+  expect(await held()).toEqual([true, true, true, false, false]);
+  await advance(1);
+  expect(await held()).toEqual(connections.map(() => false));
   const ids = (await Promise.all(answers)).map((answer) => answer.headers.get("x-request-id"));
   expect(ids).toEqual(connections);
-  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(40);
 });
 
 test("the more connections retry at once, the longer each waits for its turn, and the next retry waits as well", async () => {
@@ -50,21 +57,23 @@ test("the more connections retry at once, the longer each waits for its turn, an
   const { refuse } = world({ pauseMs: 200, perTick: 1 });
   const names = Array.from({ length: CONNECTIONS }, (_, i) => `c${i}`);
   for (const name of names) await refuse("r", name);
-  await turn();
-  const startedAt = performance.now();
-  const order: string[] = [];
-  const answers = names.map(async (name) => {
+  await turns();
+  const sentAt: [string, number][] = [];
+  const retry = async (name: string) => {
     await refuse("r", name);
-    order.push(name);
-    return refuse("r", name);
+    sentAt.push([name, performance.now()]);
+  };
+  const retries = names.map(async (name) => {
+    await retry(name);
+    // A request of the same turn of the event loop would not wait.
+    await turns(1);
+    await retry(name);
   });
-  while (order.length < CONNECTIONS) await Bun.sleep(1);
-  const sentAt = performance.now();
-  expect(order).toEqual(names);
-  // Timers are late, and never early.
-  expect(sentAt - startedAt).toBeGreaterThanOrEqual(200 + (CONNECTIONS - 2) * 20);
-  await answers[0];
-  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
+  await advance(400 + CONNECTIONS * TICK_MS);
+  await Promise.all(retries);
+  const first = names.map((name, i): [string, number] => [name, 200 + i * TICK_MS]);
+  const next = first.map(([name, at]): [string, number] => [name, at + 200]);
+  expect(sentAt).toEqual([...first, ...next]);
 });
 
 test("requests that arrive together on a connection are all refused at once", async () => {
@@ -76,25 +85,28 @@ test("requests that arrive together on a connection are all refused at once", as
 test("a client that waits for as long as Retry-After says is refused at once", async () => {
   const { refuse } = world({ pauseMs: 20 });
   await refuse("r", "a");
-  await Bun.sleep(25);
+  await advance(20);
   expect(await isHeld(refuse("r", "a"))).toBeFalse();
+  await advance(19);
+  expect(await isHeld(refuse("r", "a"))).toBeTrue();
 });
 
 test("behind a proxy, a tenant waits neither for another's retries on a connection nor for all that are due", async () => {
   const { refuse } = world({ pauseMs: 100, perTick: 1 });
   const names = Array.from({ length: 20 }, (_, i) => `c${i}`);
   for (const name of names) await refuse("r", name, "greedy");
-  await turn();
+  await turns();
   const order: string[] = [];
   const retry = async (name: string, tenant: string) => {
     await refuse("r", name, tenant);
     order.push(tenant);
   };
   const retries = names.map((name) => retry(name, "greedy"));
-  await turn();
+  await turns();
   expect(await isHeld(refuse("r", "c0", "modest"))).toBeFalse();
-  await turn();
+  await turns();
   retries.push(retry("c0", "modest"));
+  await advance(100 + names.length * TICK_MS);
   await Promise.all(retries);
   expect(order.indexOf("modest")).toBeLessThan(5);
 });
@@ -103,9 +115,10 @@ test("a refusal with a reason of its own waits as any other", async () => {
   const { refuse } = world({ pauseMs: 20 });
   const own = () => new Response("its reason");
   expect(await (await refuse("r", "a", "greedy", own)).text()).toBe("its reason");
-  await turn();
+  await turns();
   const again = refuse("r", "a", "greedy", own);
   expect(await isHeld(again)).toBeTrue();
+  await advance(20);
   expect(await (await again).text()).toBe("its reason");
 });
 

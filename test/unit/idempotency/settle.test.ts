@@ -1,15 +1,13 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { settle } from "../../../src/idempotency/settle.ts";
 import { Problem } from "../../../src/problem/problem.ts";
+import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
-const ATTEMPT_MS = 60_000;
+useFakeClock();
+
+const ATTEMPT_MS = 1_000;
 const SETTLE_MS = 200;
 const TICK_MS = 10;
-/** Promises that follow one another within a tick. */
-const TURNS_PER_TICK = 50;
-
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 const unknown = (cause: unknown) => new Problem("idempotency-conflict", { cause });
@@ -37,10 +35,7 @@ async function outcomeOf(attempt: () => Promise<string>, withinMs = SETTLE_MS + 
       outcome = error instanceof Problem ? error.slug : error.code;
     },
   );
-  for (let ms = 0; ms <= withinMs; ms += TICK_MS) {
-    for (let turn = 0; turn < TURNS_PER_TICK; turn++) await Promise.resolve();
-    jest.advanceTimersByTime(TICK_MS);
-  }
+  await advance(withinMs);
   return outcome;
 }
 

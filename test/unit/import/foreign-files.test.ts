@@ -92,6 +92,6 @@ describe("a file in the format of another program", () => {
     };
     expect(isAlive()).toBe(true);
     owner.kill("SIGKILL");
-    await until(() => !isAlive());
+    await until("the process that reads has ended", () => !isAlive());
   });
 });

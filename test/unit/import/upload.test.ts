@@ -1,7 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { readUpload } from "../../../src/api/imports/upload.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 import { IMPORT_PACE_BYTES } from "../../../src/shared/limits.ts";
+import { advance, useFakeClock } from "../../../support/fake-clock.ts";
+
+useFakeClock();
 
 /** A body that sends a piece of this size per interval, without end. */
 function dripping(bytes: number, everyMs: number): ReadableStream<Uint8Array> {
@@ -27,31 +30,35 @@ const NEVER: ReadableStream<Uint8Array> = new ReadableStream({});
 
 describe("an upload of an import", () => {
   test("that stops or only drips is ended by the time limit", async () => {
-    expect(await outcome(NEVER, { maxBytes: 10, paceMs: 50 })).toMatchObject({
-      slug: "request-timeout",
-    });
-    const drips = await outcome(dripping(1, 5), { maxBytes: 1_000_000, paceMs: 200 });
-    expect(drips.slug).toBe("request-timeout");
-    expect(drips.bytes).toBeGreaterThan(0);
+    const stopped = outcome(NEVER, { maxBytes: 10, paceMs: 50 });
+    await advance(50);
+    expect(await stopped).toEqual({ bytes: 0, slug: "request-timeout" });
+    const drips = outcome(dripping(1, 5), { maxBytes: 1_000_000, paceMs: 202 });
+    await advance(202);
+    expect(await drips).toEqual({ bytes: 40, slug: "request-timeout" });
   });
 
   test("that arrives late because the thread was busy is ended by the time limit, too", async () => {
+    // The time of the thread, in which timers do not fire.
+    const clock = spyOn(performance, "now");
+    let now = 0;
+    clock.mockImplementation(() => now);
     const busy = new ReadableStream<Uint8Array>({
       pull(controller) {
-        const end = performance.now() + 60;
-        while (performance.now() < end);
+        now += 60;
         controller.enqueue(new Uint8Array(1));
       },
     });
     const { slug } = await outcome(busy, { maxBytes: 10, paceMs: 50 });
+    clock.mockRestore();
     expect(slug).toBe("request-timeout");
   });
 
   test("that keeps its pace goes on, up to the limit of the whole", async () => {
     const bounds = { maxBytes: Number.MAX_SAFE_INTEGER, paceMs: 500, totalMs: 1_500 };
-    const { bytes, slug } = await outcome(dripping(IMPORT_PACE_BYTES, 20), bounds);
-    expect(slug).toBe("request-timeout");
-    expect(bytes).toBeGreaterThan(IMPORT_PACE_BYTES * 5);
+    const steady = outcome(dripping(IMPORT_PACE_BYTES, 400), bounds);
+    await advance(1_500);
+    expect(await steady).toEqual({ bytes: 3 * IMPORT_PACE_BYTES, slug: "request-timeout" });
   });
 
   test("does not pay for the time that the import takes", async () => {
@@ -64,16 +71,21 @@ describe("an upload of an import", () => {
       },
     });
     let bytes = 0;
-    for await (const piece of readUpload(body, { maxBytes: 100, paceMs: 200 })) {
-      bytes += piece.byteLength;
-      await Bun.sleep(150);
-    }
+    const imported = (async () => {
+      for await (const piece of readUpload(body, { maxBytes: 100, paceMs: 200 })) {
+        bytes += piece.byteLength;
+        await Bun.sleep(150);
+      }
+    })();
+    await advance(3 * 150);
+    await imported;
     expect(bytes).toBe(30);
   });
 
   test("with more bytes than the limit is too large, and one that breaks cannot be read", async () => {
-    const exceeded = await outcome(dripping(60, 1), { maxBytes: 100 });
-    expect(exceeded).toEqual({ bytes: 60, slug: "payload-too-large" });
+    const exceeding = outcome(dripping(60, 1), { maxBytes: 100 });
+    await advance(2);
+    expect(await exceeding).toEqual({ bytes: 60, slug: "payload-too-large" });
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.error(new Error("gone")),
     });

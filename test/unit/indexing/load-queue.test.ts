@@ -6,12 +6,15 @@ import {
   INDEX_TENANT_LOADS_MAX,
   INDEX_TENANT_LOADS_WAITING_MAX,
 } from "../../../src/shared/limits.ts";
+import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
 import { SEED } from "../../../support/seed.ts";
+
+useFakeClock();
 
 /** Longer than any test. */
 const LONG_MS = 600_000;
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = () => turns(1);
 
 /** A queue whose loads end on command. */
 class World {
@@ -51,11 +54,6 @@ class World {
   async endAll(): Promise<void> {
     await settled();
     while (this.running > 0) await this.endOldest();
-  }
-
-  /** Waits until so many loads have begun, whose turns end with time. */
-  async untilBegun(count: number): Promise<void> {
-    while (this.begun.length < count) await Bun.sleep(1);
   }
 }
 
@@ -153,6 +151,7 @@ describe("loads that requests wait for", () => {
     world.askAll("a", INDEX_LOADS_AT_ONCE);
     const late = [world.ask("a", "late", 1), world.ask("b", "late", 1), world.ask("b", "kept", 1)];
     const kept = world.ask("c", "kept");
+    await advance(1);
     expect(await Promise.all(late)).toEqual([undefined, undefined, undefined]);
     expect(world.queue.length).toBe(INDEX_LOADS_AT_ONCE + 1);
     await world.endAll();
@@ -176,7 +175,9 @@ describe("loads that requests wait for", () => {
     const world = new World();
     world.askAll("a", INDEX_TENANT_LOADS_MAX);
     for (let i = 0; i < INDEX_TENANT_LOADS_WAITING_MAX + 1; i++) {
-      expect(await world.ask("a", "late", 0.1)).toBeUndefined();
+      const late = world.ask("a", "late", 1);
+      await advance(1);
+      expect(await late).toBeUndefined();
     }
     const kept = world.ask("a", "late");
     await world.endAll();
@@ -198,15 +199,19 @@ describe("loads that requests wait for", () => {
   });
 
   test("that take long delay the next for one turn only, and a tenant has a bounded number of them", async () => {
-    const world = new World(2);
+    const TURN_MS = 20;
+    const world = new World(TURN_MS);
     world.askAll("a", INDEX_TENANT_LOADS_MAX + 5);
-    await world.untilBegun(INDEX_TENANT_LOADS_MAX);
+    await advance(TURN_MS - 1);
+    expect(world.begun).toHaveLength(INDEX_LOADS_AT_ONCE);
+    await advance(TURN_MS * INDEX_TENANT_LOADS_MAX);
+    expect(world.begun).toHaveLength(INDEX_TENANT_LOADS_MAX);
     world.askAll("b", 2);
-    await world.untilBegun(INDEX_TENANT_LOADS_MAX + 2);
+    await advance(TURN_MS * 2);
     expect(world.begun.slice(INDEX_TENANT_LOADS_MAX)).toEqual(["b:b0", "b:b1"]);
     await world.endOldest();
-    await world.untilBegun(INDEX_TENANT_LOADS_MAX + 3);
-    expect(world.begun.at(-1)).toBe(`a:a${INDEX_TENANT_LOADS_MAX}`);
+    await advance(TURN_MS);
+    expect(world.begun.slice(INDEX_TENANT_LOADS_MAX + 2)).toEqual([`a:a${INDEX_TENANT_LOADS_MAX}`]);
   });
 
   test("that fail reject for their requests, and leave their places to others", async () => {

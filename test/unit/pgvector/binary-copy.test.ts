@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/db/client.ts";
 import { CopyRows, copyRows } from "../../../src/pgvector/replicator/binary-copy.ts";
-import { DB_WRITE_DEADLINE_MS } from "../../../src/shared/limits.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
@@ -33,15 +32,17 @@ describe.each([1, MANY])("a COPY of %d rows", (count) => {
     ],
     ["a value that a constraint forbids", "23502", (rows: CopyRows) => rows.row(2).int4(1).null()],
     ["another number of columns", "22P04", (rows: CopyRows) => rows.row(1).int4(1)],
-  ])("that PostgreSQL refuses for %s fails at once with its error", async (_, code, first) => {
-    const [before] = await sql`SELECT pg_backend_pid() AS pid`;
-    const begun = performance.now();
-    await expect(store(filled(first))).rejects.toMatchObject({ code });
-    expect(performance.now() - begun).toBeLessThan(DB_WRITE_DEADLINE_MS);
-    const [after] = await sql`SELECT pg_backend_pid() AS pid`;
-    expect(after?.pid).toBe(before?.pid);
-    expect(await places()).toEqual([]);
-  });
+  ])(
+    "that PostgreSQL refuses for %s fails with its error, not by its deadline",
+    async (_, code, first) => {
+      const [before] = await sql`SELECT pg_backend_pid() AS pid`;
+      // The deadline of a statement that is not answered has another code.
+      await expect(store(filled(first))).rejects.toMatchObject({ code });
+      const [after] = await sql`SELECT pg_backend_pid() AS pid`;
+      expect(after?.pid).toBe(before?.pid);
+      expect(await places()).toEqual([]);
+    },
+  );
 
   test("after one that was refused stores all rows", async () => {
     await store(filled((rows) => rows.row(2).int4(1).text("any")));

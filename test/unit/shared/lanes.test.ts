@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Lanes } from "../../../src/shared/lanes.ts";
+import { turns } from "../../../support/fake-clock.ts";
 
 test("tasks run in order, at most as many at once as there are lanes", async () => {
   const lanes = new Lanes(2);
@@ -10,7 +11,7 @@ test("tasks run in order, at most as many at once as there are lanes", async () 
     await lanes.start(async () => {
       started.push(i);
       most = Math.max(most, ++running);
-      await Bun.sleep(i % 3);
+      await turns(i % 3);
       running--;
     });
   }
@@ -24,7 +25,7 @@ test("a failure is thrown once, after the tasks beside it have ended", async () 
   let ended = false;
   await lanes.start(() => Promise.reject(new Error("broken")));
   await lanes.start(async () => {
-    await Bun.sleep(5);
+    await turns();
     ended = true;
   });
   await expect(lanes.start(async () => expect.unreachable())).rejects.toThrow("broken");

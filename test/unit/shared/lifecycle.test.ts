@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { Resources } from "../../../src/shared/lifecycle.ts";
+import { advance, useFakeClock } from "../../../support/fake-clock.ts";
+
+useFakeClock();
 
 const BUDGET_MS = 100;
 
@@ -14,10 +17,12 @@ test("resources close in reverse order, and those that fail or hang keep no othe
   });
   resources.push("hanging too", () => new Promise(() => {}));
   resources.push("last", async () => {
-    await Bun.sleep(1);
+    await Bun.sleep(BUDGET_MS / 2);
     closed.push("last");
   });
-  await resources.close(BUDGET_MS, (name) => reported.push(name));
+  const closing = resources.close(BUDGET_MS, (name) => reported.push(name));
+  await advance(3 * BUDGET_MS);
+  await closing;
   expect(closed).toEqual(["last", "first"]);
   expect(reported).toEqual(["hanging too", "failing", "hanging"]);
 });

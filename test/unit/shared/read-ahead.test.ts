@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readAhead } from "../../../src/shared/read-ahead.ts";
+import { turns } from "../../../support/fake-clock.ts";
 
 /** Counts from 1, and notes what was asked for; 0 when it was closed. */
 async function* counting(asked: number[], fail?: number) {
@@ -18,7 +19,7 @@ test("every item comes once and in order, and its successor is asked for meanwhi
   const asked: number[] = [];
   const seen: number[] = [];
   for await (const item of readAhead(counting(asked))) {
-    await Bun.sleep(1);
+    await turns();
     if (item < 4) expect(asked).toContain(item + 1);
     seen.push(item);
   }

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { SharedWork } from "../../../src/shared/shared-work.ts";
+import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
+
+useFakeClock();
 
 test("those who ask before a run begins share it, and those who ask later share the next", async () => {
   let runs = 0;
@@ -10,7 +13,8 @@ test("those who ask before a run begins share it, and those who ask later share 
     return run;
   });
   const first = [work.run(), work.run()];
-  while (runs === 0) await Bun.sleep(1);
+  await turns();
+  expect(runs).toBe(1);
   const second = [work.run(), work.run()];
   gate.resolve();
   expect(await Promise.all([...first, ...second])).toEqual([1, 1, 2, 2]);
@@ -19,15 +23,18 @@ test("those who ask before a run begins share it, and those who ask later share 
 
 test("however many ask, the work takes a tenth of the time", async () => {
   const RUN_MS = 5;
-  let runs = 0;
+  const begunAt: number[] = [];
   const work = new SharedWork(async () => {
-    runs++;
+    begunAt.push(performance.now());
     await Bun.sleep(RUN_MS);
   });
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < 500) await work.run();
-  // The rest of the last run has not passed yet.
-  expect((runs - 1) * RUN_MS).toBeLessThanOrEqual((performance.now() - startedAt) / 9);
+  const ask = async () => {
+    while (performance.now() < 500) await work.run();
+  };
+  const asking = [ask(), ask(), ask()];
+  await advance(500 + RUN_MS);
+  await Promise.all(asking);
+  expect(begunAt).toEqual([0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500]);
 });
 
 test("work that fails is reported to those who share it, and the next run is not affected", async () => {
@@ -37,8 +44,7 @@ test("work that fails is reported to those who share it, and the next run is not
     return "here";
   });
   const asked = [work.run(), work.run()];
-  for (const answer of asked) expect(answer).rejects.toThrow("away");
-  await Promise.allSettled(asked);
+  await Promise.all(asked.map((answer) => expect(answer).rejects.toThrow("away")));
   fails = false;
   expect(await work.run()).toBe("here");
 });

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { TenantTurns } from "../../../src/tenants/tenant-turns.ts";
+import { advance, turns as loopTurns, useFakeClock } from "../../../support/fake-clock.ts";
+
+useFakeClock();
 
 const LONG_MS = 60_000;
 const taken = async (turns: TenantTurns, tenant: string, cost?: number) => {
@@ -17,7 +20,9 @@ describe("turns of a tenant", () => {
         await Bun.sleep(5);
         order.push(`${name} ends`);
       });
-    await Promise.all([run("a", "one"), run("b", "one"), run("c", "one"), run("x", "other")]);
+    const all = [run("a", "one"), run("b", "one"), run("c", "one"), run("x", "other")];
+    await advance(3 * 5);
+    await Promise.all(all);
     const own = order.filter((each) => !each.startsWith("x"));
     expect(own).toEqual(["a", "b", "c"].flatMap((name) => [`${name} begins`, `${name} ends`]));
     expect(order.indexOf("x begins")).toBeLessThan(order.indexOf("a ends"));
@@ -27,10 +32,17 @@ describe("turns of a tenant", () => {
     const turns = new TenantTurns({ waitMaxMs: 20 });
     const end = await taken(turns, "one");
     let begun = false;
-    const late = await turns.run("one", async () => {
+    let outcome: unknown = "waiting";
+    const late = turns.run("one", async () => {
       begun = true;
     });
-    expect([late, begun]).toEqual([undefined, false]);
+    void late.then((result) => {
+      outcome = result;
+    });
+    await advance(19);
+    expect(outcome).toBe("waiting");
+    await advance(1);
+    expect([outcome, begun]).toEqual([undefined, false]);
     const next = turns.run("one", async () => "done");
     end();
     expect(await next).toBe("done");
@@ -53,7 +65,7 @@ describe("turns of a tenant", () => {
   test("that fail end, too", async () => {
     const turns = new TenantTurns({ waitMaxMs: LONG_MS });
     const failing = turns.run("one", () => Promise.reject(new Error("no")));
-    expect(failing).rejects.toThrow("no");
+    await expect(failing).rejects.toThrow("no");
     expect(await turns.run("one", async () => "done")).toBe("done");
   });
 
@@ -68,7 +80,9 @@ describe("turns of a tenant", () => {
       held -= Math.min(cost, 10);
       end();
     };
-    await Promise.all([3, 3, 3, 8, 100, 1, 9, 2, 2, 2, 2, 2, 10].map(work));
+    const all = [3, 3, 3, 8, 100, 1, 9, 2, 2, 2, 2, 2, 10].map(work);
+    await advance(all.length);
+    await Promise.all(all);
     expect(held).toBe(0);
   });
 
@@ -77,23 +91,41 @@ describe("turns of a tenant", () => {
     const turns = new TenantTurns({
       ...{ waitMaxMs: LONG_MS, restFactor: 4, restMaxMs: LONG_MS, isAlone: () => isAlone },
     });
-    const begun = performance.now();
-    const run = () => turns.run("one", () => Bun.sleep(20));
-    await run();
-    await run();
-    expect(performance.now() - begun).toBeGreaterThanOrEqual(20 + 4 * 20 + 20);
+    const begunAt: number[] = [];
+    const run = () =>
+      turns.run("one", () => {
+        begunAt.push(performance.now());
+        return Bun.sleep(20);
+      });
+    const both = [run(), run()];
+    await advance(20 + 4 * 20 + 20);
+    await Promise.all(both);
+    expect(begunAt).toEqual([0, 20 + 4 * 20]);
+    // The rest that has begun meanwhile ends.
+    await advance(4 * 20);
     isAlone = true;
-    const order: string[] = [];
     const end = await taken(turns, "one");
-    const next = taken(turns, "one").then(() => order.push("next"));
+    await advance(20);
+    let isNext = false;
+    void taken(turns, "one").then(() => {
+      isNext = true;
+    });
     end();
-    await next;
-    expect(order).toEqual(["next"]);
+    await loopTurns();
+    expect(isNext).toBe(true);
   });
 
   test("rest no longer than the bound", async () => {
-    const turns = new TenantTurns({ waitMaxMs: LONG_MS, restFactor: 1e9, restMaxMs: 1 });
-    expect(await turns.run("one", () => Bun.sleep(1).then(() => "first"))).toBe("first");
-    expect(await turns.run("one", async () => "second")).toBe("second");
+    const turns = new TenantTurns({ waitMaxMs: LONG_MS, restFactor: 1e9, restMaxMs: 30 });
+    const begunAt: number[] = [];
+    const run = () =>
+      turns.run("one", () => {
+        begunAt.push(performance.now());
+        return Bun.sleep(1);
+      });
+    const both = [run(), run()];
+    await advance(1 + 30 + 1);
+    await Promise.all(both);
+    expect(begunAt).toEqual([0, 1 + 30]);
   });
 });

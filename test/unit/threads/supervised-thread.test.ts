@@ -1,12 +1,15 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, jest, test } from "bun:test";
 import { SupervisedThread } from "../../../src/threads/supervised-thread.ts";
+import { advance } from "../../../support/fake-clock.ts";
 import type { TestProtocol } from "./test-thread.ts";
 
 const PAUSE_MS = 20;
-const LIMIT_MS = 10_000;
+/** Longer than a test may take. */
+const LONG_MS = 3_600_000;
 const open: SupervisedThread<TestProtocol>[] = [];
 
 afterEach(async () => {
+  jest.useRealTimers();
   for (const thread of open.splice(0)) await thread.close();
 });
 
@@ -100,32 +103,32 @@ test.each([{}, { restartMs: PAUSE_MS }])(
 );
 
 test("a thread that is drained finishes its work, and is not started again", async () => {
+  jest.useFakeTimers();
   const { thread, told, crashes } = start({ restartMs: PAUSE_MS });
-  await thread.drain(LIMIT_MS);
+  await thread.drain(LONG_MS);
   expect(told).toEqual(["started", "stopping"]);
-  await Bun.sleep(2 * PAUSE_MS);
-  expect(told).toHaveLength(2);
   expect(crashes).toEqual([]);
+  // No start is due.
+  expect(jest.getTimerCount()).toBe(0);
 });
 
 test("a thread that is drained between a crash and its restart ends at once", async () => {
-  const { thread, crashes, until } = start({ restartMs: LIMIT_MS });
+  const { thread, crashes, until } = start({ restartMs: LONG_MS });
   void thread.run("crash").catch(() => {});
   await until(() => crashes.length === 1);
-  const drained = await Promise.race([
-    thread.drain(LIMIT_MS).then(() => "drained"),
-    Bun.sleep(LIMIT_MS / 2).then(() => "waiting"),
-  ]);
-  expect(drained).toBe("drained");
+  await thread.drain(LONG_MS);
+  expect(thread.hasEnded).toBe(true);
 });
 
 test("a thread without tasks ends when its time is over, and one with a task does not", async () => {
+  jest.useFakeTimers();
   const idle = start({ idleMs: PAUSE_MS });
   const busy = start({ idleMs: PAUSE_MS });
-  await idle.thread.run("fast");
   await busy.thread.run("fast");
   void busy.thread.run("slow").catch(() => {});
-  while (!idle.thread.hasEnded) await Bun.sleep(PAUSE_MS);
-  await Bun.sleep(2 * PAUSE_MS);
-  expect(busy.thread.hasEnded).toBe(false);
+  await idle.thread.run("fast");
+  await advance(PAUSE_MS - 1);
+  expect([idle.thread.hasEnded, busy.thread.hasEnded]).toEqual([false, false]);
+  await advance(1);
+  expect([idle.thread.hasEnded, busy.thread.hasEnded]).toEqual([true, false]);
 });

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { createProvider } from "../../../../src/api/billing/provider.ts";
 import { type Provider, ProviderError } from "../../../../src/api/billing/provider-error.ts";
 import { sessionOf } from "../../../../src/api/billing/session.ts";
 import { BillingProvider, type Reaction } from "../../../../support/api/billing-provider.ts";
+import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 
 const SECRET = "sk_test_neverToBeSeen0123456789";
 const PARAMS = {
@@ -10,7 +11,10 @@ const PARAMS = {
   line_items: [{ price: "price_pro", quantity: 1 }],
 };
 
-function setUp(attemptTimeoutMs = 2_000): { double: BillingProvider; provider: Provider } {
+/** No answer of this process takes that long. */
+const LONG_MS = 60_000;
+
+function setUp(attemptTimeoutMs = LONG_MS): { double: BillingProvider; provider: Provider } {
   const prices = { price_pro: { amount: 1_999, currency: "usd" } };
   const double = new BillingProvider({ secretKey: SECRET, prices });
   const provider = createProvider({ secretKey: SECRET, apiBase: double.url, attemptTimeoutMs });
@@ -27,36 +31,55 @@ async function failure(work: Promise<unknown>): Promise<ProviderError> {
   throw new Error("expected a ProviderError");
 }
 
-const never: Reaction = () => new Promise(() => {});
-const stalling: Reaction = () =>
+/** Rejects, as `fetch` does, when the signal of the request is aborted. */
+const never = ({ signal }: RequestInit) =>
+  new Promise<Response>((_, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason));
+  });
+const stalling = async (init: RequestInit) =>
   new Response(
     new ReadableStream({
-      start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')),
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"id":'));
+        void never(init).catch((reason) => controller.error(reason));
+      },
     }),
   );
 const answering = (text: string, status = 200): Reaction => {
   return () => new Response(text, { status, headers: { "content-type": "application/json" } });
 };
 
-describe("the payment provider", () => {
+describe("a payment provider that does not answer", () => {
+  useFakeClock();
+  const ATTEMPT_MS = 3_000;
+  /** The SDK pauses for less before each retry. */
+  const PAUSE_MS = 1_500;
+
   test.each([
     ["never answers", never],
     ["stalls in the middle of its response", stalling],
   ])(
     "a provider that %s fails after three attempts with one idempotency key",
-    async (_, reaction) => {
-      const { double, provider } = setUp(150);
-      double.react(reaction, reaction, reaction);
-      const { refusal, answered } = await failure(provider.openSession(PARAMS, "the-key"));
+    async (_, answer) => {
+      const keys: unknown[] = [];
+      const send = async (_url: unknown, init: RequestInit = {}) => {
+        keys.push(new Headers(init.headers).get("idempotency-key"));
+        return await answer(init);
+      };
+      const sending = spyOn(globalThis, "fetch").mockImplementation(send as typeof fetch);
+      const { provider } = setUp(ATTEMPT_MS);
+      const failed = failure(provider.openSession(PARAMS, "the-key"));
+      await advance(3 * ATTEMPT_MS + 2 * PAUSE_MS);
+      const { refusal, answered } = await failed;
       expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
-      expect(double.received).toHaveLength(3);
-      for (const { headers } of double.received) {
-        expect(headers.get("idempotency-key")).toBe("the-key");
-      }
+      expect(keys).toEqual(["the-key", "the-key", "the-key"]);
+      sending.mockRestore();
       expect((await provider.openSession(PARAMS, "the-key")).isOpen).toBe(true);
     },
   );
+});
 
+describe("the payment provider", () => {
   test.each([
     "5",
     '"text"',

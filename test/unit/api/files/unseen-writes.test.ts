@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
 import { UNSEEN_MAX_BYTES, UnseenWrites } from "../../../../src/api/files/unseen-writes.ts";
 import { projectEmbedders } from "../../../../src/import/embedders/project-embedders.ts";
-import { until } from "../../../../support/until.ts";
+import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
+
+useFakeClock();
 
 const NEVER = new AbortController().signal;
+/** In this time it is seen that a text has its embeddings. */
+const SEEN_MS = 60;
 const HALF = UNSEEN_MAX_BYTES / 2;
 const embedders = projectEmbedders([], () => {});
 
@@ -26,9 +30,11 @@ function writing(countsMaxMs?: number) {
       return { projectId: "project", written: { file: { version_id: id } } as never };
     });
   const index = async (files = 1) => {
-    await until(() => unindexed.size === files);
+    await advance(SEEN_MS);
+    expect(unindexed.size).toBe(files);
     for (const resolve of unindexed) resolve();
     unindexed.clear();
+    await turns();
   };
   return { writes, write, stored, unembedded, index };
 }
@@ -40,7 +46,7 @@ test("what a user has written and searches do not show stays within the bound, a
   const fourth = write("d", 1);
   await write("x", UNSEEN_MAX_BYTES, "other");
   unembedded.delete("a");
-  await Bun.sleep(100);
+  await advance(SEEN_MS);
   // It has its embeddings, and searches do not show them yet.
   expect(stored).toEqual(["a", "b", "x"]);
   await index();
@@ -54,7 +60,7 @@ test("what a user has written and searches do not show stays within the bound, a
 test("many short texts count for more than they have, and a longer one than the bound is stored alone", async () => {
   const { write, stored, unembedded, index } = writing();
   const short = Array.from({ length: 200 }, (_, i) => write(String(i), 1));
-  await Bun.sleep(1);
+  await turns();
   const first = [...stored];
   expect(first.length).toBeGreaterThan(10);
   expect(first.length).toBeLessThan(short.length);
@@ -74,14 +80,14 @@ test("writes that fail, are admitted too late or have lost their client count no
     await admit(UNSEEN_MAX_BYTES);
     throw new Error("no");
   });
-  expect(failing).rejects.toThrow("no");
+  await expect(failing).rejects.toThrow("no");
   await write("a", UNSEEN_MAX_BYTES);
   // The one is refused while it waits, by what counts its bytes; the client of the other goes away.
   const refused = writes.during("one", NEVER, async (admit) => {
     void admit(UNSEEN_MAX_BYTES);
     throw new Error("refused");
   });
-  expect(refused).rejects.toThrow("refused");
+  await expect(refused).rejects.toThrow("refused");
   const client = new AbortController();
   const left = write("b", UNSEEN_MAX_BYTES, "one", client.signal).catch((error) => error.slug);
   client.abort();
@@ -96,13 +102,15 @@ test("a text counts for as long as others get their embeddings, however slowly, 
   await Promise.all([write("a", HALF), ...["b", "c", "d", "e"].map((id) => write(id, HALF / 4))]);
   const waiting = write("f", HALF);
   for (const id of ["b", "c", "d", "e"]) {
-    await Bun.sleep(400);
+    await advance(1_400);
+    expect(stored).not.toContain("f");
     unembedded.delete(id);
   }
   await index(4);
   await waiting;
-  const last = write("g", HALF);
-  await Bun.sleep(100);
+  void write("g", HALF);
+  await advance(1_400);
   expect(stored).not.toContain("g");
-  await last;
+  await advance(SEEN_MS + 100);
+  expect(stored).toContain("g");
 });

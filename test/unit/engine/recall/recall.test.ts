@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import type { RecallSample } from "../../../../native/index.ts";
 import { RecallMonitor } from "../../../../src/engine/recall/recall-monitor.ts";
 import { RecallWindow } from "../../../../src/engine/recall/recall-window.ts";
@@ -8,6 +8,7 @@ import {
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
 } from "../../../../src/shared/limits.ts";
+import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 import { searchRequest } from "../../../../support/requests.ts";
 
 /** Time in which a sample is certainly measured, and the rest after it is over. */
@@ -16,24 +17,9 @@ const CYCLE_MS = 3 * (RECALL_IDLE_POLL_MS + RECALL_INTERVAL_MS);
 /** Searches are divided into quarters. */
 const KINDS = 4;
 
-/** Timers of the test's clock fire at multiples of this. */
-const STEP_MS = 5;
-
-/** Lets time pass on the test's clock, with what follows from it. */
-async function pass(milliseconds: number): Promise<void> {
-  for (let passed = 0; passed < milliseconds; passed += STEP_MS) {
-    jest.advanceTimersByTime(STEP_MS);
-    // A sample that is there is added after a few turns.
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  }
-}
-
 const opened: RecallMonitor[] = [];
-beforeEach(() => {
-  jest.useFakeTimers();
-});
+useFakeClock();
 afterEach(() => {
-  jest.useRealTimers();
   for (const monitor of opened.splice(0)) monitor.close();
 });
 
@@ -123,12 +109,12 @@ describe("the recall monitor", () => {
     monitor.offer(first);
     first.body[0] = 99;
     for (let i = 2; i < 10; i++) monitor.offer(searchRequest(i));
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(seen.bodies).toEqual([1]);
     expect(seen.reports).toEqual([["project", 768, 0.9, 1]]);
     expect(monitor.recall).toBeCloseTo(0.9, 12);
     monitor.offer(searchRequest(20));
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(seen.bodies).toEqual([1, 20]);
     expect(seen.reports.at(-1)).toEqual(["project", 768, 0.9, 2]);
   });
@@ -137,10 +123,10 @@ describe("the recall monitor", () => {
     const { monitor, seen } = monitored(() => ({ dimension: 768, wanted: 1, found: 1, best: 1 }));
     seen.idle = false;
     monitor.offer(searchRequest(1));
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(seen.bodies).toEqual([]);
     seen.idle = true;
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(seen.bodies).toEqual([1]);
   });
 
@@ -150,9 +136,9 @@ describe("the recall monitor", () => {
       return { dimension: 768, wanted: 1, found: 1, best: 1 };
     });
     monitor.offer(searchRequest(1));
-    await pass(RECALL_IDLE_POLL_MS + 100 + 2 * CYCLE_MS);
+    await advance(RECALL_IDLE_POLL_MS + 100 + 2 * CYCLE_MS);
     monitor.offer(searchRequest(2));
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(seen.bodies).toEqual([1]);
   });
 
@@ -164,7 +150,7 @@ describe("the recall monitor", () => {
     );
     for (let i = 0; i < 3; i++) {
       monitor.offer(searchRequest(i));
-      await pass(CYCLE_MS);
+      await advance(CYCLE_MS);
     }
     expect(seen.failures).toBe(1);
     expect(seen.reports).toEqual([["project", 768, 1, 1]]);
@@ -179,15 +165,15 @@ describe("the recall monitor", () => {
     }));
     for (let sample = 1; sample < RECALL_RECALIBRATE_SAMPLES; sample++) {
       monitor.offer(searchRequest(0));
-      await pass(CYCLE_MS);
+      await advance(CYCLE_MS);
     }
     expect(calibrated).toEqual([]);
     monitor.offer(searchRequest(0));
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(calibrated).toEqual([["project", 768]]);
     expect(seen.reports).toHaveLength(RECALL_RECALIBRATE_SAMPLES);
     monitor.offer(searchRequest(0));
-    await pass(CYCLE_MS);
+    await advance(CYCLE_MS);
     expect(seen.reports.at(-1)).toEqual(["project", 768, expect.any(Number), 1]);
     expect(calibrated).toHaveLength(1);
   });

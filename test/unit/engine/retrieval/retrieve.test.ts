@@ -19,6 +19,7 @@ import { hostileGlobs } from "../../../../support/filters.ts";
 import { dataFolder } from "../../../../support/processes/embedded.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 import { PLAIN } from "../../../../support/requests.ts";
+import { until } from "../../../../support/until.ts";
 
 const DIMENSION = 768;
 
@@ -86,8 +87,8 @@ async function retrieve(options: Partial<RetrieveRequest>): Promise<Json> {
 
 const keyOf = ({ chunk, file }: Json): string => chunk?.id ?? file.path;
 
-const seen = async () => (await retrieve({ mode: "keyword", vector: null })).data.length;
-while ((await seen()) < 3) await Bun.sleep(10);
+const lastWritten = { mode: "keyword", vector: null, query: "mizzen" } as const;
+await until("all files are found", async () => (await retrieve(lastWritten)).data.length === 1);
 
 test("a retrieval finds chunks by their vectors, by the text of their files, and by both", async () => {
   const { data, page_info, total_matches } = await retrieve({});

@@ -1,13 +1,11 @@
-import { describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { BodyIntake } from "../../../../src/http/load/body.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
-import {
-  BODY_MIN_BYTES,
-  BODY_READ_TIMEOUT_MS,
-  LARGE_BODY_BYTES,
-} from "../../../../src/shared/limits.ts";
+import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
+import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
+import { until } from "../../../../support/until.ts";
 
 const MAX_BODY = 1_000_000;
 
@@ -56,16 +54,15 @@ async function send(port: number, holder: string, header: string, body = ""): Pr
   return { socket, answer: promise, write };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 5_000; !condition() && Date.now() < end; ) await Bun.sleep(5);
-  expect(condition()).toBeTrue();
-}
+/** Resolves once the bodies that are being read count with so many bytes. */
+const counts = (intake: BodyIntake, bytes: number) =>
+  until(`the bodies count with ${bytes} bytes`, () => intake.bytes === bytes);
 
 test("bodies with a length, in chunks and without content are read whole", async () => {
   const intake = new BodyIntake();
   const port = serverWith(intake);
   const sized = await send(port, "a", "Content-Length: 5", "ab");
-  await until(() => intake.bytes === BODY_MIN_BYTES);
+  await counts(intake, BODY_MIN_BYTES);
   sized.write("cde");
   expect(await sized.answer).toEndWith("5");
   const chunked = await send(port, "a", "Transfer-Encoding: chunked", "2\r\nab\r\n");
@@ -81,7 +78,7 @@ test("a body that does not arrive in time is answered with 408, and its connecti
   for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     const { answer, socket } = await send(port, "a", header, "1\r\n");
     expect(await answer).toMatch(/^HTTP\/1.1 408 .*request-timeout$/s);
-    await until(() => socket.destroyed || socket.readyState !== "open");
+    await until("the connection is closed", () => socket.destroyed || socket.readyState !== "open");
   }
   expect(intake.bytes).toBe(0);
 });
@@ -92,7 +89,7 @@ test("the caller that holds most of the budget loses its oldest body when anothe
   const held: Sender[] = [];
   for (let i = 1; i <= 4; i++) {
     held.push(await send(port, "greedy", "Content-Length: 100000", "x"));
-    await until(() => intake.bytes === i * 100_000);
+    await counts(intake, i * 100_000);
   }
   const another = await send(port, "greedy", "Content-Length: 100000", "x");
   expect(await another.answer).toMatch(/^HTTP\/1.1 503 .*overloaded$/s);
@@ -103,7 +100,7 @@ test("the caller that holds most of the budget loses its oldest body when anothe
   // The others were left alone.
   expect(intake.bytes).toBe(300_000);
   for (const { socket } of held) socket.destroy();
-  await until(() => intake.bytes === 0);
+  await counts(intake, 0);
 });
 
 test("a chunked body counts with what has arrived, and is refused beyond the limit", async () => {
@@ -111,7 +108,7 @@ test("a chunked body counts with what has arrived, and is refused beyond the lim
   const port = serverWith(intake);
   const chunk = "x".repeat(0x10000);
   const sender = await send(port, "a", "Transfer-Encoding: chunked", `10000\r\n${chunk}\r\n`);
-  await until(() => intake.bytes === 0x10000);
+  await counts(intake, 0x10000);
   for (let i = 0; i < 16; i++) sender.write(`10000\r\n${chunk}\r\n`);
   expect(await sender.answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
   expect(intake.bytes).toBe(0);
@@ -132,9 +129,9 @@ test("an upload that is broken off frees its bytes and means a fault of the call
   for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     failure = undefined;
     const { socket } = await send(server.port as number, "a", header, "1\r\nx\r\n");
-    await until(() => intake.bytes === BODY_MIN_BYTES);
+    await counts(intake, BODY_MIN_BYTES);
     socket.destroy();
-    await until(() => failure !== undefined);
+    await until("the read has failed", () => failure !== undefined);
     expect(failure).toBeInstanceOf(Problem);
     expect((failure as Problem).slug).toBe("validation-failed");
     expect(intake.bytes).toBe(0);
@@ -142,57 +139,62 @@ test("an upload that is broken off frees its bytes and means a fault of the call
 });
 
 describe("large bodies", () => {
+  useFakeClock();
   const BLOCKED_MS = 10;
   const post = (bytes: number) =>
     new Request("http://host/", { method: "POST", body: new Uint8Array(bytes) });
 
-  /** Milliseconds in which five bodies of one tenant are taken up, which they are in order. */
+  /** Takes up a body, which keeps the thread busy. */
+  async function take(intake: BodyIntake, bytes: number, tenant: string) {
+    await intake.read(post(bytes), MAX_BODY, tenant);
+    jest.advanceTimersByTime(BLOCKED_MS);
+  }
+
+  /** Milliseconds until five bodies of one tenant have been taken up, which they are in order. */
   async function timeOfFive(intake: BodyIntake): Promise<number> {
     const begun = performance.now();
     const taken: number[] = [];
-    const take = async (body: number) => {
-      await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
+    let endedAt = begun;
+    const all = Array.from({ length: 5 }, async (_, body) => {
+      await take(intake, LARGE_BODY_BYTES, "heavy");
       taken.push(body);
-      for (const end = performance.now() + BLOCKED_MS; performance.now() < end; );
-    };
-    await Promise.all(Array.from({ length: 5 }, (_, body) => take(body)));
+      endedAt = performance.now();
+    });
+    // Without pauses all are taken up before time passes.
+    await turns(64);
+    // The pause behind the last one begins then.
+    await advance(4 * 4 * BLOCKED_MS);
+    await Promise.all(all);
     expect(taken).toEqual([0, 1, 2, 3, 4]);
-    const time = performance.now() - begun;
-    // The last one's pause begins in the next turn of the event loop.
-    await Bun.sleep(0);
-    return time;
+    return endedAt - begun;
   }
 
   test("of one tenant are taken up one at a time and leave most of the time to others", async () => {
     const intake = new BodyIntake();
     await intake.read(post(1), MAX_BODY, "other");
     // Four pauses of four times as long as each body has taken, besides the bodies themselves.
-    expect(await timeOfFive(intake)).toBeGreaterThanOrEqual((5 + 4 * 4) * BLOCKED_MS);
+    expect(await timeOfFive(intake)).toBe((5 + 4 * 4) * BLOCKED_MS);
   });
 
   test("of a tenant that is alone are not kept waiting for others", async () => {
-    const pauses = spyOn(globalThis, "setTimeout");
-    await timeOfFive(new BodyIntake());
-    const paused = pauses.mock.calls.filter(([, ms = 0]) => ms > 0 && ms < BODY_READ_TIMEOUT_MS);
-    pauses.mockRestore();
-    // The others have a limit to their wait for the one before, and none has a pause behind it.
-    expect(paused.map(([, ms]) => ms)).toEqual([2_000, 2_000, 2_000, 2_000]);
+    expect(await timeOfFive(new BodyIntake())).toBe(5 * BLOCKED_MS);
   });
 
   test("of one tenant keep neither small ones nor those of another waiting", async () => {
     const intake = new BodyIntake();
     const order: string[] = [];
-    const take = async (name: string, bytes: number, tenant: string) => {
-      await intake.read(post(bytes), MAX_BODY, tenant);
+    const taken = async (name: string, bytes: number, tenant: string) => {
+      await take(intake, bytes, tenant);
       order.push(name);
-      for (const end = performance.now() + BLOCKED_MS; performance.now() < end; );
     };
-    await Promise.all([
-      take("first", LARGE_BODY_BYTES, "heavy"),
-      take("second", LARGE_BODY_BYTES, "heavy"),
-      take("small", LARGE_BODY_BYTES - 1, "heavy"),
-      take("another's", LARGE_BODY_BYTES, "other"),
-    ]);
+    const all = [
+      taken("first", LARGE_BODY_BYTES, "heavy"),
+      taken("second", LARGE_BODY_BYTES, "heavy"),
+      taken("small", LARGE_BODY_BYTES - 1, "heavy"),
+      taken("another's", LARGE_BODY_BYTES, "other"),
+    ];
+    await advance(4 * BLOCKED_MS * all.length);
+    await Promise.all(all);
     expect(order.at(-1)).toBe("second");
   });
 
@@ -205,6 +207,7 @@ describe("large bodies", () => {
     const left = new Request("http://host/", { ...init, signal: client.signal });
     const read = intake.read(left, MAX_BODY, "heavy").catch((error: unknown) => error);
     client.abort();
+    await advance(4 * BLOCKED_MS);
     expect(await read).toBeInstanceOf(Problem);
   });
 
@@ -213,11 +216,15 @@ describe("large bodies", () => {
     await intake.read(post(1), MAX_BODY, "other");
     await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
     // The pause behind it is longer than that.
-    for (const end = performance.now() + 600; performance.now() < end; );
+    jest.advanceTimersByTime(600);
     await intake.read(post(1), MAX_BODY, "other");
-    const refused = await intake
-      .read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy")
-      .catch((error: unknown) => error as Problem);
+    let refused: unknown;
+    void intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy").catch((error: unknown) => {
+      refused = error;
+    });
+    await advance(1_999);
+    expect(refused).toBeUndefined();
+    await advance(1);
     expect((refused as Problem).slug).toBe("overloaded");
     expect((refused as Problem).message).toContain("large bodies");
   });
@@ -233,14 +240,14 @@ describe("large bodies", () => {
         },
       };
       const read = intake.read(post(bytes), MAX_BODY, "heavy", uptake);
-      await Bun.sleep(2 * BLOCKED_MS);
+      await turns();
       expect(intake.bytes).toBeGreaterThanOrEqual(bytes);
       resolve();
       expect((await read).byteLength).toBe(bytes);
       expect(intake.bytes).toBe(0);
     }
     const refused = { admit: () => Promise.reject(new Problem("overloaded")) };
-    expect(intake.read(post(1), MAX_BODY, "heavy", refused)).rejects.toThrow();
+    await expect(intake.read(post(1), MAX_BODY, "heavy", refused)).rejects.toThrow();
   });
 });
 

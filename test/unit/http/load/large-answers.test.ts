@@ -28,6 +28,10 @@ const LARGE = 16_000_000;
 const LETTER = 0x7a;
 const MAX_BYTES = 3 * LARGE;
 
+/** Resolves once so many bytes are being sent. */
+const holds = (answers: UnsentAnswers, bytes: number) =>
+  until(`${bytes} bytes are being sent`, () => answers.bytes === bytes);
+
 function serverOf(fetch: (request: Request) => Response | Promise<Response>): string {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
   onCleanup(() => server.stop(true));
@@ -97,7 +101,7 @@ describe("a large answer", () => {
         const text = await response.text();
         expect(text === (kind === "text" ? "ä" : "z").repeat(length)).toBeTrue();
       }
-      await until(() => answers.bytes === 0);
+      await holds(answers, 0);
     },
   );
 
@@ -105,13 +109,13 @@ describe("a large answer", () => {
     const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
     const url = serverWith(answers);
     const [reader, leaver] = [await askFor(url, `/a/${LARGE}`), await askFor(url, `/a/${LARGE}`)];
-    await until(() => answers.bytes === 2 * LARGE);
+    await holds(answers, 2 * LARGE);
     leaver.socket.destroy();
-    await until(() => answers.bytes === LARGE);
+    await holds(answers, LARGE);
     expect(await reader.rest()).toBe(LARGE);
-    await until(() => answers.bytes === 0);
+    await holds(answers, 0);
     expect((await fetch(`${url}/a/${LARGE}`, { method: "HEAD" })).status).toBe(200);
-    await until(() => answers.bytes === 0);
+    await holds(answers, 0);
   });
 });
 
@@ -122,7 +126,7 @@ describe("clients that do not read", () => {
     const held: Reader[] = [];
     for (let i = 1; i <= 3; i++) {
       held.push(await askFor(url, `/greedy/${LARGE}`));
-      await until(() => answers.bytes === i * LARGE);
+      await holds(answers, i * LARGE);
     }
     expect((await fetch(`${url}/greedy/${LARGE}`)).status).toBe(503);
     // Small ones are not held.
@@ -132,7 +136,7 @@ describe("clients that do not read", () => {
     const [oldest, ...others] = held.map((reader) => reader.rest());
     expect(await oldest).toBeLessThan(LARGE);
     for (const other of await Promise.all(others)) expect(other).toBe(LARGE);
-    await until(() => answers.bytes === 0);
+    await holds(answers, 0);
   });
 
   test("do not keep an answer that is larger than all space from being sent", async () => {
@@ -140,7 +144,7 @@ describe("clients that do not read", () => {
     const url = serverWith(answers);
     const response = await fetch(`${url}/a/${2 * LARGE}`);
     expect((await response.arrayBuffer()).byteLength).toBe(2 * LARGE);
-    await until(() => answers.bytes === 0);
+    await holds(answers, 0);
   });
 });
 

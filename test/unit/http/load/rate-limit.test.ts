@@ -4,6 +4,9 @@ import { createMemoryCoordinator } from "../../../../src/coordination/memory.ts"
 import { RateLimits } from "../../../../src/http/load/rate-limit.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
 import { RATE_LIMIT_CALLERS_MAX } from "../../../../src/shared/limits.ts";
+import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
+
+useFakeClock();
 
 const SYNC_MS = 5;
 const principal = (keyId: string | null, userId = "user") => ({ keyId, userId }) as Principal;
@@ -46,7 +49,7 @@ function shown(limits: RateLimits, caller: Principal): [string | null, string | 
   return [headers.get("ratelimit-policy"), headers.get("ratelimit")];
 }
 
-const synced = () => Bun.sleep(SYNC_MS * 20);
+const synced = () => advance(SYNC_MS);
 
 test("a credential has its quota in each window, and is told when the next one begins", () => {
   const { clock, start } = world();

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { AnnouncedVersions } from "../../../../src/indexing/projects/announced-versions.ts";
 import { INDEX_ANNOUNCED_MAX } from "../../../../src/shared/limits.ts";
+import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
+
+useFakeClock();
 
 test("announced versions are taken in order, whatever the sizes of announcements and slices", () => {
   const announced = new AnnouncedVersions();
@@ -19,11 +22,14 @@ test("the oldest version decides how long versions have waited", async () => {
   const announced = new AnnouncedVersions();
   expect(announced.waitingMs).toBe(0);
   announced.add(["a", "b"]);
-  await Bun.sleep(20);
+  await advance(20);
   announced.add(["c"]);
+  await advance(5);
   announced.take(1);
-  expect(announced.waitingMs).toBeGreaterThanOrEqual(19);
-  announced.take(2);
+  expect(announced.waitingMs).toBe(25);
+  announced.take(1);
+  expect(announced.waitingMs).toBe(5);
+  announced.take(1);
   expect(announced.waitingMs).toBe(0);
 });
 

@@ -7,8 +7,11 @@ import { LoadedProjects } from "../../../../src/indexing/projects/loaded-project
 import { SnapshotStore } from "../../../../src/indexing/snapshots/snapshot-store.ts";
 import type { VersionIndex } from "../../../../src/indexing/versions/version-index.ts";
 import { createLog } from "../../../../src/observability/log.ts";
-import { INDEX_LOADED_MIN_MS } from "../../../../src/shared/limits.ts";
+import { INDEX_LOADED_MIN_MS, INDEX_RETRY_BASE_MS } from "../../../../src/shared/limits.ts";
+import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+
+useFakeClock();
 
 const PROJECT_BYTES = 100;
 const BUDGET_BYTES = 1_000;
@@ -53,7 +56,10 @@ test("when memory is short, the projects of the tenant who holds the most of it 
     expect(await ensureGreedy(i)).toBe(true);
   }
   // What was loaded just now would stay, so that the search that waits for it gets through.
-  await Bun.sleep(INDEX_LOADED_MIN_MS + 50);
+  await advance(INDEX_LOADED_MIN_MS);
+  await projects.enforceBudget();
+  expect(evicted).toEqual([]);
+  await advance(1);
   await projects.enforceBudget();
   expect(evicted.slice(0, 2)).toEqual(["greedy-0", "greedy-1"]);
   expect(evicted).not.toContain("modest");
@@ -65,7 +71,7 @@ test("a project that is indexed from the beginning is searched only after its in
   const index = {
     ...indexOfEqualProjects(),
     async settle(id: string) {
-      await Bun.sleep(20);
+      await turns();
       done.push(`settled ${id}`);
     },
   };
@@ -112,12 +118,16 @@ test("a project that cannot be loaded delays those after it for two attempts, an
   const loaded: string[] = [];
   const events = { loaded: (id: string) => loaded.push(id), evicted() {} };
   const projects = new LoadedProjects(context, events, BUDGET_BYTES);
-  await projects.loadOrPass("broken");
+  const passed = projects.loadOrPass("broken");
+  await advance(INDEX_RETRY_BASE_MS);
+  await passed;
   expect(attempts).toBe(2);
   await projects.loadOrPass("sound");
   projects.prefetch("another", () => true);
-  while (!loaded.includes("another")) await Bun.sleep(1);
+  await turns();
   expect(loaded).toEqual(["sound", "another"]);
   isBroken = false;
-  expect(await projects.load("broken")).toBe("loaded");
+  const mended = projects.load("broken");
+  await advance(2 * INDEX_RETRY_BASE_MS);
+  expect(await mended).toBe("loaded");
 });

@@ -3,6 +3,7 @@ import { runSegmentTask, type SegmentTask } from "../../../../src/indexing/text/
 import { TextMaintenance } from "../../../../src/indexing/text/text-maintenance.ts";
 import { TextProject } from "../../../../src/indexing/text/text-project.ts";
 import { buildSegment, openSegment } from "../../../../src/text/index.ts";
+import { turns } from "../../../../support/fake-clock.ts";
 
 const NO_REST = 0;
 const LONG_REST_MS = 3_600_000;
@@ -40,11 +41,11 @@ test("a merge that failed is reported once, leaves the project as it was, and is
   const thread = failingThread(1);
   const maintenance = new TextMaintenance(thread, thread, NO_REST);
   expect(maintenance.next(project)).toBeNull();
-  await Bun.sleep(0);
+  await turns();
   expect(() => maintenance.next(project)).toThrow("out of memory");
   expect(project.segments.size).toBe(SEGMENTS);
   expect(maintenance.next(project)).toBeNull();
-  await Bun.sleep(0);
+  await turns();
   expect(maintenance.next(project)?.removed).toHaveLength(SEGMENTS);
   expect(project.segments.size).toBe(1);
   expect(thread.merges).toBe(2);
@@ -55,7 +56,7 @@ test("after a failed merge a project rests before the next one", async () => {
   const thread = failingThread(1);
   const maintenance = new TextMaintenance(thread, thread, LONG_REST_MS);
   maintenance.next(project);
-  await Bun.sleep(0);
+  await turns();
   expect(() => maintenance.next(project)).toThrow();
   for (let i = 0; i < 10; i++) expect(maintenance.next(project)).toBeNull();
   expect(thread.merges).toBe(1);

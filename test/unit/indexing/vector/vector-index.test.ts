@@ -11,6 +11,7 @@ import type {
 import { addDocument, emptyDocumentSet } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { PLAIN_NAMES } from "../../../../support/plain-names.ts";
+import { until } from "../../../../support/until.ts";
 import { makeVectors } from "../../../../support/vectors.ts";
 
 const PROJECT = "vectors";
@@ -59,9 +60,8 @@ const reader: VersionReader = {
   async *fields() {},
 };
 
-const settled = async (index: VectorIndex) => {
-  while (index.maintain(PROJECT) !== "done") await Bun.sleep(2);
-};
+const settled = (index: VectorIndex) =>
+  until("the index is maintained", () => index.maintain(PROJECT) === "done");
 
 /** The versions by their numbers; one without chunks has the number of a chunk, too. */
 const numbered = () => {
