@@ -223,7 +223,7 @@ describe("a copy of the folder of an embedded PostgreSQL", () => {
     expect(socketFolder(dataDir as string)).not.toBe(socketFolder(original as string));
     expect(await query(second.url, "SELECT FROM only_here")).toEqual([]);
     await second.close();
-    expect(query(first.url, "SELECT FROM only_here")).rejects.toThrow("does not exist");
+    await expect(query(first.url, "SELECT FROM only_here")).rejects.toThrow("does not exist");
     await first.close();
   });
 
