@@ -3,6 +3,7 @@ import { ndjson } from "../../support/api/imports.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+import { drawn } from "./drawn.ts";
 import { api, signedIn, visit } from "./world.ts";
 
 needs("chromium");
@@ -98,7 +99,7 @@ const VIEWS: readonly string[] = [
 test("all that a member, a file, a delivery or an address can say is text in every view: nothing runs, loads, leads elsewhere or breaks the page", async () => {
   expect([imported.status, imported.body]).toMatchObject([200, { refused: 0 }]);
   expect(delivered.status).toBe(200);
-  await until(async () => {
+  await until("the project is indexed", async () => {
     await api.post(`/projects/${SLUG}/retrieve`, { query: "zebra" }, mallory);
     const { body } = await api.get(`/projects/${SLUG}/index-state`, mallory);
     return body.complete && body.embeddings_waiting === 0;
@@ -116,7 +117,7 @@ test("all that a member, a file, a delivery or an address can say is text in eve
   });
   page.context().on("page", () => faults.push("a window was opened"));
   const look = async (where: string) => {
-    await until(async () => (await page.evaluate(BUSY)) === false);
+    await drawn(page);
     const found = (await page.evaluate(LOOK)) as string[];
     expect([...found, ...faults], where).toEqual([]);
   };
@@ -150,8 +151,6 @@ test("the console can be put into no frame, and runs no script but its own", asy
   expect(headers.get("x-frame-options")).toBe("DENY");
   expect(headers.get("referrer-policy")).toBe("no-referrer");
 });
-
-const BUSY = `document.querySelector("main .loading, main .stale") !== null`;
 
 /** What is wrong with the page as it is. */
 const LOOK = `(() => {

@@ -2,6 +2,7 @@ import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
 import { startShared } from "../../support/cleanup.ts";
 import { openPage, startBrowser, type WatchedPage } from "../../support/processes/browser.ts";
+import { until } from "../../support/until.ts";
 
 export const DESKTOP = { width: 1_280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
@@ -77,12 +78,11 @@ async function filledProject(as: Caller, slug: string, files: readonly object[])
     headers: { "content-type": "application/x-ndjson" },
   });
   await api.post(`/projects/${slug}/releases`, { name: "v1", environment: "production" }, as);
-  for (;;) {
+  await until(`the project ${slug} is indexed`, async () => {
     await api.post(`/projects/${slug}/retrieve`, { query: "anything" }, as);
     const { body } = await api.get(`/projects/${slug}/index-state`, as);
-    if (body.complete && body.embeddings_waiting === 0) return;
-    await Bun.sleep(100);
-  }
+    return body.complete && body.embeddings_waiting === 0;
+  });
 }
 
 /** The owner of the vault. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import pixelmatch from "pixelmatch";
 import type { CDPSession, Page } from "playwright-core";
 import sharp from "sharp";
+import { drawn } from "../../console/drawn.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 /** The pictures, which the documentation shows too. */
@@ -94,12 +95,12 @@ async function steadyPicture(browser: CDPSession): Promise<Uint8Array> {
  * Compares a view with its pictures in both colour schemes, on a desktop and on a phone. Returns which
  * differ.
  *
- * @param settled waits until the page has been drawn after a change of the screen
+ * @param settled waits for what a change of the colour scheme changes later
  */
 export async function changedPictures(
   page: Page,
   view: string,
-  settled: (scheme: Variant["scheme"]) => Promise<unknown>,
+  settled: (scheme: Variant["scheme"]) => Promise<unknown> = async () => {},
 ): Promise<string[]> {
   const faults: string[] = [];
   // Asked for directly, because the library's own way takes ten times as long.
@@ -108,6 +109,7 @@ export async function changedPictures(
     await page.setViewportSize(variant.screen);
     await page.emulateMedia({ colorScheme: variant.scheme, reducedMotion: "reduce" });
     await settled(variant.scheme);
+    await drawn(page);
     const fault = await faultOf(nameOf(view, variant), await steadyPicture(browser));
     if (fault !== undefined) faults.push(fault);
   }

@@ -11,6 +11,7 @@ import { needs } from "../../../support/programs.ts";
 import { until } from "../../../support/until.ts";
 import { addWebhook } from "../../../support/webhooks.ts";
 import { accessFaults } from "../../console/access.ts";
+import { drawn } from "../../console/drawn.ts";
 import { api, browser, DESKTOP } from "../../console/world.ts";
 import { measuredUntil } from "./measured.ts";
 import { changedPictures, strayPictures } from "./pictures.ts";
@@ -51,7 +52,7 @@ async function openDemo(): Promise<{ page: Page; demo: Demo }> {
   const demo = await createDemo(temporaryFolder("demo"), api.sql, createLog("fatal"));
   if (demo === undefined) throw new Error("the demo project exists");
   const as = { userId: "", headers: { "x-api-key": demo.key } };
-  await until(async () => {
+  await until("the demo is indexed", async () => {
     await api.post("/projects/demo/retrieve", { query: "anything" }, as);
     return (await api.get("/projects/demo/index-state", as)).body.complete;
   });
@@ -141,15 +142,11 @@ await page.route("**/metrics/history?*", (route) => route.fulfill({ json: measur
 async function go(address: string): Promise<void> {
   await page.goto("about:blank");
   await page.goto(`${api.url}/console${address}`);
-  await page.waitForLoadState("networkidle");
+  await drawn(page);
 }
 
-/** Two frames after a change of the screen, the page has its new form. */
-const settled = () =>
-  page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-
 async function looksAsKept(view: string): Promise<void> {
-  expect(await changedPictures(page, view, settled)).toEqual([]);
+  expect(await changedPictures(page, view)).toEqual([]);
 }
 
 const QUESTION = "project=demo&q=how+do+releases+share+files";
@@ -186,7 +183,6 @@ test("an opened result looks as in the documentation", async () => {
   await go(`#/search?${QUESTION}`);
   await page.getByRole("list", { name: "Results" }).getByRole("link").first().click();
   await page.getByRole("region", { name: "Text of the document" }).waitFor();
-  await page.waitForLoadState("networkidle");
   await looksAsKept("document");
 });
 

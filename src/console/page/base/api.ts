@@ -57,11 +57,30 @@ export function onRefusedCredential(listener: () => void): void {
   refused = listener;
 }
 
+/** Requests without an answer. The document has their number as an attribute, by which tests know when all is there. */
+let unanswered = 0;
+
+function countUnanswered(change: number): void {
+  unanswered += change;
+  document.documentElement.dataset["requests"] = String(unanswered);
+}
+
+countUnanswered(0);
+
 /**
  * Sends a request with the credential of the tab. `path` is relative to the service, or a link of an
  * answer. Throws a ProblemError.
  */
 export async function call<T>(path: string, options: CallOptions = {}): Promise<Answer<T>> {
+  countUnanswered(1);
+  try {
+    return await send<T>(path, options);
+  } finally {
+    countUnanswered(-1);
+  }
+}
+
+async function send<T>(path: string, options: CallOptions): Promise<Answer<T>> {
   const { method = "GET", json, text, query, headers, credential, signal } = options;
   const content =
     json === undefined ? text : { type: "application/json", body: JSON.stringify(json) };
