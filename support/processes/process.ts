@@ -36,8 +36,8 @@ export type TestServer = {
 export type CommandResult = { status: number; stdout: string; stderr: string };
 
 /**
- * Starts the real server on a free port with a new data folder and waits until it listens. Of the
- * caller's environment it gets only PATH, HOME, TMPDIR and how Bun compiles.
+ * Starts the real server on a free port with a new data folder and waits until it listens. It gets
+ * little of the caller's environment.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
@@ -90,16 +90,16 @@ export async function runCommand(
   return { status, stdout, stderr };
 }
 
-/** The variables of a program under test: of the caller's only those that every program needs. */
+/** Of the caller's environment: what every program needs, and how the runtime compiles and keeps memory. */
+const PASSED_ON = ["HOME", "TMPDIR", "BUN_JSC_useFTLJIT", "MIMALLOC_PURGE_DELAY"] as const;
+
+/** The variables of a program under test. */
 export function environment(
   overrides: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, string> {
-  const { PATH = "/usr/bin:/bin", HOME, TMPDIR, BUN_JSC_useFTLJIT } = process.env;
   const merged: Record<string, string | undefined> = {
-    PATH,
-    HOME,
-    TMPDIR,
-    BUN_JSC_useFTLJIT,
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    ...Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]])),
     PORT: "0",
     HOST: "127.0.0.1",
     DEMO: "off",

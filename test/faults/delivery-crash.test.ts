@@ -1,143 +1,21 @@
-import { describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
-import { FAILPOINTS } from "../../src/shared/failpoints.ts";
-import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
-import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
-import { addConversation } from "../../support/content.ts";
-import { startRedis } from "../../support/processes/redis.ts";
+import { expect, test } from "bun:test";
+import { createFailpoints } from "../../src/shared/failpoints.ts";
 import { needs } from "../../support/programs.ts";
-import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
+import { answerKilledAt, deliveryKilledAt } from "./delivery-crashes.ts";
 
 needs("redis-server");
 
-const KILLED = 128 + 9;
-const redis = await startRedis();
-const env = { REDIS_URL: redis.url };
-const healthy = await startApi({ env });
-const { sql } = healthy;
-const member = await healthy.user();
-const project = await healthy.project(member);
+// test/long/faults has all moments. These are right before and right after the commit.
+test.each(["delivery.leased", "delivery.committed"] as const)(
+  "a delivery killed at %s is stored completely or not at all, and a retry leaves one event",
+  deliveryKilledAt,
+);
 
-/** Starts a process on the same database and Redis, which searches nothing. */
-const startBeside = (variables: Readonly<Record<string, string>> = {}) =>
-  startApiProcess({ beside: healthy, env: { ...env, ...variables } });
+test.each(["answer.written", "answer.committed"] as const)(
+  "an answer killed at %s is stored completely or not at all, and a retry leaves one answer",
+  answerKilledAt,
+);
 
-/** Sends JSON to a process that dies at the failpoint meanwhile. */
-async function crashAt(
-  point: string,
-  path: string,
-  headers: Record<string, string>,
-  json: unknown,
-) {
-  const crashing = await startBeside({ TESSERA_FAILPOINTS: point });
-  const body = JSON.stringify(json);
-  const sent = fetch(`${crashing.url}${path}`, { method: "POST", headers, body });
-  await expect(sent).rejects.toThrow();
-  expect(await crashing.server.exited).toBe(KILLED);
-}
-
-const headersOf = (webhook: TestWebhook, key: string | null) => ({
-  ...{ ...webhook.headers, "content-type": "application/json" },
-  ...(key === null ? {} : { "idempotency-key": key }),
-});
-
-const deliver = (webhook: TestWebhook, key: string | null, json: unknown = { key }) =>
-  healthy.send("POST", webhook.path, { headers: headersOf(webhook, key), json });
-
-/** Retries while the answer is retryable. Returns the last answer and the states before it. */
-async function retry(send: () => Promise<Answer>): Promise<{ states: string[]; last: Answer }> {
-  const states: string[] = [];
-  for (;;) {
-    const last = await send();
-    if (!last.body.idempotency?.retryable) return { states, last };
-    states.push(last.body.idempotency.state);
-    await Bun.sleep(200);
-  }
-}
-
-const points = (prefix: string) => FAILPOINTS.filter((point) => point.startsWith(prefix));
-/** At these failpoints, the transaction has committed. */
-const COMMITTED = [
-  "delivery.committed",
-  "delivery.released",
-  "answer.committed",
-  "answer.released",
-];
-
-/** At these, the process dies with a lease in Redis and nothing stored. */
-const LEASED = ["delivery.leased", "answer.leased", "answer.locked", "answer.written"];
-
-/** A retry is in progress as long as the lease is held, unless something is stored. */
-const statesAfter = (point: string) => new Set(LEASED.includes(point) ? ["in_progress"] : []);
-
-describe("a process killed during a delivery", () => {
-  for (const point of points("delivery.")) {
-    test(`a delivery killed at ${point} is stored completely or not at all, and a retry leaves one event`, async () => {
-      const webhook = await addWebhook(sql, project);
-      const key = randomUUID();
-      await crashAt(point, webhook.path, headersOf(webhook, key), { key });
-      const { states, last } = await retry(() => deliver(webhook, key));
-      expect(new Set(states)).toEqual(statesAfter(point));
-      expect([last.status, last.body.duplicate]).toEqual([200, COMMITTED.includes(point)]);
-      expect(last.body.payload).toEqual({ key });
-      expect(await storedRows(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
-      expect(await orphanRows(sql)).toBe(0);
-      const other = await deliver(webhook, key, "other");
-      expect(other.body.idempotency.state).toBe("payload_mismatch");
-    });
-  }
-
-  test("deliveries with and without a key, killed while a statement runs, are never stored in part", async () => {
-    const sendings = [];
-    const runs = await lockTable(sql, "runs");
-    const crashing = await startBeside();
-    for (const key of [randomUUID(), null]) {
-      const webhook = await addWebhook(sql, project);
-      const headers = headersOf(webhook, key);
-      const sent = fetch(`${crashing.url}${webhook.path}`, { method: "POST", headers, body: "1" });
-      sendings.push({ key, webhook, sent });
-    }
-    await runs.waiting(2);
-    crashing.server.kill("SIGKILL");
-    const outcomes = await Promise.allSettled(sendings.map(({ sent }) => sent));
-    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await runs.release();
-    for (const { key, webhook } of sendings) {
-      const { last } = await retry(() => deliver(webhook, key, 1));
-      expect(last.status).toBe(200);
-      const { events, messages, runs: runCount } = await storedRows(sql, webhook);
-      expect([messages, runCount]).toEqual([events, events]);
-      // Without a key, the retry is stored again even if the first was stored.
-      expect(events).toBeLessThanOrEqual(key === null ? 2 : 1);
-    }
-    expect(await orphanRows(sql)).toBe(0);
-  });
-});
-
-describe("a process killed while it answers an input request", () => {
-  for (const point of points("answer.")) {
-    test(`an answer killed at ${point} is stored completely or not at all, and a retry leaves one answer`, async () => {
-      const conversation = await addConversation(sql, member, project);
-      const request = await addInputRequest(sql, conversation);
-      const body = { values: { note: "a" } };
-      const headers = { ...member.headers, "content-type": "application/json" };
-      await crashAt(point, request.path, headers, body);
-      const { states, last } = await retry(() => healthy.post(request.path, body, member));
-      expect(new Set(states)).toEqual(statesAfter(point));
-      expect([last.status, last.body.duplicate]).toEqual([200, COMMITTED.includes(point)]);
-      const [row] = await sql`
-        SELECT r.status, count(a.id)::int AS answers FROM input_requests r
-        LEFT JOIN input_responses a ON a.input_request_id = r.id
-        WHERE r.id = ${request.id} GROUP BY r.id`;
-      expect(row).toEqual({ status: "submitted", answers: 1 });
-      const other = await healthy.post(request.path, { values: { note: "b" } }, member);
-      expect(other.body.idempotency.state).toBe("payload_mismatch");
-    });
-  }
-});
-
-test("an unknown failpoint prevents the service from starting", async () => {
-  await expect(startBeside({ TESSERA_FAILPOINTS: "delivery.imagined" })).rejects.toThrow(
-    "delivery.imagined",
-  );
+test("an unknown failpoint prevents the service from starting", () => {
+  expect(() => createFailpoints(["delivery.imagined"])).toThrow("delivery.imagined");
 });

@@ -12,7 +12,7 @@ const KEPT = BODIES_MAX_BYTES / BODY_DEFAULT_MAX_BYTES;
 const GROWTH_MAX_MIB = 300;
 
 test("clients that never finish their large bodies take a bounded part of the memory of the service", async () => {
-  const api = await startApiProcess();
+  const api = await startApiProcess({ env: { MIMALLOC_PURGE_DELAY: "1000" } });
   const [attacker, other] = [await api.key(await api.user()), await api.key(await api.user())];
   const before = residentMib(api.server.pid);
   const { hostname, port } = new URL(api.url);

@@ -15,7 +15,7 @@ const CLIENTS = 100;
 const GROWTH_MAX_MIB = 700;
 
 test("clients that ask for large answers and never read them do not take the memory of the service", async () => {
-  const api = await startApiProcess();
+  const api = await startApiProcess({ env: { MIMALLOC_PURGE_DELAY: "1000" } });
   const [attacker, other] = [await api.key(await api.user()), await api.key(await api.user())];
   const [theirs, own] = [await api.project(attacker), await api.project(other)];
   const embedding = Array.from({ length: DIMENSION }, (_, i) => i + 1);

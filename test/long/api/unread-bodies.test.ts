@@ -10,7 +10,7 @@ const REQUESTS = 2_000;
 const GROWTH_MAX_MIB = 800;
 
 test("bodies that are refused unread leave nothing in the memory of the service", async () => {
-  const api = await startApiProcess();
+  const api = await startApiProcess({ env: { MIMALLOC_PURGE_DELAY: "1000" } });
   const { key } = await api.key(await api.user());
   const length = BODY_DEFAULT_MAX_BYTES + 200_000;
   const head = `POST /projects HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n`;
