@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { spooled } from "../../src/import/thread/spool.ts";
-import { sharedApi, startApiProcess } from "../../support/api/api.ts";
+import { sharedApi, startApi, startApiProcess } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -86,7 +86,7 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     const [world, other] = [await IndexWorld.create(first), await IndexWorld.create(first)];
     for (const each of [world, other]) await each.write(1);
     const env = { DATA_DIR: disk.path, INDEX_PRELOAD: "none", ...bucket.env() };
-    const node = await startApiProcess({ beside: first, env });
+    const node = await startApi({ beside: first, env });
     await untilReady(node.url);
     await world.agrees(node.url);
     fail(disk);
@@ -102,8 +102,7 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     disk.free();
     expect((await importInto(node.url, world)).status).toBe(200);
     // What could not be saved is saved now, at the latest by the end of the service.
-    node.server.kill("SIGTERM");
-    expect(await node.server.exited).toBe(0);
+    await node.stop();
     const saved = snapshots(disk);
     for (const { project } of [world, other]) {
       expect(saved.filter((name) => name.includes(project.id))).not.toEqual([]);
@@ -115,17 +114,15 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     const world = await IndexWorld.create(first);
     await world.write(1);
     const env = { DATA_DIR: disk.path };
-    const node = await startApiProcess({ beside: first, env });
+    const node = await startApi({ beside: first, env });
     await untilReady(node.url);
     await world.agrees(node.url);
     fail(disk);
-    node.server.kill("SIGTERM");
-    expect(await node.server.exited).toBe(0);
+    await node.stop();
     disk.free();
-    const next = await startApiProcess({ beside: first, env });
+    const next = await startApi({ beside: first, env });
     await untilReady(next.url);
     await world.agrees(next.url);
-    next.server.kill("SIGTERM");
-    expect(await next.server.exited).toBe(0);
+    await next.stop();
   });
 });

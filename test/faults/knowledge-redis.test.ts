@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startApi, startApiProcess } from "../../support/api/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
@@ -17,7 +17,7 @@ await world.agrees(service.url);
 
 describe("lookup cursors in Redis", () => {
   test("a cursor from one process works in another", async () => {
-    const other = await startApiProcess({ beside: service, env });
+    const other = await startApi({ beside: service, env });
     await world.agrees(other.url);
     for (const question of [{}, { query: "common words" }]) {
       const paths: string[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { type Caller, startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
+import { type Caller, startApi, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 
@@ -10,7 +10,7 @@ needs("redis-server");
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
 const one = await startApi({ env });
-const two = await startApiProcess({ env, beside: one });
+const two = await startApi({ env, beside: one });
 const { sql } = one;
 const processes = [one, two];
 const CALL_PAUSE_MS = 20;

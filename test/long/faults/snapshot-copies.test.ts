@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
-import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
-import { temporaryFolder } from "../../support/folders.ts";
-import { dataFolder } from "../../support/processes/embedded.ts";
-import { startProxy } from "../../support/processes/proxy.ts";
-import { S3_SECRET, startS3 } from "../../support/processes/s3.ts";
-import { until } from "../../support/until.ts";
+import { startApi, startApiProcess, type TestApi } from "../../../support/api/api.ts";
+import { IndexWorld, untilReady } from "../../../support/api/index-world.ts";
+import { KnowledgeWorld } from "../../../support/api/knowledge-world.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
+import { dataFolder } from "../../../support/processes/embedded.ts";
+import { startProxy } from "../../../support/processes/proxy.ts";
+import { S3_SECRET, startS3 } from "../../../support/processes/s3.ts";
+import { until } from "../../../support/until.ts";
 
 const COPIED = "as it was when the snapshot was copied";
 const STORED = "as the database has it now";

@@ -2,16 +2,16 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
-import { addApiKey, addProject, addUser } from "../../support/accounts.ts";
-import { dataFolder } from "../../support/processes/embedded.ts";
-import { startServer } from "../../support/processes/process.ts";
+import { openDatabase, type Sql } from "../../../src/db/client.ts";
+import { openEmbeddedDatabase } from "../../../src/db/embedded.ts";
+import { addApiKey, addProject, addUser } from "../../../support/accounts.ts";
+import { dataFolder } from "../../../support/processes/embedded.ts";
+import { startServer } from "../../../support/processes/process.ts";
 import {
   giveToOwnerOf,
   lacksSmallDisks,
   mountSmallDisk,
-} from "../../support/processes/small-disk.ts";
+} from "../../../support/processes/small-disk.ts";
 
 const DISK_MB = 128;
 const WAIT_MS = 60_000;

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { untilReady } from "../../support/api/index-world.ts";
-import { temporaryFolder } from "../../support/folders.ts";
-import { callCommand } from "../../support/processes/command.ts";
-import { dataFolder } from "../../support/processes/embedded.ts";
-import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
-import { PROJECT_ROOT, startServer, type TestServer } from "../../support/processes/process.ts";
-import { startSystemPostgres } from "../../support/processes/system-postgres.ts";
-import { lacks } from "../../support/programs.ts";
+import { untilReady } from "../../../support/api/index-world.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
+import { callCommand } from "../../../support/processes/command.ts";
+import { dataFolder } from "../../../support/processes/embedded.ts";
+import { folderWithCluster } from "../../../support/processes/prepared-cluster.ts";
+import { PROJECT_ROOT, startServer, type TestServer } from "../../../support/processes/process.ts";
+import { startSystemPostgres } from "../../../support/processes/system-postgres.ts";
+import { lacks } from "../../../support/programs.ts";
 
 const PATIENCE_MS = 60_000;
 
