@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Drain } from "../../src/embeddings/queue/drain.ts";
+import { readTextChunks } from "../../src/embeddings/store.ts";
 import type { ProjectEmbedder } from "../../src/import/embedders/project-embedders.ts";
 import { TextBatches, TextsAtFault } from "../../src/import/embedders/text-batches.ts";
 import { createLog } from "../../src/observability/log.ts";
@@ -47,12 +48,13 @@ async function projectOf(fingerprint: string, file: string, content: string, use
   const json = { name: "P", slug: `p-${crypto.randomUUID()}` };
   const { body: project } = await api.post("/projects", json, owner);
   await api.sql`UPDATE projects SET embedder = ${fingerprint} WHERE id = ${project.id}`;
-  await importsOf(api, owner).report(project as TestProject, [
+  const { errors } = await importsOf(api, owner).report(project as TestProject, [
     {
       ...{ record: "file", path: file, environments: ["production"] },
       chunks: [{ content }],
     },
   ]);
+  expect(errors).toEqual([]);
   return project as TestProject;
 }
 
@@ -61,6 +63,28 @@ async function missing({ id }: TestProject): Promise<number> {
     SELECT count(*)::integer AS count FROM chunks WHERE project_id = ${id} AND embedding IS NULL`;
   return row?.count ?? 0;
 }
+
+test("a pass ends with the text that reaches its size, and has at least one", async () => {
+  const owner = await api.user();
+  const project = await projectOf("other:model:768", "a.txt", "x".repeat(1_000_000), owner);
+  await importsOf(api, owner).report(project, [
+    {
+      ...{ record: "file", path: "b.txt", environments: ["production"] },
+      chunks: [400_000, 700_000, 1, 1].map((chars) => ({ content: "y".repeat(chars) })),
+    },
+  ]);
+  const rows = await api.sql<{ id: string }[]>`
+    SELECT file_version_id AS id FROM chunks WHERE project_id = ${project.id}
+    GROUP BY file_version_id, file_path ORDER BY file_path`;
+  const [a = "", b = ""] = rows.map(({ id }) => id);
+  const lengths = async (versions: string[], limit: number) => {
+    const chunks = await readTextChunks(api.sql, versions, limit);
+    return chunks.map(({ passage }) => passage.content.length);
+  };
+  expect(await lengths([a, b], 32)).toEqual([1_000_000]);
+  expect(await lengths([b, a], 32)).toEqual([400_000, 700_000]);
+  expect(await lengths([b, a], 1)).toEqual([400_000]);
+});
 
 describe("a text of many parts", () => {
   test("does not hold up the file of another tenant, which came after it", async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { FITS_HEADER, QUERY_PATH } from "../../../src/models/local-model.ts";
 import { ModelServer, type ServedModel } from "../../../src/models/server/model-server.ts";
+import { onCleanup } from "../../../support/cleanup.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
 
 const MAX_TOKENS = 16;
 const MAX_CHARS = 64;
@@ -27,6 +30,7 @@ class FakeModel implements ServedModel {
 function open() {
   const model = new FakeModel();
   const server = new ModelServer(async () => model);
+  const answer = (request: Request) => server.answer(request);
   const ask = (input: readonly string[], { path = "/", signal }: Asking = {}) =>
     server.answer(
       new Request(`http://model${path}`, {
@@ -34,7 +38,7 @@ function open() {
         ...(signal === undefined ? {} : { signal }),
       }),
     );
-  return { model, ask };
+  return { model, ask, answer };
 }
 
 interface Asking {
@@ -79,6 +83,30 @@ describe("the process of a model", () => {
     expect(model.encoded).toEqual(["text0", "text1", "text2"]);
     expect((await ask(["query"], { path: QUERY_PATH, signal: gone.signal })).status).toBe(503);
     expect(model.encoded).not.toContain("query");
+  });
+
+  test("divides no more texts once a caller has closed its connection", async () => {
+    const { model, answer } = open();
+    const unix = join(temporaryFolder("socket"), "socket");
+    const answers: Promise<Response>[] = [];
+    const listener = Bun.serve({
+      unix,
+      fetch(request) {
+        const answered = answer(request);
+        answers.push(answered);
+        return answered;
+      },
+    });
+    onCleanup(() => listener.stop(true));
+    const gone = new AbortController();
+    model.onEncode = (text) => {
+      if (text === "text2") gone.abort();
+    };
+    const body = JSON.stringify({ input: texts("text", 1_000) });
+    const sent = fetch("http://model/", { unix, method: "POST", body, signal: gone.signal });
+    await expect(sent).rejects.toThrow("abort");
+    expect((await answers[0])?.status).toBe(503);
+    expect(model.encoded.length).toBeLessThan(1_000);
   });
 
   test("refuses texts by their length without dividing any, and says how much fits", async () => {
