@@ -19,6 +19,11 @@ export interface CacheCounts {
   misses: number;
 }
 
+interface Load<V> {
+  readonly value: Promise<V>;
+  readonly readAt: number;
+}
+
 interface TimedCacheOptions {
   readonly ttlMs?: number;
   /** A hit on an older entry loads it again in the background. */
@@ -40,7 +45,7 @@ interface TimedCacheOptions {
  */
 export class TimedCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
-  readonly #loading = new Map<string, Promise<V>>();
+  readonly #loading = new Map<string, Load<V>>();
   #generation = 0;
 
   readonly #options: Required<TimedCacheOptions>;
@@ -104,25 +109,27 @@ export class TimedCache<V> {
 
   #load(key: string, load: () => Promise<V>): Promise<V> {
     const running = this.#loading.get(key);
-    if (running !== undefined) return running;
-    const generation = this.#generation;
     const readAt = performance.now();
-    const loading = load().then(
-      (value) => {
+    // A slow load may have begun before a change that the result of this one has to show.
+    if (running !== undefined && readAt - running.readAt <= this.#options.ttlMs) {
+      return running.value;
+    }
+    const generation = this.#generation;
+    const value = load()
+      .then((value) => {
         if (generation === this.#generation) this.#store(key, { value, readAt, refreshing: false });
-        if (this.#loading.get(key) === loading) this.#loading.delete(key);
         return value;
-      },
-      (error) => {
-        if (this.#loading.get(key) === loading) this.#loading.delete(key);
-        throw error;
-      },
-    );
-    this.#loading.set(key, loading);
-    return loading;
+      })
+      .finally(() => {
+        if (this.#loading.get(key)?.value === value) this.#loading.delete(key);
+      });
+    this.#loading.set(key, { value, readAt });
+    return value;
   }
 
   #store(key: string, entry: Entry<V>): void {
+    const newest = this.#entries.get(key);
+    if (newest !== undefined && newest.readAt > entry.readAt) return;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     // Maps keep insertion order, so the first key is the oldest.
