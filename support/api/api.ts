@@ -66,6 +66,8 @@ export class TestApi {
     readonly databaseUrl: string,
     /** Stops the service. Runs automatically after the last test. */
     readonly stop: () => Promise<void>,
+    /** All that it answers; unknown of a service in a process of its own. */
+    readonly routes: Awaited<ReturnType<typeof serve>>["routes"] = [],
   ) {}
 
   /** The OpenAPI document, against which exchanges are checked. */
@@ -206,7 +208,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const database = await databaseOf(options);
   const server = await serve(loadConfig(variables(options, database.url)));
   const stop = onCleanup(() => server.stop());
-  return new TestApi(server.url, database.sql, database.url, stop);
+  return new TestApi(server.url, database.sql, database.url, stop, server.routes);
 }
 
 let shared: Promise<TestApi> | undefined;
