@@ -5,8 +5,8 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
-const WAIT_MS = 60_000;
 const DIMENSION = 768;
 
 const api = await startApi();
@@ -29,11 +29,6 @@ async function search(vector: Float32Array<ArrayBuffer>): Promise<string[]> {
   return body.data.map((hit) => hit.chunk.id);
 }
 
-async function until(done: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  while (!(await done()) && Date.now() < deadline) await Bun.sleep(50);
-}
-
 /** Vectors in the service's memory. */
 const indexed = async () => {
   const text = await (await fetch(new URL("/metrics", api.url))).text();
@@ -50,18 +45,18 @@ test("announced versions are indexed before a scope holds them, and found once o
     return written;
   });
   await attach(sql, project, environment.id, [first as never]);
-  await until(async () => (await indexed()) === 1);
+  await until("the attached version is indexed", async () => (await indexed()) === 1);
 
   const versions = announced.map(({ id }) => ({ projectId: project.id, id }));
   const nowhere = { projectId: randomUUID(), id: randomUUID() };
   await announceVersions(sql, [...versions, nowhere]);
-  await until(async () => (await indexed()) === 3);
+  await until("the announced versions are indexed", async () => (await indexed()) === 3);
   expect(await indexed()).toBe(3);
   expect(await search(vectors[1] as Float32Array<ArrayBuffer>)).toEqual([]);
 
   await attach(sql, project, environment.id, announced as never);
   const found = () => search(vectors[1] as Float32Array<ArrayBuffer>);
-  await until(async () => (await found()).length > 0);
+  await until("the announced version is found", async () => (await found()).length > 0);
   expect(await found()).toEqual([(chunks[1] as { id: string }).id]);
 });
 
@@ -77,13 +72,19 @@ test("a version whose commit was lost after its announcement is found once it is
     sql,
     ids.map((id) => ({ projectId: project.id, id })),
   );
-  await until(async () => (await indexed()) === before + 1);
+  await until(
+    "the announced version that is stored is indexed",
+    async () => (await indexed()) === before + 1,
+  );
 
   await sql.begin(async (tx) => {
     const version = await writeVersion(tx as never, project, "docs/lost.md", [chunk], lost);
     await attach(tx as never, project, environment.id, [version]);
   });
-  await until(async () => (await search(chunk.vector)).length > 0);
+  await until(
+    "the version that was lost before is found",
+    async () => (await search(chunk.vector)).length > 0,
+  );
   expect(await search(chunk.vector)).toEqual([chunk.id]);
   const lookup = await fetch(new URL(`/projects/${project.slug}/knowledge/lookup`, api.url), {
     method: "POST",

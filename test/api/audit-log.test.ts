@@ -5,6 +5,7 @@ import { startApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { callCommand } from "../../support/processes/command.ts";
+import { until } from "../../support/until.ts";
 
 const FLUSH_MS = 20;
 
@@ -143,7 +144,7 @@ describe("the audit log", () => {
     const audit = new AuditLog(sql, createLog("silent"), FLUSH_MS);
     const denial = { principal: undefined, operation: "listProjects", slug: "unauthorized" };
     audit.denied({ ...denial, detail: "no credential", requestId: "an id" });
-    while ((await entries("denied")).length === 0) await Bun.sleep(FLUSH_MS);
+    await until("the denial is stored", async () => (await entries("denied")).length > 0);
     expect(await entries("denied")).toMatchObject([{ request_id: "an id", details: { count: 1 } }]);
     await audit.close();
   });

@@ -40,7 +40,7 @@ async function whileCopying(
       body: JSON.stringify(copyOf(template, slug)),
       signal: client.signal,
     }).catch(() => {});
-    await until(async () => (await waiting()) === 1);
+    await until("the copy waits for the other transaction", async () => (await waiting()) === 1);
     await work(slug, () => client.abort());
     client.abort();
     await copying;
@@ -79,9 +79,13 @@ describe("while a copy of a project takes long", () => {
     const template = await templateOf(owner);
     await whileCopying(owner, template, async (slug, abort) => {
       abort();
-      await until(async () => (await waiting()) === 0);
+      await until(
+        "the copy of the client that has left waits no longer",
+        async () => (await waiting()) === 0,
+      );
       expect(await sql`SELECT FROM projects WHERE slug = ${slug}`).toHaveLength(0);
       await until(
+        "a copy is made once the other one has ended",
         async () =>
           (await api.post("/projects", copyOf(template, newSlug()), owner)).status === 201,
       );
@@ -104,7 +108,7 @@ test("a copy whose client goes away while its quota is reserved ends, and reserv
       body: JSON.stringify(copyOf(template, newSlug())),
       signal: client.signal,
     }).catch(() => {});
-    await until(async () => (await reserving()).length === 1);
+    await until("the reservation waits for the lock", async () => (await reserving()).length === 1);
     client.abort();
     await copying;
     // Statements that wait for the lock end by themselves after some time, and this one before them.
@@ -114,7 +118,10 @@ test("a copy whose client goes away while its quota is reserved ends, and reserv
         await other`LOCK TABLE quota_reservations IN ACCESS EXCLUSIVE MODE`;
       })
       .catch(() => "timeout");
-    const ended = until(async () => (await reserving()).length === 0).then(() => "ended");
+    const ended = until(
+      "the reservation waits no longer",
+      async () => (await reserving()).length === 0,
+    ).then(() => "ended");
     expect(await Promise.race([ended, timeout])).toBe("ended");
     await timeout;
   });
@@ -122,6 +129,7 @@ test("a copy whose client goes away while its quota is reserved ends, and reserv
     0,
   );
   await until(
+    "a copy is made once the other one has ended",
     async () => (await api.post("/projects", copyOf(template, newSlug()), owner)).status === 201,
   );
 });
@@ -132,7 +140,10 @@ test("copies that take no time are all made, however many are asked for at once"
   const copies = Array.from({ length: 8 }, async () => {
     const json = copyOf(template, newSlug());
     // On a busy machine one may wait too long for its turn.
-    await until(async () => (await api.post("/projects", json, owner)).status === 201);
+    await until(
+      "the copy is made",
+      async () => (await api.post("/projects", json, owner)).status === 201,
+    );
   });
   await Promise.all(copies);
 });
@@ -147,12 +158,12 @@ test("a copy is indexed by the first request that asks for it, and not before", 
     await sql.notify(INDEX_REPORTS_CHANNEL, "");
     return (await sql`SELECT FROM index_state WHERE project_id = ${id}`).length > 0;
   };
-  await until(() => isLoaded(later.id));
+  await until("the project that changed later is loaded", () => isLoaded(later.id));
   expect(await isLoaded(copy.id)).toBe(false);
   const path = `/projects/${copy.slug}/knowledge/lookup`;
   const { body } = await api.post(path, { query: "contents" }, owner);
   expect(body.total_matches).toBe(1);
-  await until(() => isLoaded(copy.id));
+  await until("the copy that was searched is loaded", () => isLoaded(copy.id));
 });
 
 test("a copy that nobody has searched is complete soon after somebody asks for the state of its index", async () => {
@@ -160,5 +171,8 @@ test("a copy that nobody has searched is complete soon after somebody asks for t
   const slug = newSlug();
   const template = await templateOf(owner);
   expect((await api.post("/projects", copyOf(template, slug), owner)).status).toBe(201);
-  await until(async () => (await api.get(`/projects/${slug}/index-state`, owner)).body.complete);
+  await until(
+    "the index of the copy is complete",
+    async () => (await api.get(`/projects/${slug}/index-state`, owner)).body.complete,
+  );
 });

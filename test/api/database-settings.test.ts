@@ -11,6 +11,7 @@ import { deliveriesThrough, keyed } from "../../support/api/webhook-deliveries.t
 import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
 import { environment } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 /** What an administrator may have set for a database, each at its worst. */
@@ -93,12 +94,11 @@ describe.each([
     );
     expect(release.text).toContain("v1");
     const search = { vector: Array(768).fill(0.123456789), dimension: 768 };
-    for (const end = Date.now() + 60_000; ; await Bun.sleep(50)) {
+    await until("the file is found by its vector and by its words", async () => {
       const found = await api.post(`${base}/environments/production/search`, search, caller);
       const looked = await api.post(`${base}/knowledge/lookup`, { query: "alpha" }, caller);
-      if (found.body.data?.length === 1 && looked.body.data?.length >= 1) break;
-      expect(Date.now(), found.text + looked.text).toBeLessThan(end);
-    }
+      return found.body.data?.length === 1 && looked.body.data?.length >= 1;
+    });
     const read = await api.get(base, caller);
     expect(Date.now() - Date.parse(read.body.created_at)).toBeLessThan(120_000);
     const state = await api.get(`${base}/index-state`, caller);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import {
   sharedApi,
   startApi,
@@ -14,6 +13,7 @@ import {
 } from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { randomVector } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;
 const api = await sharedApi();
@@ -49,7 +49,10 @@ const remove = ({ slug }: TestProject, as = owner, confirm = slug) =>
 
 /** Waits until a node finds the vector of the project. */
 async function untilFound(node: TestApi, project: TestProject): Promise<void> {
-  while ((await searchOn(node, project)).body.data?.length !== 1) await Bun.sleep(10);
+  await until(
+    "the vector is found",
+    async () => (await searchOn(node, project)).body.data?.length === 1,
+  );
 }
 
 /** The tables that have rows of the project. */
@@ -73,12 +76,17 @@ describe("DELETE /projects/{project_reference}", () => {
     expect((await remove(project)).status).toBe(204);
     expect((await api.get(`/projects/${project.slug}`, owner)).status).toBe(404);
     expect((await api.get("/projects", key)).status).toBe(401);
-    await Bun.sleep(CHANGE_VISIBLE_BOUND_MS);
     for (const node of [api, other]) {
-      expect((await searchOn(node, project)).body.slug).toBe("project-not-found");
+      await until(
+        "the node knows that the project is gone",
+        async () => (await searchOn(node, project)).body.slug === "project-not-found",
+      );
     }
     // Nodes report the state of their indexes every few seconds.
-    while ((await tablesWith(project)).includes("index_state")) await Bun.sleep(50);
+    await until(
+      "no node reports an index of the project",
+      async () => !(await tablesWith(project)).includes("index_state"),
+    );
     expect(await tablesWith(project)).toEqual(["audit_log", "change_log"]);
     const [entry] = await sql`
       SELECT user_id, details FROM audit_log
@@ -98,7 +106,10 @@ describe("DELETE /projects/{project_reference}", () => {
       }),
     );
     await remove(project);
-    while ((await searchOn(api, project)).status !== 404) await Bun.sleep(1);
+    await until(
+      "searches are answered that the project is gone",
+      async () => (await searchOn(api, project)).status === 404,
+    );
     ended = true;
     await searching;
     expect([...statuses].sort()).toEqual([200, 404]);
@@ -122,7 +133,7 @@ describe("DELETE /projects/{project_reference}", () => {
     const answer = dying.send("DELETE", path, { as: owner }).catch(() => undefined);
     const waiting = () => sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
       AND query LIKE 'DELETE FROM projects%' AND datname = current_database()`;
-    while ((await waiting()).length === 0) await Bun.sleep(5);
+    await until("the deletion waits for the lock", async () => (await waiting()).length > 0);
     dying.server.kill("SIGKILL");
     expect(await answer).toBeUndefined();
     killed.resolve();

@@ -59,7 +59,9 @@ test("keys and addresses of embedders appear in no answer, log, metric, audit en
       shown.push((await api.post(`/projects/${project.slug}/retrieve`, asked, owner)).text);
     }
   }
-  await until(() => api.server.logs().includes("files wait for their embeddings"));
+  await until("the service says that files wait", () =>
+    api.server.logs().includes("files wait for their embeddings"),
+  );
   for (const { slug } of projects) {
     const paths = ["", "/index-state", "/audit", "/files?limit=100"];
     for (const path of paths) shown.push((await api.get(`/projects/${slug}${path}`, owner)).text);

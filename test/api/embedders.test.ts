@@ -86,7 +86,10 @@ describe("the embedder of a project", () => {
       headers: { "content-type": "text/plain" },
     });
     expect(put.status).toBe(201);
-    await until(async () => (await found(project, "volcanoes plain words about")).length > 0);
+    await until(
+      "the file that was put is found",
+      async () => (await found(project, "volcanoes plain words about")).length > 0,
+    );
     expect((await found(project, "grow red tomatoes"))[0]).toBe("tomatoes.md");
     expect(await waiting(project)).toBe(0);
     const texts = endpoint.served.flatMap(({ input }) => input);
@@ -126,7 +129,9 @@ describe("the embedder of a project", () => {
     const project = await projectOf();
     await report(project, [file("old.md", "# Old\n\nAn ancient text.")]);
     expect((await patch(project, "model")).status).toBe(200);
-    await until(async () => (await found(project, "an ancient text")).includes("old.md"));
+    await until("the text that was there before is found", async () =>
+      (await found(project, "an ancient text")).includes("old.md"),
+    );
     expect((await patch(project, "model")).status).toBe(200);
     const { status, body } = await patch(project, "large");
     expect([status, body.slug]).toEqual([409, "embedder-mismatch"]);
@@ -144,14 +149,19 @@ describe("the embedder of a project", () => {
     const { body } = await api.post("/projects", json, owner);
     expect(body.embedder).toBe("model");
     endpoint.instead = undefined;
-    await until(async () => (await found(body, "text of a template")).includes("copied.md"));
+    await until("the file of the copy is found", async () =>
+      (await found(body, "text of a template")).includes("copied.md"),
+    );
   });
 
   test("of 384 dimensions is found by text, and by vectors of its own length or with zeros", async () => {
     endpoint.dimension = 384;
     const project = await projectOf("mini");
     await report(project, [file("a.md", "alpha beta"), file("b.md", "gamma delta")]);
-    await until(async () => (await found(project, "alpha beta"))[0] === "a.md");
+    await until(
+      "the file is embedded and found",
+      async () => (await found(project, "alpha beta"))[0] === "a.md",
+    );
     const [row] = await api.sql`
       SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
     expect(row).toEqual({ embedder: "mini:all-minilm:384", dimension: 768 });
@@ -189,7 +199,10 @@ describe("the embedder of a project", () => {
     endpoint.served.length = 0;
     const project = await projectOf("cut");
     await report(project, [file("a.md", "alpha beta")]);
-    await until(async () => (await found(project, "alpha beta"))[0] === "a.md");
+    await until(
+      "the file is embedded and found",
+      async () => (await found(project, "alpha beta"))[0] === "a.md",
+    );
     const [row] = await api.sql<{ embedding: Uint8Array }[]>`
       SELECT embedding FROM chunks WHERE project_id = ${project.id}`;
     const stored = new Float32Array(new Uint8Array(row?.embedding ?? []).buffer);
@@ -260,7 +273,10 @@ describe("an embedder that is slow or away", () => {
   test("is away, and its answers lead nowhere else", async () => {
     const project = await projectOf("model");
     await report(project, [file("a.md", "# Alpaca\n\nAll about the alpaca.")]);
-    await until(async () => (await found(project, "all about the alpaca")).length > 0);
+    await until(
+      "the file is embedded and found",
+      async () => (await found(project, "all about the alpaca")).length > 0,
+    );
     for (const [what, instead] of Object.entries(away)) {
       endpoint.instead = instead;
       const query = `alpaca ${what}`;
@@ -287,13 +303,15 @@ describe("an embedder that is slow or away", () => {
     ]);
     expect(changed).toBe(2);
     expect(await waiting(project)).toBe(2);
-    await until(async () => {
+    await until("the late file is found by its words", async () => {
       const { body } = await ask(project, { query: "late arrival", mode: "keyword" });
       return body.data[0]?.chunk.file_path === "late.md";
     });
     endpoint.instead = undefined;
-    await until(async () => (await waiting(project)) === 0);
-    await until(async () => (await found(project, "a late arrival")).includes("late.md"));
+    await until("no file waits", async () => (await waiting(project)) === 0);
+    await until("the late file is found by its meaning", async () =>
+      (await found(project, "a late arrival")).includes("late.md"),
+    );
   });
 
   test("a release that was frozen before gets the embeddings, too", async () => {
@@ -305,7 +323,7 @@ describe("an embedder that is slow or away", () => {
     expect(made.status).toBe(201);
     endpoint.instead = undefined;
     const search = { query: "ice and snow", mode: "semantic", threshold: 0.3 };
-    await until(async () => {
+    await until("the file of the release is found", async () => {
       const { body } = await ask(project, { ...search, target: { release: "v1" } });
       return body.data?.length > 0;
     });
@@ -315,7 +333,7 @@ describe("an embedder that is slow or away", () => {
     const project = await projectOf("model");
     endpoint.instead = away["is overloaded"];
     await report(project, [file("a.md", "# Alder\n\nAn alder tree.")]);
-    await until(async () => {
+    await until("the file is found by its words", async () => {
       const { body } = await ask(project, { query: "alder tree", mode: "keyword" });
       return body.data.length > 0;
     });
@@ -329,7 +347,9 @@ describe("an embedder that is slow or away", () => {
       await tx`SELECT append_change(${project.id}, 'embedded', ${chunk?.version ?? ""}::uuid)`;
     });
     endpoint.instead = undefined;
-    await until(async () => (await found(project, "alder")).includes("a.md"));
+    await until("the file is found by its meaning", async () =>
+      (await found(project, "alder")).includes("a.md"),
+    );
   });
 });
 
@@ -367,6 +387,7 @@ describe("a text at which an embedder fails", () => {
       );
       await report(project, [...others, file("odd.md", text)]);
       await until(
+        "the refused text waits alone",
         async () => (await failures(project)).count === 1 && (await waiting(project)) === 1,
       );
       const [failure] = (await failures(project)).listed;
@@ -375,12 +396,16 @@ describe("a text at which an embedder fails", () => {
       expect(failure.reason).toContain(reason);
       expect(failure.reason).not.toContain(endpoint.url);
       expect(Date.parse(failure.retry_at)).toBeGreaterThan(Date.now());
-      await until(async () => (await found(project, "after it part")).includes("odd.md"));
+      await until("the parts around the refused one are found", async () =>
+        (await found(project, "after it part")).includes("odd.md"),
+      );
       endpoint.instead = undefined;
       expect(await retryFailures(api.sql, project.id)).toBe(1);
-      await until(async () => (await waiting(project)) === 0);
+      await until("no file waits", async () => (await waiting(project)) === 0);
       expect(await failures(project)).toEqual({ count: 0, listed: [] });
-      await until(async () => (await found(project, "an unspeakable word")).includes("odd.md"));
+      await until("the part that was refused is found", async () =>
+        (await found(project, "an unspeakable word")).includes("odd.md"),
+      );
     },
   );
 
@@ -393,7 +418,10 @@ describe("a text at which an embedder fails", () => {
     await report(project, [file("odd.md", "# Odd\n\nAn unspeakable word.")]);
     const pauses: number[] = [];
     for (let attempts = 1; attempts <= 3; attempts++) {
-      await until(async () => (await failures(project)).listed[0]?.attempts === attempts);
+      await until(
+        `attempt ${attempts} has failed`,
+        async () => (await failures(project)).listed[0]?.attempts === attempts,
+      );
       const { retry_at: at } = (await failures(project)).listed[0];
       pauses.push(Date.parse(at) - Date.now());
       await api.sql`UPDATE embedding_failures SET due = now() WHERE project_id = ${project.id}`;
@@ -412,9 +440,11 @@ describe("a text at which an embedder fails", () => {
         : vectorsOf(request);
     const long = `Volcanoes erupt. ${"Lava flows down. ".repeat(80)}`;
     await report(project, [file("long.md", `# Long\n\n${long}\n\n# Short\n\nA short part.`)]);
-    await until(async () => (await waiting(project)) === 0);
+    await until("no file waits", async () => (await waiting(project)) === 0);
     expect((await failures(project)).count).toBe(0);
-    await until(async () => (await found(project, "lava flows down")).includes("long.md"));
+    await until("the long text is found", async () =>
+      (await found(project, "lava flows down")).includes("long.md"),
+    );
   });
 });
 
@@ -428,7 +458,7 @@ describe("files that wait for their embeddings", () => {
     await importsOf(api, other).report(theirs, [file("one.md", "# One\n\nA single file.")]);
     endpoint.served.length = 0;
     endpoint.instead = undefined;
-    await until(async () => (await waiting(mine)) === 0);
+    await until("no file of the first tenant waits", async () => (await waiting(mine)) === 0);
     const texts = endpoint.served.flatMap(({ input }) => input);
     const place = texts.findIndex((text) => text.includes("A single file."));
     expect(place).toBeWithin(0, texts.length / 2);
@@ -445,11 +475,11 @@ describe("files that wait for their embeddings", () => {
     const numbered = (prefix: string) =>
       Array.from({ length: 120 }, (_, i) => file(`${prefix}${i}.txt`, `Number ${i} of ${prefix}.`));
     await report(project, numbered("a"));
-    await until(async () => (await waiting(project)) === 0);
+    await until("no file waits", async () => (await waiting(project)) === 0);
     expect(refused).toBeGreaterThan(0);
     refused = 0;
     await report(project, numbered("b"));
-    await until(async () => (await waiting(project)) === 0);
+    await until("no file waits", async () => (await waiting(project)) === 0);
     expect(refused).toBe(0);
   });
 
@@ -465,7 +495,7 @@ describe("files that wait for their embeddings", () => {
     };
     const many = Array.from({ length: 100 }, (_, i) => file(`c${i}.txt`, `Number ${i}.`));
     await report(project, many);
-    await until(async () => (await waiting(project)) === 0);
+    await until("no file waits", async () => (await waiting(project)) === 0);
     expect([most, largest]).toEqual([1, 7]);
   });
 
@@ -478,7 +508,7 @@ describe("files that wait for their embeddings", () => {
       project,
       texts.map((text, i) => file(`t${i}.txt`, text)),
     );
-    await until(async () => (await waiting(project)) === 0);
+    await until("no file waits", async () => (await waiting(project)) === 0);
     const sent = endpoint.served.flatMap(({ input }) => input).filter((t) => t.includes("Twice"));
     expect(sent.length).toBe(texts.length);
     await node.stop();

@@ -4,12 +4,12 @@ import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, cosine, nearVector, randomVector } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;
 const FILES = 500;
 const CHUNKS_PER_FILE = 2;
 /** A change is visible within a second; on a busy machine a test waits for longer. */
-const VISIBLE_TIMEOUT_MS = 20_000;
 
 const api = await sharedApi();
 const member = await api.user();
@@ -84,16 +84,10 @@ const keysOf = (body: Json): string[] =>
 const pathsOf = (body: Json): string[] => body.data.map((each: Json) => each.path);
 
 /** Repeats a request until its answer is as wanted. */
-async function seen<T>(wanted: T, read: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + VISIBLE_TIMEOUT_MS;
-  for (;;) {
-    const found = await read();
-    if (Bun.deepEquals(found, wanted) || performance.now() > deadline) return found;
-    await Bun.sleep(20);
-  }
-}
+const untilSeen = <T>(wanted: T, read: () => Promise<T>) =>
+  until(`the answer is ${Bun.inspect(wanted)}`, async () => Bun.deepEquals(await read(), wanted));
 
-await seen(FILES, async () => (await lookUp({ limit: 1 })).body.total_matches);
+await untilSeen(FILES, async () => (await lookUp({ limit: 1 })).body.total_matches);
 
 /** Filters that match 50, 10, 1 and 0.1% of the chunks, and those that they match. */
 const selectivities: [
@@ -303,11 +297,9 @@ test("a change of frontmatter is visible to all operations", async () => {
   ] as const) {
     await change(topic);
     expect(pathsOf((await list(filter)).body)).toEqual([...paths]);
-    expect(await seen([...paths], async () => pathsOf((await lookUp({ filter })).body))).toEqual([
-      ...paths,
-    ]);
+    await untilSeen([...paths], async () => pathsOf((await lookUp({ filter })).body));
     const found = async () =>
       new Set((await search(filter)).body.data.map(({ chunk }: Json) => chunk.file_path));
-    expect(await seen(new Set(paths), found)).toEqual(new Set(paths));
+    await untilSeen(new Set(paths), found);
   }
 });

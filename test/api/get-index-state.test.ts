@@ -12,8 +12,8 @@ import {
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { callCommand } from "../../support/processes/command.ts";
+import { until } from "../../support/until.ts";
 
-const WAIT_MS = 60_000;
 const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
@@ -107,9 +107,10 @@ describe("GET /projects/{project_reference}/index-state", () => {
     await publishTexts(api.sql, texts, environment, { "a.md": "lantern" });
     const read = async () =>
       (await api.get(`/projects/${texts.slug}/index-state`, member)).body.data[0];
-    const deadline = Date.now() + WAIT_MS;
-    const isDone = (state?: Json) => state?.documents === 1 && state.pending_changes === 0;
-    while (!isDone(await read()) && Date.now() < deadline) await Bun.sleep(50);
+    await until("the service reports the text", async () => {
+      const state = await read();
+      return state?.documents === 1 && state.pending_changes === 0;
+    });
     expect(await read()).toMatchObject({ dimension: null, documents: 1, pending_changes: 0 });
   });
 
@@ -118,8 +119,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const environment = await addEnvironment(api.sql, own);
     await publishTexts(api.sql, own, environment, { "a.md": "lantern" });
     const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
-    const deadline = Date.now() + WAIT_MS;
-    while (!(await read()).complete && Date.now() < deadline) await Bun.sleep(50);
+    await until("the index is complete", async () => (await read()).complete);
     const whole = await read();
     expect(whole).toMatchObject({ complete: true, data: [{ complete: true, documents: 1 }] });
     expect(whole.applied_sequence).toBeGreaterThanOrEqual(whole.last_sequence);
@@ -141,27 +141,24 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const environment = await addEnvironment(api.sql, own);
     await publishTexts(api.sql, own, environment, { "a.md": "lantern" });
     const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
-    const deadline = Date.now() + WAIT_MS;
-    while (!(await read()).complete && Date.now() < deadline) await Bun.sleep(50);
+    await until("the index is complete", async () => (await read()).complete);
     const { last_sequence: before, last_changed_at: earlier } = await read();
     await publishTexts(api.sql, own, environment, { "b.md": "compass" });
     let state = await read();
     expect(state.last_sequence).toBeGreaterThan(before);
     expect(Date.parse(state.last_changed_at)).toBeGreaterThan(Date.parse(earlier));
-    while (!state.complete && Date.now() < deadline) {
-      await Bun.sleep(20);
+    await until("the index is complete again", async () => {
       state = await read();
-    }
+      return state.complete;
+    });
     expect(state.data[0].documents).toBe(2);
   });
 
   test("/metrics says whether the indexes of the process are complete", async () => {
     const read = async () => await (await fetch(`${api.url}/metrics`)).text();
-    const deadline = Date.now() + WAIT_MS;
-    while (!/^tessera_index_complete 1$/m.test(await read()) && Date.now() < deadline) {
-      await Bun.sleep(50);
-    }
-    expect(await read()).toMatch(/^tessera_index_complete 1$/m);
+    await until("the indexes of the process are complete", async () =>
+      /^tessera_index_complete 1$/m.test(await read()),
+    );
     expect(await read()).toMatch(/^tessera_index_graph_backlog 0$/m);
   });
 

@@ -29,7 +29,10 @@ async function filled(): Promise<TestProject> {
   await report(project, [PRODUCTION, ...files]);
   // Lists without a query are not counted, so they can wait for the files.
   const lookup = `/projects/${project.slug}/knowledge/lookup`;
-  await until(async () => (await api.post(lookup, {}, owner)).body.data.length === files.length);
+  await until(
+    "all files are listed",
+    async () => (await api.post(lookup, {}, owner)).body.data.length === files.length,
+  );
   return project;
 }
 
@@ -145,7 +148,10 @@ describe("what was counted", () => {
   test("outlasts the service that counted it", async () => {
     const other = await filled();
     const node = await startApi({ beside: api });
-    while ((await askAt(node, other, "snapshots")).body.data?.length !== 2) await Bun.sleep(50);
+    await until(
+      "the other service finds both files",
+      async () => (await askAt(node, other, "snapshots")).body.data?.length === 2,
+    );
     await askAt(node, other, "nothing like it");
     await node.stop();
     const { body } = await api.get(pathOf(other), owner);
@@ -200,6 +206,9 @@ describe("what was counted", () => {
       ...{ counted: false, asked: 0, without_hits: 0, frequent: [], unanswered: [], days: [] },
       ...{ p50_ms: null, p95_ms: null, p99_ms: null },
     });
-    while ((await api.sql`SELECT 1 FROM question_days LIMIT 1`).length > 0) await Bun.sleep(10);
+    await until(
+      "no day of questions is stored",
+      async () => (await api.sql`SELECT 1 FROM question_days LIMIT 1`).length === 0,
+    );
   });
 });

@@ -93,7 +93,7 @@ describe("an import of files that others create at the same time", () => {
     );
     for (const [i, end] of creators.entries()) {
       // The import waits for each of them in turn.
-      await until(async () => (await waitingFor(sql)) > 0);
+      await until("the import waits for a creator", async () => (await waitingFor(sql)) > 0);
       expect([i, await isPending(imported)]).toEqual([i, true]);
       await end();
     }
@@ -180,18 +180,16 @@ describe("while a transaction that has changed scopes of a project stays open", 
       const { body } = await api.send("POST", path, { as: attacker, json: { limit: 12 } });
       return body.data.map((item: { path: string }) => item.path);
     };
-    const until = async (paths: readonly string[]) => {
-      for (let i = 0; i < 400 && `${await lookup()}` !== `${paths}`; i++) await Bun.sleep(25);
-      expect(await lookup()).toEqual([...paths]);
-    };
-    await until(["a.md"]);
+    const untilFound = (paths: readonly string[]) =>
+      until(`a lookup finds [${paths}]`, async () => `${await lookup()}` === `${paths}`);
+    await untilFound(["a.md"]);
     const end = await openTransaction(
       (tx) => tx`DELETE FROM environment_files WHERE project_id = ${project.id}`,
     );
     for (let i = 0; i < 5; i++) await report(theirs, [file(`${i}.md`)]);
-    await until(["a.md"]);
+    expect(await lookup()).toEqual(["a.md"]);
     await end();
-    await until([]);
+    await untilFound([]);
   });
 
   test("a scope that changes repeatedly in one transaction is logged once, after a savepoint that fails, too", async () => {

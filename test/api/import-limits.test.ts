@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import type { Sql } from "../../src/db/client.ts";
 import { IMPORTS_MAX } from "../../src/shared/limits.ts";
 import { startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
 import {
@@ -10,6 +11,7 @@ import {
   openUpload,
   PRODUCTION,
 } from "../../support/api/imports.ts";
+import { until } from "../../support/until.ts";
 
 const MAX_BYTES = 100_000;
 /** Of other operations. */
@@ -97,10 +99,12 @@ async function stored(project: TestProject): Promise<number> {
   return row?.["count"] as number;
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 600 && !(await condition()); i++) await Bun.sleep(50);
-  expect(await condition()).toBe(true);
-}
+/** Waits until an import that is under way has the temporary tables of its session. */
+const untilBegun = (sql: Sql) =>
+  until("the import has begun", async () => {
+    const tables = await sql`SELECT FROM pg_class WHERE relname = 'import_scopes'`;
+    return tables.length > 0;
+  });
 
 describe("an upload", () => {
   test("that is broken off changes no scope, frees its place, and is completed by a repetition", async () => {
@@ -109,9 +113,9 @@ describe("an upload", () => {
     for (let i = 0; i < IMPORTS_MAX; i++) {
       const upload = openUpload(api, project, owner);
       await upload.write(ndjson([file("a.md"), file("b.md")]));
-      await Bun.sleep(300);
+      await untilBegun(api.sql);
       upload.abort();
-      await until(async () => (await post(project, [])).status === 200);
+      await until("its place is free", async () => (await post(project, [])).status === 200);
       expect(await working(project)).toEqual([]);
     }
     expect(await report(project, [file("a.md"), file("b.md")])).toMatchObject({ refused: 0 });
@@ -136,7 +140,7 @@ describe("an upload", () => {
     const project = await api.project(owner);
     const uploads: ReturnType<typeof openUpload>[] = [];
     // An upload may fail on a connection that the service has just closed, and then holds no place.
-    await until(async () => {
+    await until("the uploads have all places", async () => {
       const upload = openUpload(api, project, owner);
       uploads.push(upload);
       upload.write("\n").catch(() => {});
@@ -150,7 +154,7 @@ describe("an upload", () => {
     const imported = await importsOf(api, other).report(theirs, [PRODUCTION]);
     expect(imported).toEqual(allChanged(1));
     for (const upload of uploads) upload.abort();
-    await until(async () => (await post(project, [])).status === 200);
+    await until("a place is free", async () => (await post(project, [])).status === 200);
   });
 });
 
@@ -180,7 +184,7 @@ describe("the service", () => {
     await importsOf(service, caller).report(project, [PRODUCTION]);
     const upload = openUpload(service, project, caller);
     await upload.write(ndjson([file("a.md")]));
-    await Bun.sleep(200);
+    await untilBegun(service.sql);
     service.server.kill("SIGTERM");
     expect(await service.server.exited).toBe(0);
     await upload.answer.catch(() => {});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../src/shared/limits.ts";
-import { sharedApi } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import {
   allChanged,
@@ -12,6 +12,7 @@ import {
 } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -21,16 +22,27 @@ const { post, report, working } = importsOf(api, owner);
 
 const guarded = await api.project(owner);
 
+/** What an operation answers once it sees all imports so far. */
+async function afterImports(project: TestProject, path: string, json: object): Promise<Json> {
+  // It changes nothing, and is answered with the last change before it.
+  const { headers } = await post(project, [PRODUCTION]);
+  let answer: Json;
+  await until("the imports are applied", async () => {
+    answer = await api.post(`${path}?min_change=${headers.get("x-change")}`, json, owner);
+    return answer.status === 200;
+  });
+  return answer.body;
+}
+
 describe("POST /projects/{project_reference}/import", () => {
-  test("imported files are searched within a second, and importing them again changes nothing", async () => {
+  test("imported files are found by a search that names the import, and importing them again changes nothing", async () => {
     const project = await api.project(owner);
     const vector = base64Of(randomVector(768, 5));
     const lines = [PRODUCTION, file("a.md", { chunks: [{ content: "a", embedding: vector }] })];
     expect(await report(project, lines)).toEqual(allChanged(2));
-    await Bun.sleep(1_000);
     const path = `/projects/${project.slug}/environments/production/search`;
-    const found = await api.post(path, { vector, dimension: 768 }, owner);
-    expect(found.body.data.map((hit: Json) => hit.chunk.file_path)).toEqual(["a.md"]);
+    const found = await afterImports(project, path, { vector, dimension: 768 });
+    expect(found.data.map((hit: Json) => hit.chunk.file_path)).toEqual(["a.md"]);
     expect(await report(project, lines)).toEqual(allUnchanged(2));
   });
 
@@ -165,9 +177,8 @@ describe("POST /projects/{project_reference}/import", () => {
     expect(await report(project, [PRODUCTION])).toEqual(allUnchanged(1));
     await report(project, [file("b.md")]);
     const browse = async () => {
-      await Bun.sleep(1_000);
-      const { body } = await api.post(`/projects/${project.slug}/knowledge/lookup`, {}, owner);
-      return body.data.map(({ path }: Json) => path);
+      const lookup = `/projects/${project.slug}/knowledge/lookup`;
+      return (await afterImports(project, lookup, {})).data.map(({ path }: Json) => path);
     };
     expect(await browse()).toEqual(["a.md"]);
     const unpin = { ...PRODUCTION, active_release: null };

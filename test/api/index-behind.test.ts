@@ -90,6 +90,6 @@ describe("while the index lacks a change", () => {
     expect(file.status).toBe(200);
     thaw();
     const found = async () => (await lookUp("second", `?min_change=${token}`)).status === 200;
-    await until(found);
+    await until("the change is applied", found);
   });
 });

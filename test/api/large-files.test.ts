@@ -66,7 +66,7 @@ describe("a large file", () => {
     await sql.begin(async (tx) => {
       await tx`SELECT FROM environment_files WHERE project_id = ${one.project.id} FOR UPDATE`;
       running = put(one.owner, one.project);
-      await until(async () => (await storing()) === 1);
+      await until("the large file waits for the lock", async () => (await storing()) === 1);
       // Others of the same user and of another one pass.
       expect((await put(one.owner, second, "# Small")).status).toBe(201);
       expect((await put(other.owner, other.project)).status).toBe(201);

@@ -31,7 +31,7 @@ const fields = async (query = ""): Promise<Json[]> => {
   return body.fields;
 };
 // A change is visible within a second.
-await until(async () => (await fields())[0]?.files === 3);
+await until("the fields of three files are listed", async () => (await fields())[0]?.files === 3);
 const PATHS = ["a.md", "b.md", "c.md"].map((value) => ({ value, count: 1 }));
 const field = (name: string, files: number, ...values: [value: unknown, count: number][]) => ({
   ...{ name, files, distinct: values.length },
@@ -85,7 +85,7 @@ describe("GET /projects/{project_reference}/fields", () => {
     ]);
     const find = async (name: string) =>
       (await api.get(at, member)).body.fields.find((each: Json) => each.name === name);
-    await until(async () => (await find("path")).files === 25);
+    await until("the fields of 25 files are listed", async () => (await find("path")).files === 25);
     const { values, ...n } = await find("frontmatter.n");
     expect(n).toEqual({ name: "frontmatter.n", types: ["number"], files: 25, distinct: 24 });
     expect(values).toHaveLength(20);

@@ -83,7 +83,7 @@ describe("GET /projects/{project_reference}/files", () => {
     const { body } = await api.get(path, member);
     const titles = Object.fromEntries(body.data.map((each: Json) => [each.path, each.title]));
     let found: Json[] = [];
-    await until(async () => {
+    await until("all files are found", async () => {
       const lookup = `/projects/${project.slug}/knowledge/lookup`;
       found = (await api.post(lookup, {}, member)).body.data;
       return found.length === 4;

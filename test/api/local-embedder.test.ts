@@ -101,19 +101,27 @@ describe("a model in a process of the service", () => {
   test("runs once for queries and files, and is started again when it was killed", async () => {
     const project = await projectOf("local");
     await put(project, "a.md", "A physician in the hospital.");
-    await until(async () => (await found(project, "doctor"))[0] === "a.md");
+    await until(
+      "the first file is embedded and found",
+      async () => (await found(project, "doctor"))[0] === "a.md",
+    );
     const [pid, ...others] = processesOf(model.folder);
     expect(others).toEqual([]);
     process.kill(pid as number, "SIGKILL");
     await put(project, "b.md", "A movie and a ticket.");
-    await until(async () => (await found(project, "film"))[0] === "b.md");
+    await until(
+      "the file that came after the kill is found",
+      async () => (await found(project, "film"))[0] === "b.md",
+    );
     expect(processesOf(model.folder)).not.toContain(pid);
   });
 
   test("leaves the memory when it is idle, and comes back with the next question", async () => {
     const project = await projectOf("brief");
     await put(project, "a.md", "A rapid river.");
-    await until(async () => (await found(project, "quick"))[0] === "a.md");
+    await until("the file is embedded and found", async () => {
+      return (await found(project, "quick"))[0] === "a.md";
+    });
     await until("the process has ended", () => processesOf(brief.folder).length === 0);
     await until("the river is found again", async () => {
       return (await found(project, "fast"))[0] === "a.md";
@@ -134,7 +142,7 @@ describe("a model in a process of the service", () => {
         environments: ["production"],
       },
     ]);
-    await until(async () => {
+    await until("one text waits, which has failed", async () => {
       const { embeddings_waiting: waiting, embeddings_failed: failed } = await state(project);
       return waiting === 1 && failed === 1;
     });
@@ -148,7 +156,10 @@ describe("a model in a process of the service", () => {
   test("embeds a text beyond its context in parts, and cuts such a question", async () => {
     const project = await projectOf("local");
     await put(project, "long.md", `# Long\n\n${"old mountain house ".repeat(40)}`);
-    await until(async () => (await found(project, "mountain"))[0] === "long.md");
+    await until(
+      "the long text is embedded and found",
+      async () => (await found(project, "mountain"))[0] === "long.md",
+    );
     const { status } = await ask(project, "a 1 ".repeat(100));
     expect(status).toBe(200);
   });
@@ -162,7 +173,10 @@ describe("a model in a process of the service", () => {
     }));
     await importsOf(api, owner).report(busy, files);
     await put(small, "one.md", "A single tomato.", other);
-    await until(async () => (await found(small, "tomato", other))[0] === "one.md");
+    await until(
+      "the file of the other tenant is found",
+      async () => (await found(small, "tomato", other))[0] === "one.md",
+    );
     expect((await state(busy)).embeddings_waiting).toBeGreaterThan(0);
   });
 
@@ -179,7 +193,10 @@ describe("a model in a process of the service", () => {
   test("whose files are exchanged is noticed, and its vectors are never compared with those of the old one", async () => {
     const project = await projectOf("exchanged");
     for (const path of ["a.md", "b.md"]) await put(project, path, `A physician of ${path}.`);
-    await until(async () => (await found(project, "doctor")).length === 2);
+    await until(
+      "both files are embedded and found",
+      async () => (await found(project, "doctor")).length === 2,
+    );
     const release = { name: "v1", environment: "production" };
     expect((await api.post(`/projects/${project.slug}/releases`, release, owner)).status).toBe(201);
     const question = { query: "doctor", mode: "semantic", limit: 1, threshold: 0 };
@@ -189,7 +206,7 @@ describe("a model in a process of the service", () => {
 
     writeModel(exchanged.folder, { seed: 8 });
     for (const pid of processesOf(exchanged.folder)) process.kill(pid, "SIGKILL");
-    await until(async () => {
+    await until("the exchange of the files is noticed", async () => {
       const { status, body } = await ask(project, "another question");
       return status === 503 && body.detail.includes("have changed: restart the service");
     });
@@ -207,7 +224,10 @@ describe("a model in a process of the service", () => {
     const after = await fingerprints(project);
     expect([before.length, after.length]).toEqual([2, 1]);
     expect(before).not.toContain(after[0]);
-    await until(async () => (await ask(project, "doctor")).status === 409);
+    await until(
+      "searches know that the embedder is another one",
+      async () => (await ask(project, "doctor")).status === 409,
+    );
     const page = { ...question, cursor };
     const old = await api.post(`/projects/${project.slug}/retrieve`, page, owner);
     expect(old.body.slug).toBe("invalid-cursor");

@@ -11,9 +11,7 @@ import {
 } from "../../support/api/guards.ts";
 import { publishTexts, writeTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
-
-/** Changes are visible much sooner, which the benchmarks measure. */
-const VISIBLE_TIMEOUT_MS = 20_000;
+import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -39,14 +37,11 @@ const path = pathOf(project);
 const look = (json: unknown, at = path) => api.post(at, json, member);
 const pathsOf = (page: Json): string[] => page.data.map((item: Json) => item.path);
 
-/** Looks until the paths are as wanted, or it takes so long that they will never be. */
-async function seen(wanted: readonly string[], at: string, body = {}): Promise<string[]> {
-  const deadline = performance.now() + VISIBLE_TIMEOUT_MS;
-  for (;;) {
-    const paths = pathsOf((await look(body, at)).body);
-    if (Bun.deepEquals(paths, wanted) || performance.now() > deadline) return paths;
-    await Bun.sleep(10);
-  }
+/** Looks until the paths are as wanted. */
+async function untilSeen(wanted: readonly string[], at: string, body = {}): Promise<void> {
+  await until(`${JSON.stringify(body)} finds ${wanted.join(", ") || "nothing"}`, async () =>
+    Bun.deepEquals(pathsOf((await look(body, at)).body), wanted),
+  );
 }
 
 async function allPages(body: Record<string, unknown>, at = path): Promise<Json[]> {
@@ -169,9 +164,9 @@ describe("the target of a lookup", () => {
     const own = await api.project(member);
     await publishTexts(sql, own, await addEnvironment(sql, own, "beta"), { "b.md": "beta" });
     await publishTexts(sql, own, await addEnvironment(sql, own, "alpha"), { "a.md": "alpha" });
-    expect(await seen(["a.md"], pathOf(own))).toEqual(["a.md"]);
+    await untilSeen(["a.md"], pathOf(own));
     await publishTexts(sql, own, await addEnvironment(sql, own), { "p.md": "production" });
-    expect(await seen(["p.md"], pathOf(own))).toEqual(["p.md"]);
+    await untilSeen(["p.md"], pathOf(own));
     const named = await look({ lookup_target: { environment: "beta" } }, pathOf(own));
     expect(pathsOf(named.body)).toEqual(["b.md"]);
   });
@@ -190,9 +185,9 @@ describe("the target of a lookup", () => {
       const { body } = await look({ lookup_target: { release: name } }, pathOf(own));
       expect(pathsOf(body)).toEqual(["old.md"]);
     }
-    expect(await seen(["new.md"], pathOf(own))).toEqual(["new.md"]);
+    await untilSeen(["new.md"], pathOf(own));
     await sql`UPDATE environments SET active_release_id = ${release.id} WHERE id = ${production.id}`;
-    expect(await seen(["old.md"], pathOf(own))).toEqual(["old.md"]);
+    await untilSeen(["old.md"], pathOf(own));
   });
 
   test("a missing target answers 404", async () => {
@@ -329,7 +324,7 @@ describe("pages", () => {
     const production = await addEnvironment(sql, own, "production");
     await addEnvironment(sql, own, "staging");
     await publishTexts(sql, own, production, TEXTS);
-    await seen(
+    await untilSeen(
       Object.keys(TEXTS)
         .filter((name) => !name.endsWith(".csv"))
         .sort(),
@@ -375,7 +370,7 @@ describe("pages", () => {
       const marker = { [`marker${change}.md`]: `marker${change}` };
       const some = Object.fromEntries(changed.slice(0, 9));
       await publishTexts(sql, own, production, { ...some, ...marker });
-      await seen(Object.keys(marker), pathOf(own), { query: `marker${change}` });
+      await untilSeen(Object.keys(marker), pathOf(own), { query: `marker${change}` });
       body = (await look({ cursor: body.page_info.next }, pathOf(own))).body;
     }
     expect(read.toSorted()).toEqual(Object.keys(texts("")).toSorted());
@@ -414,8 +409,8 @@ describe("a committed change", () => {
   test("makes new files findable, changed ones by their new text only, and removed ones no more", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
-    const finds = async (query: string, wanted: readonly string[]) =>
-      expect(await seen(wanted, pathOf(own), { query })).toEqual([...wanted]);
+    const finds = (query: string, wanted: readonly string[]) =>
+      untilSeen(wanted, pathOf(own), { query });
     await finds("walrus", []);
     await publishTexts(sql, own, production, { "a.md": "walrus", "b.md": "walrus" });
     await finds("walrus", ["a.md", "b.md"]);
@@ -431,10 +426,10 @@ describe("a committed change", () => {
     const production = await addEnvironment(sql, own);
     const word = (i: number) => String.fromCharCode(97 + i).repeat(6);
     for (let i = 0; i < 24; i++) {
-      await publishTexts(sql, own, production, { [`f${i % 20}.md`]: `shared ${word(i)}` });
-      await Bun.sleep(40);
+      const name = `f${i % 20}.md`;
+      await publishTexts(sql, own, production, { [name]: `shared ${word(i)}` });
+      await untilSeen([name], pathOf(own), { query: word(i) });
     }
-    expect(await seen(["f3.md"], pathOf(own), { query: word(23) })).toEqual(["f3.md"]);
     const pages = await allPages({ query: "shared" }, pathOf(own));
     expect(new Set(pages.flatMap(pathsOf)).size).toBe(20);
     expect(pathsOf((await look({ query: word(3) }, pathOf(own))).body)).not.toContain("f3.md");

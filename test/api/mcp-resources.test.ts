@@ -79,7 +79,10 @@ test("results link to the files that they are about, each once, in the scope tha
   const run = async (name: string, args: Json): Promise<Json> =>
     await client.callTool({ name, arguments: { project_reference: project.slug, ...args } });
   const linked = ({ content }: Json) => content.filter(({ type }: Json) => type !== "text");
-  await until(async () => (await run("lookup", { query: "snowdrops" })).structuredContent.data[1]);
+  await until(
+    "both files are found",
+    async () => (await run("lookup", { query: "snowdrops" })).structuredContent.data[1],
+  );
   const about = Object.keys(FILES).filter((path) => path.endsWith(".md"));
   for (const [name, args] of [
     ["lookup", { query: "snowdrops" }],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { McpHeaders } from "../../src/api/mcp/schema.ts";
-import { ANSWER_PIECE_BYTES, CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
+import { ANSWER_PIECE_BYTES } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { assistantOf } from "../../support/api/assistant.ts";
@@ -16,6 +16,7 @@ import {
   release,
   writeVersion,
 } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;
 const api = await sharedApi();
@@ -48,15 +49,14 @@ const errorOf = (result: Json): string => {
   return result.content[0].text;
 };
 
-/** Calls a tool until it finds something, within the time in which changes become visible. */
+/** Calls a tool until it finds something. */
 async function found(name: string, args: Record<string, unknown>): Promise<Json> {
-  const deadline = performance.now() + 10 * CHANGE_VISIBLE_BOUND_MS;
-  for (;;) {
-    const result = await run(name, args);
-    const isFound = result.structuredContent?.data.length > 0;
-    if (isFound || performance.now() > deadline) return result;
-    await Bun.sleep(20);
-  }
+  let result: Json;
+  await until(`${name} finds something`, async () => {
+    result = await run(name, args);
+    return result.structuredContent?.data.length > 0;
+  });
+  return result;
 }
 
 const LIST = { jsonrpc: "2.0", id: "a", method: "tools/list" };

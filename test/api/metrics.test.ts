@@ -202,7 +202,7 @@ describe("GET /metrics/history", () => {
   };
 
   test("has a point for every five seconds, with all series, without a credential", async () => {
-    await until(async () => (await read("")).body.at.length > 0);
+    await until("the history has a point", async () => (await read("")).body.at.length > 0);
     const { status, body } = await read("?seconds=21600");
     expect(status).toBe(200);
     for (const values of Object.values<Json>({ ...body.requests_per_second, ...body.series })) {

@@ -1,8 +1,7 @@
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
-
-const WAIT_MS = 60_000;
+import { until } from "../../support/until.ts";
 
 test("a project is indexed when it changes, before anybody has searched it", async () => {
   const api = await sharedApi();
@@ -14,8 +13,6 @@ test("a project is indexed when it changes, before anybody has searched it", asy
       SELECT sum(vectors)::int AS vectors FROM index_state WHERE project_id = ${world.project.id}`;
     return row?.vectors;
   };
-  const deadline = Date.now() + WAIT_MS;
-  while ((await reported()) !== 100 && Date.now() < deadline) await Bun.sleep(50);
-  expect(await reported()).toBe(100);
+  await until("the service reports all vectors", async () => (await reported()) === 100);
   await world.agrees(api.url);
 });

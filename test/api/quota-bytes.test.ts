@@ -203,7 +203,7 @@ test("texts that fit are embedded, although their embeddings do not", async () =
     "\n",
   );
   expect((await post(project, [PRODUCTION, fileOf("a.md", { content })])).status).toBe(200);
-  await until(async () => {
+  await until("all is embedded, beyond the quota", async () => {
     const { body } = await api.get(`/projects/${project.id}/index-state`, owner);
     return (
       body.embeddings_waiting === 0 && ((await used(api, project.id))["bytes"] ?? 0) > ALLOWED_BYTES

@@ -38,8 +38,14 @@ await importsOf(api, owner).report(project, files.map(recordOf));
 const ask = (json: object) => api.post(`/projects/${project.slug}/retrieve`, json, owner);
 const byWords = { query: "badger", mode: "keyword" };
 const byVector = { vector: base64Of(centre), dimension: DIMENSION, threshold: 0 };
-await until(async () => (await ask({ ...byVector, limit: 100 })).body.data.length === 40);
-await until(async () => (await ask({ ...byWords, limit: 100 })).body.data.length === 14);
+await until(
+  "all chunks are found by vector",
+  async () => (await ask({ ...byVector, limit: 100 })).body.data.length === 40,
+);
+await until(
+  "all files are found by words",
+  async () => (await ask({ ...byWords, limit: 100 })).body.data.length === 14,
+);
 
 /** What is to be counted: the most frequent values first, equal ones in order. */
 function counted(matching: readonly TestFile[], valuesOf: (file: TestFile) => readonly unknown[]) {
@@ -133,7 +139,10 @@ describe("facets", () => {
     );
     const find = (json: object) => api.post(`/projects/${many.slug}/retrieve`, json, owner);
     const question = { query: "stoat", limit: 1, facets: ["path", "frontmatter.none"] };
-    await until(async () => (await find(question)).body.total_matches === 130);
+    await until(
+      "all files are found",
+      async () => (await find(question)).body.total_matches === 130,
+    );
     const { body } = await find(question);
     expect(body.facets["path"]).toEqual({
       values: paths.slice(0, 100).map((value) => ({ value, count: 1 })),
@@ -163,7 +172,10 @@ describe("facets", () => {
       const { body } = await api.post(`${at}/retrieve`, json, owner);
       return body.facets?.["frontmatter.tag"].values.map(({ value }: Json) => value);
     };
-    await until(async () => (await tags({ environment: "production" }))?.[0] === "new");
+    await until(
+      "the new tag is counted",
+      async () => (await tags({ environment: "production" }))?.[0] === "new",
+    );
     expect(await tags({ release: "v1" })).toEqual(["old"]);
   });
 

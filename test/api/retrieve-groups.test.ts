@@ -54,8 +54,14 @@ const byWords = { query: "heron lake", mode: "keyword" };
 const byBoth = { query: "heron lake", vector: base64Of(centre), dimension: DIMENSION };
 const QUESTIONS = { semantic: byVector, keyword: byWords, hybrid: byBoth };
 
-await until(async () => (await ask({ ...byVector, limit: 100 })).body.data.length === 100);
-await until(async () => (await ask({ ...byWords, limit: 100 })).body.data.length === FILES);
+await until(
+  "all chunks are found by vector",
+  async () => (await ask({ ...byVector, limit: 100 })).body.data.length === 100,
+);
+await until(
+  "all files are found by words",
+  async () => (await ask({ ...byWords, limit: 100 })).body.data.length === FILES,
+);
 
 async function pagesOf(question: object): Promise<Json[]> {
   const pages: Json[] = [];
@@ -184,7 +190,10 @@ describe("group_by", () => {
     await importsOf(api, owner).report(plain, [{ ...record, content: "# Egret\n\nAn egret." }]);
     const find = () =>
       api.post(`/projects/${plain.slug}/retrieve`, { query: "egret", group_by: "file" }, owner);
-    await until(async () => (await find()).body.data.length === 1);
+    await until(
+      "the file without chunks is found",
+      async () => (await find()).body.data.length === 1,
+    );
     const [group] = (await find()).body.data;
     expect(group).toMatchObject({
       file: { path: "a.md", title: "Egret" },

@@ -48,8 +48,11 @@ const project = await projectOf(FILES);
 const ask = (json: object, of = project) => api.post(`/projects/${of.slug}/retrieve`, json, owner);
 const everything = { ...{ vector: base64Of(centre), dimension: DIMENSION }, threshold: 0 };
 const TOTAL = FILES.flatMap(({ chunks }) => chunks).length;
-await until(async () => (await ask({ ...everything, limit: 100 })).body.data.length === TOTAL);
-await until(async () => {
+await until(
+  "all chunks are found by vector",
+  async () => (await ask({ ...everything, limit: 100 })).body.data.length === TOTAL,
+);
+await until("all files are found by words", async () => {
   const { body } = await ask({ query: "otter", mode: "keyword", limit: 100 });
   return body.data.length === FILES.length;
 });
@@ -147,8 +150,9 @@ describe("like and unlike", () => {
   test("beside a query that is embedded, the source is left out in every mode, and of the words' hits", async () => {
     const embedded = await projectOf(FILES, "hashing");
     const found = () => ask({ query: "otter swims", mode: "semantic", threshold: 0 }, embedded);
-    await until(async () => (await found()).body.data.length >= 10);
+    await until("files are found by meaning", async () => (await found()).body.data.length >= 10);
     await until(
+      "files are found by words",
       async () => (await ask({ query: "otter", mode: "keyword" }, embedded)).body.data.length >= 10,
     );
     const [best] = (await found()).body.data;
@@ -188,7 +192,7 @@ describe("like and unlike", () => {
     await addEnvironment(api.sql, project, "empty");
     const like = { path: third.path };
     const target = { release: release.name };
-    await until(async () => {
+    await until("the files of the release are found", async () => {
       const { body } = await ask({ like, target, threshold: 0, limit: 100 });
       return body.data.length === TOTAL - third.chunks.length;
     });
@@ -202,7 +206,10 @@ describe("like and unlike", () => {
   test("unknown sources and those of other projects are not found", async () => {
     const other = await projectOf([first]);
     const question = { ...everything, limit: 1 };
-    await until(async () => (await ask(question, other)).body.data.length === 1);
+    await until(
+      "the chunk of the other project is found",
+      async () => (await ask(question, other)).body.data.length === 1,
+    );
     const foreign = (await ask(question, other)).body.data[0].chunk.id;
     for (const field of ["like", "unlike"]) {
       for (const [source, slug] of [

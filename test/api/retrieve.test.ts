@@ -43,10 +43,13 @@ async function projectWith(files: Readonly<Record<string, string>>, embedder?: s
   const waiting = async () => {
     return (await api.get(`/projects/${project.slug}/index-state`, owner)).body.embeddings_waiting;
   };
-  await until(async () => (await waiting()) === 0);
+  await until("no file waits for its embedding", async () => (await waiting()) === 0);
   // What is committed is found within a second, the first file by its path.
   const query = Object.keys(files)[0];
-  await until(async () => (await ask({ query, mode: "keyword" })).body.data.length > 0);
+  await until(
+    "the first file is found by its path",
+    async () => (await ask({ query, mode: "keyword" })).body.data.length > 0,
+  );
   return { project, ask };
 }
 
@@ -60,7 +63,7 @@ const { project, ask } = await projectWith(FILES, "hashing");
 const paths = (body: { data: { chunk: { file_path: string } }[] }) =>
   body.data.map(({ chunk }) => chunk.file_path);
 // The embeddings are stored; searches see them within a second.
-await until(async () => {
+await until("a file is found by its meaning", async () => {
   const { body } = await ask({ query: "tomatoes gardening", mode: "semantic", threshold: 0.1 });
   return body.data.length > 0;
 });
@@ -139,7 +142,9 @@ describe("POST /projects/{project_reference}/retrieve", () => {
       const { body } = await ask({ query: "llama", mode: "keyword", target });
       return JSON.stringify(body.data);
     };
-    await until(async () => (await contents({ environment: "production" })).includes("later"));
+    await until("the later text is found", async () =>
+      (await contents({ environment: "production" })).includes("later"),
+    );
     const old = await contents({ release: "v1" });
     expect(old).toContain("was first");
     expect(old).not.toContain("later");
@@ -209,7 +214,7 @@ describe("POST /projects/{project_reference}/retrieve", () => {
       const hits: { chunk: { id: string }; score: number }[] = body.data;
       return hits.map(({ chunk, score }) => [chunk.id, score]);
     };
-    await until(async () => (await ask(100)).length > files.length);
+    await until("all chunks are found", async () => (await ask(100)).length > files.length);
     for (const limit of [1, 10, 11, 20]) {
       expect((await ask(100)).slice(0, limit)).toEqual(await ask(limit));
     }

@@ -21,6 +21,7 @@ import {
   type TestChunk,
   writeVersion,
 } from "../../support/api/versions.ts";
+import { until } from "../../support/until.ts";
 
 const CHUNKS = 40;
 const api = await sharedApi();
@@ -59,14 +60,18 @@ function expected(list: readonly TestChunk[], query: Float32Array, limit = 10, t
     .slice(0, limit);
 }
 
-/** Repeats a request until the answer is as wanted; the caller asserts the last answer. */
-async function eventually(ask: () => Promise<Answer>, wanted: (answer: Answer) => boolean) {
-  const deadline = Date.now() + 5_000;
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer) || Date.now() > deadline) return answer;
-    await Bun.sleep(10);
-  }
+/** Repeats a request until the answer is as wanted, and returns it. */
+async function eventually(
+  what: string,
+  ask: () => Promise<Answer>,
+  wanted: (answer: Answer) => boolean,
+): Promise<Answer> {
+  let answer: Answer | undefined;
+  await until(what, async () => {
+    answer = await ask();
+    return wanted(answer);
+  });
+  return answer as Answer;
 }
 
 describe("POST /projects/{project_reference}/environments/{environmentName}/search", () => {
@@ -187,7 +192,11 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
     await attach(sql, project, env.id, [version]);
     const at = `/projects/${project.id}/environments/ties/search`;
     const ask = () => look({ vector: Array.from(vector), dimension: 1024, limit: 15 }, at);
-    const answer = await eventually(ask, ({ body }) => body.data.length > 0);
+    const answer = await eventually(
+      "the chunks are found",
+      ask,
+      ({ body }) => body.data.length > 0,
+    );
     const sorted = twins.map(({ id }) => id).sort();
     expect(idsOf(answer)).toEqual(sorted.slice(0, 15));
   });
@@ -219,6 +228,7 @@ describe("what an environment's search sees", () => {
     const at = `/projects/${own.slug}/environments/production/search`;
     const seen = (wanted: readonly string[]) =>
       eventually(
+        `a search finds [${wanted}]`,
         () => look(body, at),
         (answer) => JSON.stringify(idsOf(answer).sort()) === JSON.stringify([...wanted].sort()),
       );
@@ -289,6 +299,7 @@ describe("what an environment's search sees", () => {
     const at = `/projects/${own.slug}/environments/production/search`;
     // The index may hear of the deletion before the cache of scopes does, and then misses the environment.
     const answer = await eventually(
+      "the search knows that the project is gone",
       () => look(body, at),
       ({ body: found }) => found.slug === "project-not-found",
     );
@@ -313,6 +324,7 @@ describe("who may search an environment", () => {
     expect((await look(json, path, guest)).status).toBe(200);
     await sql`DELETE FROM memberships WHERE user_id = ${guest.userId}`;
     const answer = await eventually(
+      "the search of the former member is refused",
       () => look(json, path, guest),
       ({ status }) => status !== 200,
     );

@@ -3,8 +3,7 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { untilReady } from "../../support/api/index-world.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
-
-const WAIT_MS = 60_000;
+import { until } from "../../support/until.ts";
 
 test("a project without vectors reports its documents, and that no change waits", async () => {
   const api = await sharedApi();
@@ -20,7 +19,6 @@ test("a project without vectors reports its documents, and that no change waits"
       FROM index_state s WHERE s.project_id = ${project.id} AND s.dimension = 0`;
     return row;
   };
-  const deadline = Date.now() + WAIT_MS;
-  while ((await reported())?.documents !== 1 && Date.now() < deadline) await Bun.sleep(50);
+  await until("the document is reported", async () => (await reported())?.documents === 1);
   expect(await reported()).toEqual({ documents: 1, pending: 0 });
 });

@@ -18,6 +18,7 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { attributesOf, Collector, type OtlpSpan } from "../../support/processes/otlp.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 needs("redis-server");
@@ -92,7 +93,9 @@ async function breakOff(service: Service, path: string, headers: Readonly<Record
   await promise;
   socket.destroy();
   const id = headers["X-Request-Id"];
-  while (!linesOf(service).some(({ requestId }) => requestId === id)) await Bun.sleep(20);
+  await until("the request is logged", () =>
+    linesOf(service).some(({ requestId }) => requestId === id),
+  );
 }
 
 /** Runs all requests of the tests against a service, and ends it. */

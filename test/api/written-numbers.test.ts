@@ -51,7 +51,7 @@ const files = async (filter: string): Promise<string[]> => {
   const { data } = JSON.parse(await textOf(path)) as { data: { path: string }[] };
   return data.map((file) => file.path);
 };
-await until(async () => (await files('{"path":"b.md"}')).length === 1);
+await until("the file is listed", async () => (await files('{"path":"b.md"}')).length === 1);
 
 const deliver = (body: string, key: string) =>
   api.send("POST", `/webhooks/${webhook}`, {

@@ -29,7 +29,10 @@ async function ownerOf(files: number, long: string) {
   }
   const ask = (json: object, path = "retrieve", as: Caller = owner, of: TestProject = project) =>
     api.post(`/projects/${of.slug}/${path}`, { query: "rivers", ...json }, as);
-  await until(async () => (await ask({ mode: "keyword" })).body.total_matches === files);
+  await until(
+    "all files are found",
+    async () => (await ask({ mode: "keyword" })).body.total_matches === files,
+  );
   const read = (path: string, query: Record<string, string>) =>
     api.get(`/projects/${project.slug}/${path}?${new URLSearchParams(query)}`, owner);
   return Object.assign(ask, { read });
@@ -58,26 +61,35 @@ test("filters that take too long are refused with a reason, while those of anoth
   for (let i = 0; i < 3; i++) {
     const filter = { path: { $glob: `*${i}.m*` } };
     // On a busy machine one may wait too long for its turn.
-    await until(async () => (await modest({ filter })).status === 200);
+    await until(
+      "the filter of the other user is answered",
+      async () => (await modest({ filter })).status === 200,
+    );
   }
   // Their facets wait for their filters, and those of others do not.
   const facets = { mode: "keyword", facets: ["path"] };
-  await until(async () => {
+  await until("facets of the flooding user are refused", async () => {
     const { status, body } = await greedy(facets);
     return status === 503 && body.slug === "overloaded" && body.detail.includes("facets");
   });
-  await until(async () => (await modest(facets)).status === 200);
+  await until(
+    "facets of the other user are answered",
+    async () => (await modest(facets)).status === 200,
+  );
   // So do lists of files and of fields.
   const files = { filter: JSON.stringify({ path: "1.md" }) };
   for (const [path, query] of [
     ["files", files],
     ["fields", {}],
   ] as const) {
-    await until(async () => {
+    await until(`${path} of the flooding user are refused`, async () => {
       const { status, body } = await greedy.read(path, query);
       return status === 503 && body.slug === "overloaded";
     });
-    await until(async () => (await modest.read(path, query)).status === 200);
+    await until(
+      `${path} of the other user are answered`,
+      async () => (await modest.read(path, query)).status === 200,
+    );
   }
   isOver = true;
   for (const answer of (await Promise.all(flood)).flat()) {
@@ -86,7 +98,10 @@ test("filters that take too long are refused with a reason, while those of anoth
     expect(answer.headers.get("retry-after")).toBe("1");
   }
   const filter = { path: { $in: ["1.md", "2.md"] } };
-  await until(async () => (await greedy({ filter })).status === 200);
+  await until(
+    "the user who has flooded is answered again",
+    async () => (await greedy({ filter })).status === 200,
+  );
 });
 
 test("many lists of a thousand values are compared", async () => {
@@ -95,7 +110,10 @@ test("many lists of a thousand values are compared", async () => {
     Array.from({ length: 24 }, async () => {
       const filter = { path: { $in: ["7.md", ...values().slice(1)] } };
       // On a busy machine one may wait too long for its turn.
-      await until(async () => (await greedy({ filter }, "knowledge/lookup")).status === 200);
+      await until(
+        "the filter is answered",
+        async () => (await greedy({ filter }, "knowledge/lookup")).status === 200,
+      );
       const { body } = await greedy({ filter }, "knowledge/lookup");
       expect(body.total_matches).toBe(1);
     }),

@@ -11,6 +11,7 @@ import { sharedApi, type TestProject } from "../../../support/api/api.ts";
 import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../../support/api/imports.ts";
 import { addConversation } from "../../../support/content.ts";
 import { randomNumbers } from "../../../support/random.ts";
+import { until } from "../../../support/until.ts";
 
 const api = await sharedApi();
 const owner = await api.user();
@@ -133,9 +134,9 @@ test("an import whose client leaves after its upload stops, changes no scope and
     signal: controller.signal,
   });
   answer.catch(() => {});
-  while ((await stored()) === 0) await Bun.sleep(20);
+  await until("a file is stored", async () => (await stored()) > 0);
   controller.abort();
-  while (await running()) await Bun.sleep(20);
+  await until("the import has ended", async () => !(await running()));
   expect(await stored()).toBeLessThan(files.length);
   expect(await working(project)).toEqual([]);
   expect(await report(project, [file("a.md")])).toEqual(allChanged(1));

@@ -13,10 +13,10 @@ import {
   type TestProject,
 } from "../../../support/api/api.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../../support/api/versions.ts";
+import { until } from "../../../support/until.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 20;
-const WAIT_MS = 60_000;
 const query = {
   vector: Array.from(randomVector(DIMENSION, 1)),
   dimension: DIMENSION,
@@ -49,12 +49,10 @@ const search = (caller: Caller, project: TestProject, environment = "environment
 
 /** Waits until requests wait for so many loads. */
 async function untilPending(loads: () => number): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  for (let pending = -1; pending !== loads(); ) {
-    if (Date.now() > deadline) throw new Error(`${pending} loads are pending, not ${loads()}`);
+  await until("requests wait for all their loads", async () => {
     const text = await (await fetch(`${api.url}/metrics`)).text();
-    pending = Number(/^tessera_index_pending_loads (\d+)/m.exec(text)?.[1]);
-  }
+    return Number(/^tessera_index_pending_loads (\d+)/m.exec(text)?.[1]) === loads();
+  });
 }
 
 /** Runs `work` while no load can end, because none can read chunks. */

@@ -28,9 +28,12 @@ test("clients that never finish their large bodies take a bounded part of the me
     socket.write(head);
     socket.write(part);
   }
-  await until(() => answers.length >= CLIENTS - KEPT);
+  await until("those without room are answered", () => answers.length >= CLIENTS - KEPT);
   // They were refused for lack of room, long before the time of a body was over.
   expect(answers.slice(0, CLIENTS - KEPT)).toEqual(Array(CLIENTS - KEPT).fill(503));
   expect((await api.send("GET", "/projects", { as: other })).status).toBe(200);
-  await until(() => residentMib(api.server.pid) - before < GROWTH_MAX_MIB);
+  await until(
+    "the memory of the bodies is given back",
+    () => residentMib(api.server.pid) - before < GROWTH_MAX_MIB,
+  );
 });

@@ -32,8 +32,8 @@ test("clients that ask for large answers and never read them do not take the mem
   const path = ({ slug }: { slug: string }) => `/projects/${slug}/environments/production/search`;
   const found = async (caller: TestKey, project: TestProject) =>
     (await api.send("POST", path(project), { as: caller, json })).body.data?.length;
-  await until(async () => (await found(attacker, theirs)) === CHUNKS);
-  await until(async () => (await found(other, own)) === 1);
+  await until("the large chunks are found", async () => (await found(attacker, theirs)) === CHUNKS);
+  await until("the chunk of the other user is found", async () => (await found(other, own)) === 1);
   const before = residentMib(api.server.pid);
 
   const body = JSON.stringify(json);

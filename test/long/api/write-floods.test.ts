@@ -49,7 +49,7 @@ test("a flood of writes leaves a bounded amount of text to embed, however it end
   await Promise.all(Array.from({ length: CLIENTS }, client));
   expect(largest).toBeGreaterThan(0);
   expect(largest).toBeLessThanOrEqual(UNSEEN_MAX_BYTES);
-  await until(async () => {
+  await until("no text waits for its embedding", async () => {
     const { body } = await api.get(`/projects/${project.slug}/index-state`, owner);
     return body.embeddings_waiting === 0;
   });
