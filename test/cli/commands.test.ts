@@ -4,7 +4,8 @@ import { parseKey } from "../../src/auth/key-format.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase } from "../../support/processes/postgres.ts";
 import { type CommandResult, PROJECT_ROOT, runCommand } from "../../support/processes/process.ts";
-import { dump, FRAME, openCli, type TestCli } from "./support.ts";
+import { until } from "../../support/until.ts";
+import { dump, FRAME, openCli, type TestCli, untilLooked } from "./support.ts";
 
 /** Runs commands that do not depend on each other side by side, but not all at once. */
 const atOnce = pLimit(4);
@@ -353,7 +354,7 @@ describe("index", () => {
       ended = true;
       return result;
     });
-    await Bun.sleep(1_000);
+    await untilLooked(cli.sql);
     expect(ended).toBe(false);
     await cli.sql`UPDATE index_state SET settled = true, updated_at = now()`;
     const { status, stdout } = await waiting;
@@ -395,8 +396,8 @@ describe("index", () => {
       return result;
     });
     const requested = async () => (await cli.sql`SELECT 1 FROM change_log`).length > 0;
-    while (!(await requested())) await Bun.sleep(20);
-    await Bun.sleep(300);
+    await until("the rebuild is requested", requested);
+    await untilLooked(cli.sql);
     expect(ended).toBe(false);
     await cli.sql`
       UPDATE index_state SET seq = (SELECT max(seq) FROM change_log), updated_at = now()`;

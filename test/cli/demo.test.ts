@@ -3,19 +3,19 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { PROJECT_ROOT, runCommand, startServer } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 
 const KEY = /tsr_[0-9A-Za-z]+_[0-9A-Za-z]+/;
-const VISIBLE_WITHIN_MS = 30_000;
 
 /** Runs a printed command in a shell until the search has results. */
 async function hitsOf(line: string): Promise<{ score: number }[]> {
-  const deadline = Date.now() + VISIBLE_WITHIN_MS;
-  for (;;) {
+  let hits: { score: number }[] = [];
+  await until("the search has results", async () => {
     const shell = Bun.spawn(["sh", "-c", line], { cwd: PROJECT_ROOT, stderr: "ignore" });
-    const answer = JSON.parse(await new Response(shell.stdout).text());
-    if (answer.data?.length > 0 || Date.now() > deadline) return answer.data ?? [];
-    await Bun.sleep(100);
-  }
+    hits = JSON.parse(await new Response(shell.stdout).text()).data ?? [];
+    return hits.length > 0;
+  });
+  return hits;
 }
 
 describe("the first start with an empty embedded database", () => {
@@ -23,7 +23,7 @@ describe("the first start with an empty embedded database", () => {
     // A shell would split this name if it were not quoted.
     const env = { DEMO: "auto", DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
     const server = await startServer({ env });
-    while (!server.logs().includes("DEMO=off")) await Bun.sleep(20);
+    await until("the demo is announced", () => server.logs().includes("DEMO=off"));
     const key = server.logs().match(KEY)?.[0] ?? "";
     const line = server.logs().match(/^ {2}(curl .*)$/m)?.[1] ?? "";
     expect(line).toContain(key);

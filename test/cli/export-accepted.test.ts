@@ -100,7 +100,10 @@ test("what the API has accepted is exported, and imported into the same and into
     return stdout;
   };
   // Chunks get their embeddings after the files have been accepted.
-  await until(async () => (await sql`SELECT 1 FROM embedding_queue LIMIT 1`).length === 0);
+  await until(
+    "no file waits for its embedding",
+    async () => (await sql`SELECT 1 FROM embedding_queue LIMIT 1`).length === 0,
+  );
   const before = await dump(sql);
   const whole = await exported(api.databaseUrl);
 

@@ -8,6 +8,7 @@ import { parseRecord } from "../../src/import/records/parse.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { until } from "../../support/until.ts";
 
 const { sql } = await createTestDatabase();
 const BATCHES = 4;
@@ -90,13 +91,13 @@ function importStrictly(project: { id: string; slug: string }, files: number, mo
 /** Resolves when a waiting import has looked for lagging indexes several times. */
 async function severalChecks(): Promise<void> {
   const seen = new Set<string>();
-  while (seen.size < 3) {
+  await until("the import has looked three times", async () => {
     const rows = await sql<{ at: string }[]>`
       SELECT query_start::text AS at FROM pg_stat_activity
       WHERE datname = current_database() AND query LIKE ANY (ARRAY['%AS lags', '%AS hides']) AND pid <> pg_backend_pid()`;
     for (const { at } of rows) seen.add(at);
-    await Bun.sleep(20);
-  }
+    return seen.size >= 3;
+  });
 }
 
 describe("an import while indexes lag", () => {

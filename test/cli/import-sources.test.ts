@@ -6,6 +6,7 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { environment, PROJECT_ROOT } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 import {
   base64Of,
   contentsOf,
@@ -145,7 +146,9 @@ describe("a large import", () => {
     };
     // Its input does not end, so the import is under way when it is killed.
     const written = Promise.resolve(child.stdin.write(lines.slice(0, -1).join(""))).catch(() => {});
-    while ((await chunks()) === 0 && child.exitCode === null) await Bun.sleep(5);
+    await until("the import has written chunks", async () => {
+      return (await chunks()) > 0 || child.exitCode !== null;
+    });
     child.kill("SIGKILL");
     await child.exited;
     await written;
@@ -167,7 +170,7 @@ describe("a large import", () => {
     const { value } = await child.stderr.getReader().read();
     expect(Buffer.from(value ?? []).toString()).toContain("created a PostgreSQL");
     const pidFile = join(DATA_DIR, "postgres", "cluster", "postmaster.pid");
-    while (!existsSync(pidFile)) await Bun.sleep(5);
+    await until("PostgreSQL has written its process id", () => existsSync(pidFile));
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
     expect(existsSync(pidFile)).toBe(false);

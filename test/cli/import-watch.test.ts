@@ -5,9 +5,8 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 import { contentsOf, openCli } from "./support.ts";
-
-const PATIENCE_MS = 60_000;
 
 /** Starts `import --watch --prune` on a new folder with one file. */
 async function startWatch(...options: string[]) {
@@ -30,13 +29,16 @@ async function startWatch(...options: string[]) {
     ...{ stdout: "ignore", stderr: "pipe" },
   });
   onCleanup(() => program.kill("SIGKILL"));
-  let last: Record<string, string> = {};
-  const until = async (wanted: (contents: Record<string, string>) => boolean) => {
-    for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(100)) {
+  const untilStored = async (
+    what: string,
+    wanted: (contents: Record<string, string>) => boolean,
+  ) => {
+    let last: Record<string, string> = {};
+    await until(what, async () => {
       last = await contentsOf(cli.sql, "environment", "production");
-      if (wanted(last)) return last;
-      expect(Date.now(), JSON.stringify(last)).toBeLessThan(end);
-    }
+      return wanted(last);
+    });
+    return last;
   };
   /** Interrupts the command and returns what it has printed on standard error. */
   const interrupt = async () => {
@@ -44,31 +46,32 @@ async function startWatch(...options: string[]) {
     expect(await program.exited).toBe(130);
     return await program.stderr.text();
   };
-  return { folder, until, interrupt };
+  return { folder, untilStored, interrupt };
 }
 
 test("import --watch follows new, changed and removed files until it is interrupted", async () => {
-  const { folder, until, interrupt } = await startWatch();
-  const { "a.md": before } = await until((contents) => "a.md" in contents);
+  const { folder, untilStored, interrupt } = await startWatch();
+  const isThere = (path: string) => (contents: Record<string, string>) => path in contents;
+  const { "a.md": before } = await untilStored("the first file is there", isThere("a.md"));
   mkdirSync(join(folder, "new"));
   writeFileSync(join(folder, "new", "b.md"), "# B");
-  await until((contents) => "new/b.md" in contents);
+  await untilStored("the new file is there", isThere("new/b.md"));
   writeFileSync(join(folder, "a.md"), "# A, changed");
-  await until((contents) => contents["a.md"] !== before);
+  await untilStored("the file is changed", (contents) => contents["a.md"] !== before);
   rmSync(join(folder, "new", "b.md"));
-  await until((contents) => !("new/b.md" in contents));
+  await untilStored("the file is removed", (contents) => !isThere("new/b.md")(contents));
   await interrupt();
 });
 
 test("import --watch goes on after embedding has failed, and says so in a line per attempt", async () => {
   const endpoint = startEmbeddingEndpoint();
   const embedder = ["--embed-url", endpoint.url, "--embed-model", "m"];
-  const { folder, until, interrupt } = await startWatch(...embedder);
-  await until((contents) => "a.md" in contents);
+  const { folder, untilStored, interrupt } = await startWatch(...embedder);
+  await untilStored("the first file is there", (contents) => "a.md" in contents);
   const refuse = () => new Response("no credit", { status: 402 });
   endpoint.next.push(refuse, refuse);
   writeFileSync(join(folder, "b.md"), "# B");
-  await until((contents) => "b.md" in contents);
+  await untilStored("the file is there in the end", (contents) => "b.md" in contents);
   const lines = (await interrupt()).split("\n").filter((line) => line.includes("answered 402"));
   expect(lines.map((line) => line.replace(/\d+ s$/, "N s"))).toEqual(
     Array(2).fill("tessera: the embedding endpoint answered 402 (no credit); trying again in N s"),

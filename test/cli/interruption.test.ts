@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 import { FRAME, ndjson, openCli } from "./support.ts";
 
 test("an import that is interrupted says what it has kept and how to go on, and the same import completes it", async () => {
@@ -23,11 +24,25 @@ test("an import that is interrupted says what it has kept and how to go on, and 
     return program;
   };
   const first = begin();
-  while ((await cli.sql`SELECT FROM releases`).length === 0) await Bun.sleep(20);
-  // The command counts a batch right after its commit.
-  await Bun.sleep(200);
-  first.kill("SIGINT");
-  expect(await first.exited).toBe(130);
+  await until(
+    "the first batch is stored",
+    async () => (await cli.sql`SELECT FROM releases`).length > 0,
+  );
+  await cli.sql.begin(async (tx) => {
+    await tx`INSERT INTO releases (id, project_id, name)
+      SELECT gen_random_uuid(), project_id, 'v2' FROM releases`;
+    first.stdin.write(ndjson([{ ...release, name: "v2" }]));
+    first.stdin.flush();
+    // A batch is counted before the next one is written.
+    await until("the second batch waits for another transaction", async () => {
+      const waiting = await tx`SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'transactionid'`;
+      return waiting.length > 0;
+    });
+    first.kill("SIGINT");
+    expect(await first.exited).toBe(130);
+    await tx`DELETE FROM releases WHERE name = 'v2'`;
+  });
   expect(await first.stdout.text()).toBe("");
   expect(await first.stderr.text()).toBe(
     "tessera: interrupted: 4 records imported, which stay: run the same command again to go on, " +
@@ -44,7 +59,7 @@ test("an import that is interrupted says what it has kept and how to go on, and 
       await cli.sql`SELECT FROM pg_stat_activity WHERE datname = current_database()
       AND application_name = 'tessera-cli'`
     ).length > 0;
-  while (!(await isOpen())) await Bun.sleep(20);
+  await until("the command has connected", isOpen);
   strict.kill("SIGINT");
   expect(await strict.exited).toBe(130);
   expect(await strict.stderr.text()).toMatch(/^tessera: interrupted(: nothing was imported)?\n$/);

@@ -5,6 +5,7 @@ import { startApi } from "../../support/api/api.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
+import { untilLooked } from "./support.ts";
 
 const api = await startApi();
 const dataDir = temporaryFolder("query");
@@ -50,8 +51,8 @@ describe("commands end when searches see what they have changed", () => {
         await api.sql`SELECT FROM audit_log WHERE action = 'files.removed'
         AND details::text LIKE '%concepts/releases.md%'`
       ).length > 0;
-    await until(gone);
-    await Bun.sleep(500);
+    await until("the file is removed", gone);
+    await untilLooked(api.sql);
     expect(ended).toBe(false);
     await api.sql`DELETE FROM index_nodes WHERE id = ${server}`;
     expect((await waiting).status).toBe(0);
@@ -202,9 +203,10 @@ describe("search and lookup from the terminal", () => {
     expect(JSON.parse(made).scopes).toEqual(["search.query", "knowledge.lookup"]);
 
     await run("keys", "revoke", entry.key, "--yes");
-    while ((await api.get("/projects/handbook", caller(entry.key))).status !== 401) {
-      await Bun.sleep(50);
-    }
+    await until(
+      "the revoked key is refused",
+      async () => (await api.get("/projects/handbook", caller(entry.key))).status === 401,
+    );
     expect((await run("lookup", "import", "--project", "handbook")).status).toBe(0);
     expect((await entries()).slice(before.length)).toEqual([
       ...["key.created", "key.revoked", "key.created"],
@@ -257,7 +259,7 @@ describe("an import of Markdown", () => {
     const curl = /^ {2}(curl .*)$/m.exec(result.stderr)?.[1]?.replace("your words", "releases");
     const ask = async () =>
       JSON.parse(await Bun.spawn(["sh", "-c", curl as string]).stdout.text()).data;
-    while ((await ask()).length === 0) await Bun.sleep(20);
+    await until("the printed request finds something", async () => (await ask()).length > 0);
     const command = /^ {2}\.\/tessera (.*)$/m.exec(result.stderr)?.[1] as string;
     expect(command).toBe('lookup "your words" --project own');
     expect((await api.get("/projects/own", caller(key))).status).toBe(200);

@@ -70,7 +70,7 @@ test("services that share a data directory and another database are found one af
   expect(JSON.parse(addressIn(env.DATA_DIR)).url).toBe(first.url);
   first.kill("SIGTERM");
   expect(await first.exited).toBe(0);
-  await until(async () => {
+  await until("commands find the second service", async () => {
     const found = await callCommand(["doctor", "--json"], { env });
     return found.stdout.includes(`answers at ${second.url}`);
   });

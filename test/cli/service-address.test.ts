@@ -7,16 +7,19 @@ import { freePort } from "../../support/processes/ports.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
 import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { startServer } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 
 const IMPORT = ["import", "--markdown", "fixtures/docs/concepts", "--project", "own"];
 
-/** Repeats a command until it finds something: a service indexes within a second. */
+/** Repeats a command until it finds something or fails. */
 async function untilFound(run: () => ReturnType<typeof callCommand>) {
-  for (;;) {
-    const result = await run();
-    if (result.stdout !== "" || result.status !== 0) return result;
-    await Bun.sleep(50);
-  }
+  let result = await run();
+  await until("the command finds something", async () => {
+    if (result.stdout !== "" || result.status !== 0) return true;
+    result = await run();
+    return false;
+  });
+  return result;
 }
 
 describe("commands and the service of the same data directory", () => {

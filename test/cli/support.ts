@@ -5,6 +5,7 @@ import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
 import type { CommandResult } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 
 export type TestCli = {
   readonly database: TestDatabase;
@@ -55,6 +56,18 @@ export async function commandNames(command: readonly string[] = []): Promise<str
     .filter((name) => name !== "help")
     .map((name) => commandNames([...command, name]));
   return own.length === 0 ? [command.join(" ")] : (await Promise.all(own)).flat();
+}
+
+/** Resolves when a command that waits for something has asked the database for it several times. */
+export async function untilLooked(sql: Sql): Promise<void> {
+  const looks = new Set<string>();
+  await until("the waiting command has looked three times", async () => {
+    const rows = await sql<{ at: string }[]>`
+      SELECT query_start::text AS at FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'tessera-cli'`;
+    for (const { at } of rows) looks.add(at);
+    return looks.size >= 3;
+  });
 }
 
 const SKIPPED_TABLES = [

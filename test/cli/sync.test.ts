@@ -10,8 +10,8 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { until } from "../../support/until.ts";
 
-const PATIENCE_MS = 60_000;
 const api = await sharedApi();
 const owner = await api.user();
 const { key } = await api.key(owner);
@@ -155,18 +155,16 @@ describe("tessera sync", () => {
       ...{ stdout: "ignore", stderr: "ignore" },
     });
     onCleanup(() => program.kill("SIGKILL"));
-    const until = async (expected: Record<string, string>) => {
-      for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await Bun.sleep(100)) {
-        if (Bun.deepEquals(await contents(project), expected)) return;
-      }
-      expect(await contents(project)).toEqual(expected);
-    };
-    await until({ "a.md": "# A" });
+    const untilStored = (expected: Record<string, string>) =>
+      until(`the environment has ${Object.keys(expected)}`, async () =>
+        Bun.deepEquals(await contents(project), expected),
+      );
+    await untilStored({ "a.md": "# A" });
     write("new/b.md", "# B");
-    await until({ "a.md": "# A", "new/b.md": "# B" });
+    await untilStored({ "a.md": "# A", "new/b.md": "# B" });
     write("a.md", "# C");
     remove("new/b.md");
-    await until({ "a.md": "# C" });
+    await untilStored({ "a.md": "# C" });
     program.kill("SIGINT");
     expect(await program.exited).toBe(130);
   });

@@ -150,7 +150,7 @@ const WAYS: Readonly<Record<string, (project: TestProject) => Promise<string>>> 
 
 /** The files of a project with their chunks, once all are embedded. */
 async function storedIn({ slug, id }: TestProject): Promise<Json[]> {
-  await until(async () => {
+  await until("no file waits for its embedding", async () => {
     const waiting = await api.sql`SELECT 1 FROM embedding_queue WHERE project_id = ${id}`;
     return waiting.length === 0;
   });

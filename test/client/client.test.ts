@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/index.ts";
-import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { clientTypes } from "../../support/openapi-types.ts";
+import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;
 const ROOT = join(import.meta.dir, "../..");
@@ -24,11 +24,10 @@ const version = await sql.begin((tx) =>
 );
 await attach(sql, project, environment.id, [version]);
 await publishTexts(sql, project, environment, { "a.md": "# Snapshots", "b.md": "# Webhooks" });
-const deadline = performance.now() + 10 * CHANGE_VISIBLE_BOUND_MS;
-while (performance.now() < deadline) {
-  if ((await client.lookUpKnowledge("handbook")).total_matches === 2) break;
-  await Bun.sleep(20);
-}
+await until(
+  "both files are found",
+  async () => (await client.lookUpKnowledge("handbook")).total_matches === 2,
+);
 
 /** A client whose service answers as scripted, and the requests that it has received. */
 function scripted(answers: Array<Response | Error>, options: Partial<TesseraOptions> = {}) {

@@ -41,7 +41,7 @@ const put = await api.send("PUT", "/projects/garden/files/kale.md", {
   headers: { "content-type": "text/markdown" },
 });
 const question = "what survives frost?";
-await until(async () => {
+await until("the file is found", async () => {
   const found = await api.post("/projects/garden/retrieve", { query: question }, member);
   return found.body.data?.length > 0;
 });

@@ -51,7 +51,7 @@ expect((await put("guides/snapshots.md", "# Snapshots\n\nA snapshot keeps an ind
   201,
 );
 const ask = { query: "snapshots", mode: "semantic", threshold: 0 };
-await until(async () => {
+await until("the file is found", async () => {
   const { body } = await api.post("/projects/handbook/retrieve", ask, member);
   return body.data?.length > 0;
 });
