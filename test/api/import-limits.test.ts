@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { Sql } from "../../src/db/client.ts";
 import { IMPORTS_MAX } from "../../src/shared/limits.ts";
 import { startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
@@ -16,8 +15,6 @@ import { until } from "../../support/until.ts";
 const MAX_BYTES = 100_000;
 /** Of other operations. */
 const MAX_BODY_BYTES = 1_000;
-/** The size of an import that must not be held in memory. */
-const STREAM_BYTES = 400_000_000;
 const api = await startApi({
   env: { IMPORT_MAX_BYTES: String(MAX_BYTES), MAX_BODY_BYTES: String(MAX_BODY_BYTES) },
 });
@@ -162,23 +159,6 @@ const service = await startApiProcess();
 const caller = await service.user();
 
 describe("the service", () => {
-  test("imports a stream that is far larger than the memory that it takes", async () => {
-    const project = await service.project(caller);
-    const { report: importLines } = importsOf(service, caller);
-    await importLines(project, [PRODUCTION]);
-    const status = () => readFileSync(`/proc/${service.server.pid}/status`, "utf8");
-    const peakOf = () => Number(/VmHWM:\s+(\d+)/.exec(status())?.[1]) * 1_024;
-    const before = peakOf();
-    const upload = openUpload(service, project, caller);
-    const piece = `${"x".repeat(65_535)}\n`;
-    for (let sent = 0; sent < STREAM_BYTES; sent += piece.length) await upload.write(piece);
-    await upload.end();
-    const body = (await (await upload.answer).json()) as { lines: number; refused: number };
-    expect(body.refused).toBe(body.lines);
-    expect(body.lines * piece.length).toBeGreaterThanOrEqual(STREAM_BYTES);
-    expect(peakOf() - before).toBeLessThan(STREAM_BYTES / 2);
-  });
-
   test("answers or closes when it is stopped during an import, and changes no scope", async () => {
     const project = await service.project(caller);
     await importsOf(service, caller).report(project, [PRODUCTION]);

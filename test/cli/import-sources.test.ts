@@ -1,24 +1,21 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createWriteStream, existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { environment, PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 import {
-  base64Of,
   contentsOf,
   dump,
   FRAME,
+  largeFiles,
   ndjson,
   openCli,
+  spawnImport,
   type TestCli,
-  vector,
 } from "./support.ts";
 
-const MEBIBYTE = 1_048_576;
 /** Several batches of an import. */
 const LARGE_FILES = 200;
 const FILES = Array.from({ length: 30 }, (_, i) => ({
@@ -101,38 +98,6 @@ describe("the sources of an import", () => {
   });
 });
 
-/** Files with ten chunks each, as lines of NDJSON. */
-function* largeFiles(from: number, to: number, contentChars = 0): Generator<string> {
-  const embedding = base64Of(vector(768, 3));
-  for (let i = from; i < to; i++) {
-    const record = {
-      record: "file",
-      project: "docs",
-      path: `large/${i}.md`,
-      environments: ["production"],
-      releases: ["v1"],
-      chunks: Array.from({ length: 10 }, (_, j) => ({
-        content: `chunk ${i}.${j}`.padEnd(contentChars),
-        embedding,
-      })),
-    };
-    yield ndjson([record]);
-  }
-}
-
-/** Starts an import in a process of its own. */
-function spawnImport(variables: Readonly<Record<string, string>>, ...args: string[]) {
-  const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", ...args], {
-    cwd: PROJECT_ROOT,
-    env: environment(variables),
-    stdin: "pipe",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  onCleanup(() => child.kill("SIGKILL"));
-  return child;
-}
-
 describe("a large import", () => {
   test("that is killed changes no scope, and repeating it gives the same result as a single import", async () => {
     const lines = [ndjson(FRAME), ...largeFiles(0, LARGE_FILES)];
@@ -176,24 +141,6 @@ describe("a large import", () => {
     expect(existsSync(pidFile)).toBe(false);
   });
 
-  /**
-   * The peak resident memory of an import, in bytes. The system's figure for a process that has exited
-   * includes that of its parent, so it cannot be used.
-   */
-  async function peakMemory(child: ReturnType<typeof spawnImport>): Promise<number> {
-    let peak = 0;
-    while (child.exitCode === null) {
-      const status = await Bun.file(`/proc/${child.pid}/status`)
-        .text()
-        .catch(() => "");
-      const kibibytes = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
-      peak = Math.max(peak, kibibytes * 1_024);
-      await Bun.sleep(5);
-    }
-    expect(child.exitCode).toBe(0);
-    return peak;
-  }
-
   /** A hash of all imported rows without their timestamps. */
   async function content({ sql }: TestCli) {
     const rows = await sql`
@@ -205,23 +152,4 @@ describe("a large import", () => {
       ORDER BY 1, 2, 3`;
     return new Bun.CryptoHasher("sha256").update(JSON.stringify(rows)).digest("hex");
   }
-
-  test("needs no more memory than a few batches", async () => {
-    // The same files again and again, which PostgreSQL stores once: all of them are read.
-    const path = join(temporaryFolder("large"), "large.ndjson");
-    const lines = ndjson(FRAME) + [...largeFiles(0, LARGE_FILES, 16_000)].join("");
-    const file = createWriteStream(path);
-    for (let i = 0; i < 10; i++) file.write(lines);
-    await new Promise<void>((done) => file.end(done));
-    const size = statSync(path).size;
-    const env = { DATABASE_URL: cli.database.url };
-    const small = await peakMemory(spawnImport(env, cli.file([...FRAME, ...FILES])));
-    const growth = (await peakMemory(spawnImport(env, path))) - small;
-    // An import that read the whole file would need at least twice its size, for lines and parameters.
-    // The bound does not depend on the size of the file.
-    const bound = 320 * MEBIBYTE;
-    expect(size).toBeGreaterThan(bound);
-    expect(growth).toBeGreaterThan(0);
-    expect(growth).toBeLessThan(bound);
-  });
 });

@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
-import type { CommandResult } from "../../support/processes/process.ts";
+import { type CommandResult, environment, PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 
 export type TestCli = {
@@ -125,4 +126,36 @@ export function vector(dimension: number, seed: number): number[] {
 
 export function base64Of(numbers: readonly number[]): string {
   return Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
+}
+
+/** Files with ten chunks each, as lines of NDJSON. */
+export function* largeFiles(from: number, to: number, contentChars = 0): Generator<string> {
+  const embedding = base64Of(vector(768, 3));
+  for (let i = from; i < to; i++) {
+    const record = {
+      record: "file",
+      project: "docs",
+      path: `large/${i}.md`,
+      environments: ["production"],
+      releases: ["v1"],
+      chunks: Array.from({ length: 10 }, (_, j) => ({
+        content: `chunk ${i}.${j}`.padEnd(contentChars),
+        embedding,
+      })),
+    };
+    yield ndjson([record]);
+  }
+}
+
+/** Starts an import in a process of its own. */
+export function spawnImport(variables: Readonly<Record<string, string>>, ...args: string[]) {
+  const child = Bun.spawn([process.execPath, "src/cli/main.ts", "import", ...args], {
+    cwd: PROJECT_ROOT,
+    env: environment(variables),
+    stdin: "pipe",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  onCleanup(() => child.kill("SIGKILL"));
+  return child;
 }
