@@ -12,7 +12,8 @@ import { Contract, type Json } from "./openapi.ts";
 
 /** Signs the JWTs of tests. */
 export const JWT_SECRET = "a secret that only the tests know";
-const TOKEN_LIFETIME_SECONDS = 600;
+/** Longer than any run of tests takes. */
+const TOKEN_LIFETIME_SECONDS = 86_400;
 
 /** A caller, with the headers that authenticate it. */
 export interface Caller {
