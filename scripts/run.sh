@@ -1,5 +1,5 @@
 #!/bin/sh
-# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:all|test:asan|test:threads|test:engine|fuzz:native|release|release:native|check|setup> [arguments]`.
+# The entry point of all commands: `sh scripts/run.sh <start|tessera|test|test:all|test:asan|test:threads|test:engine|test:mutants|fuzz:native|release|release:native|check|setup> [arguments]`.
 #
 # The scripts of package.json call this file, so that `npm start` works on a fresh clone with
 # only Node.js and npm, and `bun start` does the same where Bun is installed. It brings Bun, the
@@ -169,6 +169,10 @@ test:engine)
   setup
   exec "$bun" scripts/engine.ts "$@"
   ;;
+test:mutants)
+  setup
+  exec "$bun" scripts/mutants.ts "$@"
+  ;;
 fuzz:native)
   setup
   exec "$bun" scripts/fuzz-native.ts "$@"
@@ -208,7 +212,7 @@ postinstall)
   build_addon
   ;;
 *)
-  say "usage: sh scripts/run.sh <start|tessera|test|test:all|test:asan|test:threads|test:engine|fuzz:native|release|release:native|check|setup> [arguments]"
+  say "usage: sh scripts/run.sh <start|tessera|test|test:all|test:asan|test:threads|test:engine|test:mutants|fuzz:native|release|release:native|check|setup> [arguments]"
   exit 2
   ;;
 esac

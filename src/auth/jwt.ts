@@ -213,6 +213,7 @@ export interface JwtVerifier {
 export function createJwtVerifier(
   jwt: Config["jwt"],
   counts: CacheCounts = { hits: 0, misses: 0 },
+  maxEntries = AUTH_CACHE_MAX_ENTRIES,
 ): JwtVerifier {
   const claimsOf = createClaimsReader(jwt);
   const cache = new Map<string, CachedToken>();
@@ -225,7 +226,7 @@ export function createJwtVerifier(
       if (expires * 1000 <= Date.now()) throw new errors.JWTExpired("expired", payload);
       const until = Math.min(Date.now() + JWT_CACHE_TTL_MS, expires * 1000);
       cache.set(token, { principal, until });
-      if (cache.size > AUTH_CACHE_MAX_ENTRIES) cache.delete(cache.keys().next().value as string);
+      if (cache.size > maxEntries) cache.delete(cache.keys().next().value as string);
       return principal;
     } catch (error) {
       throw tokenProblem(error);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { Sql, Transaction } from "../../src/db/client.ts";
+import type { Transaction } from "../../src/db/client.ts";
 import { IMPORT_PACE_BYTES } from "../../src/shared/limits.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import {
@@ -56,14 +56,6 @@ async function victimWorks(): Promise<void> {
   expect(created.status, created.text).toBe(201);
 }
 
-/** How many sessions of this database wait for a transaction of another one. */
-async function waitingFor(of: Sql): Promise<number> {
-  const [row] = await of<{ count: number }[]>`
-    SELECT count(*)::integer AS count FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event = 'transactionid'`;
-  return row?.count ?? 0;
-}
-
 async function isPending(answer: Promise<unknown>): Promise<boolean> {
   const pending = Symbol();
   return (await Promise.race([answer, Bun.sleep(0).then(() => pending)])) === pending;
@@ -73,33 +65,6 @@ async function withFile(project: TestProject): Promise<TestProject> {
   await attack.report(project, [PRODUCTION, file("a.md")]);
   return project;
 }
-
-describe("an import of files that others create at the same time", () => {
-  test("stores all of them, whichever is created first", async () => {
-    const project = await api.project(victim);
-    await report(project, [PRODUCTION]);
-    const names = ["a.md", "b.md"];
-    const creators = await Promise.all(
-      names.map((path) =>
-        openTransaction(
-          (tx) => tx`
-            INSERT INTO files (id, project_id, path) VALUES (${randomUUID()}, ${project.id}, ${path})`,
-        ),
-      ),
-    );
-    const imported = report(
-      project,
-      names.map((name) => file(name)),
-    );
-    for (const [i, end] of creators.entries()) {
-      // The import waits for each of them in turn.
-      await until("the import waits for a creator", async () => (await waitingFor(sql)) > 0);
-      expect([i, await isPending(imported)]).toEqual([i, true]);
-      await end();
-    }
-    expect(await imported).toEqual(allChanged(2));
-  });
-});
 
 describe("while a tenant's strict uploads stall", () => {
   test("all others import and copy projects, whatever rows the uploads name", async () => {

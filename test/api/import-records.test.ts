@@ -148,6 +148,26 @@ describe("POST /projects/{project_reference}/import", () => {
     expect(await report(project, ["{"], { strict: false })).toMatchObject({ refused: 1 });
   });
 
+  test("a release that has got a version from an environment refuses another one of the same import", async () => {
+    const project = await api.project(owner);
+    await report(project, [PRODUCTION, file("frozen.md", { releases: ["frozen"] })]);
+    const other = (releases: string[]) =>
+      file("a.md", { environments: [], content: "# Other", chunks: [], releases });
+    const body = await report(project, [
+      file("a.md"),
+      { record: "release", name: "v1" },
+      // A release of a working set comes after the lines before it.
+      { record: "release", name: "v2", environment: "production" },
+      other(["frozen", "v1"]),
+      { record: "release", name: "v1", environment: "production" },
+      other(["v1"]),
+    ]);
+    expect(body.errors).toEqual([
+      { line: 4, message: expect.stringContaining('"frozen" is frozen without this path') },
+      { line: 6, message: expect.stringContaining('"v1" already contains another version') },
+    ]);
+  });
+
   test("thousands of releases that one line names take a few transactions, and all hold its file", async () => {
     const project = await api.project(owner);
     const releases = Array.from({ length: 3_000 }, (_, i) => `r${i}`);

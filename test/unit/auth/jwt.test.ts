@@ -143,6 +143,15 @@ describe("JWTs with a shared secret", () => {
     expect(await verdict(await sign({}), {})).toBe("unauthorized");
   });
 
+  test("beyond the maximum number of cached tokens the oldest is verified again", async () => {
+    const counts = { hits: 0, misses: 0 };
+    const { verify } = createJwtVerifier({ ...NONE, secret: SECRET }, counts, 2);
+    const tokens = await Promise.all([1, 2, 3].map((jti) => sign({ jti: String(jti) })));
+    const [first, , last] = tokens;
+    for (const token of [...tokens, last as string, first as string]) await verify(token);
+    expect(counts).toEqual({ hits: 1, misses: 4 });
+  });
+
   test("a cached token still expires on time", async () => {
     const counts = { hits: 0, misses: 0 };
     const { verify } = createJwtVerifier({ ...NONE, secret: SECRET }, counts);

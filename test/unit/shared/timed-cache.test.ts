@@ -67,6 +67,20 @@ describe("TimedCache", () => {
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
+  test("a caller who asks after a drop or a clear does not get what was being loaded before", async () => {
+    const cache = new TimedCache<string>();
+    for (const forget of [() => cache.drop("a"), () => cache.clear()]) {
+      const slow = later<string>();
+      const first = cache.get("a", () => slow.promise);
+      forget();
+      const second = cache.get("a", async () => "new");
+      slow.resolve("old");
+      expect(await Promise.all([first, second])).toEqual(["old", "new"]);
+      expect(cache.get("a", async () => "newer")).toBe("new");
+      cache.clear();
+    }
+  });
+
   test("a failed load is reported and not cached", async () => {
     const cache = new TimedCache<number>();
     const failing = cache.get("a", async () => Promise.reject(new Error("away")));

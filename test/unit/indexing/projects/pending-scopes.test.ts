@@ -38,6 +38,15 @@ test("a scope that could not be indexed keeps those who came meanwhile", () => {
   expect(called).toEqual(["first", "meanwhile"]);
 });
 
+test("a scope that changes again while another one is indexed preempts that one", () => {
+  const scopes = new PendingScopes();
+  scopes.add(changeAt(5, []));
+  scopes.add({ ...changeAt(9, []), preempts: true });
+  expect(scopes.first()?.preempts).toBe(true);
+  scopes.add(changeAt(10, []));
+  expect(scopes.first()?.preempts).toBe(true);
+});
+
 test("nobody waits for scopes that are removed as a whole", () => {
   const [scopes, called] = [new PendingScopes(), [] as string[]];
   scopes.add(changeAt(5, called, "first"));

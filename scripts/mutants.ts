@@ -1,0 +1,145 @@
+/**
+ * Breaks the product by the small edits of test/mutants, one at a time and in a copy of the clone, and runs the
+ * tests that have to notice: `npm run test:mutants`. A survivor is a line that can be broken while they stay green.
+ */
+import * as fs from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { Glob } from "bun";
+import { onCleanup } from "../support/cleanup.ts";
+import { temporaryFolder } from "../support/folders.ts";
+import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
+import { runProgram } from "../support/processes/run-program.ts";
+import { Random } from "../support/random.ts";
+import { freshSeed, SEED_VARIABLE } from "../support/seed.ts";
+
+const USAGE = `usage: npm run test:mutants -- [options] [patterns]
+
+Without patterns: all mutants. With patterns only those whose file or reason contains one of them.
+
+  --sample N   only N of them, chosen at random
+  --seed N     the seed of the choice, to repeat a run
+  --help
+`;
+/** The tests of a file that take longer do not end: a test that hangs notices the mutant, too. */
+const FILE_TIMEOUT_MS = 300_000;
+/** Folders that are not in the repository. Copies share those of the clone. */
+const SHARED = ["node_modules", "native/build"];
+const LISTS = "test/mutants/*.json";
+
+interface Mutant {
+  readonly file: string;
+  /** Text that the file contains once. */
+  readonly find: string;
+  readonly replace: string;
+  /** The test files that have to notice, as few as do. */
+  readonly tests: readonly string[];
+  /** The consequence for users. */
+  readonly why: string;
+}
+
+/** The reason why an entry of the lists no longer describes a mutant. */
+function faultOf({ file, find, replace, tests }: Mutant): string | undefined {
+  const missing = [file, ...tests].find((path) => !fs.existsSync(path));
+  if (missing !== undefined) return `${missing} does not exist`;
+  const times = fs.readFileSync(file, "utf8").split(find).length - 1;
+  if (times !== 1) return `${JSON.stringify(find)} is in ${file} ${times} times instead of once`;
+  return find === replace || tests.length === 0 ? `${file}: nothing to break or to run` : undefined;
+}
+
+function readMutants(): Mutant[] {
+  const lists = [...new Glob(LISTS).scanSync(".")].sort();
+  const mutants = lists.flatMap((list) => JSON.parse(fs.readFileSync(list, "utf8")) as Mutant[]);
+  const faults = mutants.flatMap((mutant) => faultOf(mutant) ?? []);
+  if (faults.length > 0) throw new Error(`the lists are stale:\n  ${faults.join("\n  ")}`);
+  return mutants;
+}
+
+/** A copy of the clone as it is. What an interrupted run leaves is broken there only. */
+function copyOfClone(): string {
+  const folder = temporaryFolder("mutants");
+  const listed = Bun.spawnSync(["git", "ls-files", "-z", "-co", "--exclude-standard"]);
+  for (const file of listed.stdout.toString().split("\0").filter(fs.existsSync)) {
+    fs.mkdirSync(dirname(join(folder, file)), { recursive: true });
+    fs.copyFileSync(file, join(folder, file));
+  }
+  for (const shared of SHARED) fs.symlinkSync(join(process.cwd(), shared), join(folder, shared));
+  return folder;
+}
+
+/** Runs tests in a copy. Returns the name of the first that fails; undefined if all pass. */
+async function firstFailure(copy: string, tests: readonly string[]): Promise<string | undefined> {
+  const args = ["test", `--timeout=${FILE_TIMEOUT_MS}`, ...tests.map((file) => `./${file}`)];
+  const program = Bun.spawn([process.execPath, ...args], {
+    ...{ cwd: copy, timeout: FILE_TIMEOUT_MS * tests.length },
+    ...{ stdin: "ignore", stdout: "ignore", stderr: "pipe" },
+  });
+  const release = onCleanup(() => program.kill("SIGTERM"));
+  const [output, status] = await Promise.all([program.stderr.text(), program.exited]);
+  await release();
+  if (status === 0) return undefined;
+  const failed = /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/m.exec(output)?.[1];
+  if (failed !== undefined) return failed;
+  if (program.signalCode !== null || status === 143) return "a test that did not end";
+  throw new Error(`${tests.join(", ")} did not run:\n${output}`);
+}
+
+/** Failures without a mutant, by test files: tests that fail anyway would kill every mutant. */
+const otherFailures = new Map<string, Promise<string | undefined>>();
+
+/** Runs the tests of a mutant with and without it, and prints the verdict. True if they notice it. */
+async function isKilled(copy: string, mutant: Mutant): Promise<boolean> {
+  const { file, find, replace, tests, why } = mutant;
+  const path = join(copy, file);
+  const text = fs.readFileSync(path, "utf8");
+  fs.writeFileSync(path, text.split(find).join(replace));
+  const failed = await firstFailure(copy, tests);
+  fs.writeFileSync(path, text);
+  const names = tests.join(", ");
+  if (failed === undefined) {
+    process.stdout.write(`SURVIVED ${file}: ${why}; by ${names}\n`);
+    return false;
+  }
+  const other = otherFailures.get(names) ?? firstFailure(copy, tests);
+  otherFailures.set(names, other);
+  if ((await other) !== undefined) throw new Error(`"${await other}" fails without a mutant, too`);
+  process.stdout.write(`killed   ${file}: ${why}; by "${failed}"\n`);
+  return true;
+}
+
+async function runAll(mutants: readonly Mutant[]): Promise<void> {
+  process.env[SERVER_VARIABLE] = await startPostgres();
+  const queue = [...mutants];
+  let killed = 0;
+  const work = async (): Promise<void> => {
+    const copy = copyOfClone();
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      if (await isKilled(copy, next)) killed++;
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  const survived = mutants.length - killed;
+  process.stdout.write(`${killed} killed, ${survived} survived\n`);
+  process.stdout.write(`${killed} passed, ${survived} failed\n`);
+  if (survived > 0) process.exitCode = 1;
+}
+
+await runProgram(async () => {
+  const { values, positionals: patterns } = parseArgs({
+    options: {
+      sample: { type: "string", default: String(Number.MAX_SAFE_INTEGER) },
+      seed: { type: "string", default: process.env[SEED_VARIABLE] ?? String(freshSeed()) },
+      help: { type: "boolean", default: false },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) return void process.stdout.write(USAGE);
+  const [all, seed, sample] = [readMutants(), Number(values.seed), Number(values.sample)];
+  const isMeant = ({ file, why }: Mutant) =>
+    patterns.length === 0 || patterns.some((pattern) => `${file} ${why}`.includes(pattern));
+  const mutants = new Random(seed).sample(all.filter(isMeant), sample);
+  if (mutants.length === 0 || !Number.isSafeInteger(seed)) throw new Error(USAGE);
+  process.stdout.write(`seed ${seed}: ${mutants.length} of ${all.length} mutants\n`);
+  await runAll(mutants);
+});
