@@ -19,8 +19,9 @@ const GROUP_SECONDS = 60;
 /** All processes share one PostgreSQL, which has connections for about this many. */
 const LANES_MAX = 16;
 
-/** Number of concurrent test processes: more than cores, because tests wait for servers most of the time. */
-export const LANES = Math.min(2 * availableParallelism() + 1, LANES_MAX);
+/** Number of concurrent test processes: one more than cores, because tests wait for servers, and more make the service of
+ * each other busy enough to refuse requests. */
+export const LANES = Math.min(availableParallelism() + 1, LANES_MAX);
 
 /** The folder whose result is shown in one line, for example `test/api` or `test/long/api`. */
 export function folderOf(file: string): string {
