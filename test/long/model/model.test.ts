@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import { lacksSmallDisks } from "../../../support/processes/small-disk.ts";
 import { lacks } from "../../../support/programs.ts";
 import { LENGTH, SEED } from "../../../support/seed.ts";
@@ -16,9 +16,11 @@ test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
     const world = await World.shared();
     const tally = new Tally();
     const faults = new Map<FaultName, number>();
-    for (let run = 0; tally.operations < OPERATIONS * LENGTH; run++) {
+    // A random choice of faults may leave one out for long.
+    const isDone = () =>
+      tally.operations >= OPERATIONS * LENGTH && faults.size === FAULT_NAMES.length;
+    for (let run = 0; !isDone(); run++) {
       await runModel(world, tally, faults, { ...RUN, seed: SEED + run });
     }
-    expect(new Set(faults.keys())).toEqual(new Set(FAULT_NAMES));
   },
 );
