@@ -5,7 +5,7 @@ import { API_KEY_NAME_MAX_CHARS, API_KEY_SCOPES_MAX } from "../../src/shared/lim
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const { sql } = api;

@@ -6,8 +6,8 @@ import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
 import { addFile } from "../../support/content.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const { sql } = api;

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { deliveriesThrough, JSON_HEADERS, keyed } from "../../support/api/webhook-deliveries.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
 
 const api = await sharedApi();

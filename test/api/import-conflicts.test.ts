@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Transaction } from "../../src/db/client.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { allChanged, file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const owner = await api.user();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { Transaction } from "../../src/db/client.ts";
 import { IMPORT_PACE_BYTES } from "../../src/shared/limits.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import {
@@ -11,8 +10,8 @@ import {
   openUpload,
   PRODUCTION,
 } from "../../support/api/imports.ts";
-import { onCleanup } from "../../support/cleanup.ts";
 import { addConversation } from "../../support/content.ts";
+import { openTransaction } from "../../support/open-transaction.ts";
 import { until } from "../../support/until.ts";
 
 const api = await startApi();
@@ -23,25 +22,6 @@ const { report } = importsOf(api, victim);
 const attack = importsOf(api, attacker);
 const STRICT = "?strict=true";
 const PACE_MS = 500;
-
-/** A transaction that stays open until the returned function is called, after `work`. */
-async function openTransaction(work: (tx: Transaction) => Promise<unknown>) {
-  const working = Promise.withResolvers<void>();
-  const ending = Promise.withResolvers<void>();
-  const done = sql.begin(async (tx) => {
-    await work(tx as Transaction);
-    working.resolve();
-    await ending.promise;
-  });
-  done.catch(working.reject);
-  await working.promise;
-  const end = async () => {
-    ending.resolve();
-    await done;
-  };
-  onCleanup(end);
-  return end;
-}
 
 /** Imports a file for the victim, and creates a project from a template. */
 async function victimWorks(): Promise<void> {
@@ -127,7 +107,7 @@ describe("while a tenant's strict uploads stall", () => {
 describe("while a transaction that has changed scopes of a project stays open", () => {
   test("the other projects are written, copied and searched", async () => {
     const project = await withFile(await api.project(attacker));
-    const end = await openTransaction(async (tx) => {
+    const { commit: end } = await openTransaction(sql, async (tx) => {
       await tx`DELETE FROM environment_files WHERE project_id = ${project.id}`;
       await tx`SELECT append_change(${project.id}, 'rebuild', ${project.id})`;
     });
@@ -148,7 +128,8 @@ describe("while a transaction that has changed scopes of a project stays open", 
     const untilFound = (paths: readonly string[]) =>
       until(`a lookup finds [${paths}]`, async () => `${await lookup()}` === `${paths}`);
     await untilFound(["a.md"]);
-    const end = await openTransaction(
+    const { commit: end } = await openTransaction(
+      sql,
       (tx) => tx`DELETE FROM environment_files WHERE project_id = ${project.id}`,
     );
     for (let i = 0; i < 5; i++) await report(theirs, [file(`${i}.md`)]);
@@ -186,7 +167,7 @@ describe("an import that needs a row that another transaction keeps", () => {
     const project = await withFile(await api.project(attacker));
     const conversation = await addConversation(sql, attacker, project);
     const id = `hook-${randomUUID()}`;
-    const end = await openTransaction(async (tx) => {
+    const { commit: end } = await openTransaction(sql, async (tx) => {
       await tx`SELECT FROM conversations WHERE id = ${conversation} FOR UPDATE`;
       await tx`INSERT INTO webhook_definitions (id, project_id, secret_hash)
         VALUES (${id}, ${project.id}, sha256('s'))`;

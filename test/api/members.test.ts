@@ -8,7 +8,7 @@ import {
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const owner = await api.user({ email: `owner-${randomUUID()}@example.com` });

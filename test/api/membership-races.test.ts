@@ -4,45 +4,11 @@ import type { Transaction } from "../../src/db/client.ts";
 import { lockMembers } from "../../src/db/project-lock.ts";
 import { type Caller, startApi, type TestProject } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
-import { onCleanup } from "../../support/cleanup.ts";
+import { openTransaction } from "../../support/open-transaction.ts";
 import { callCommand } from "../../support/processes/command.ts";
-import { until } from "../../support/until.ts";
 
 const api = await startApi();
 const { sql } = api;
-
-type Work = (tx: Transaction) => Promise<unknown>;
-
-/** A transaction that stays open after `work`, until it does the last work and is committed. */
-async function openTransaction(work: Work) {
-  const working = Promise.withResolvers<number>();
-  const ending = Promise.withResolvers<Work>();
-  const done = sql.begin(async (tx) => {
-    const [row] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
-    await work(tx as Transaction);
-    working.resolve(row?.pid as number);
-    await (await ending.promise)(tx as Transaction);
-  });
-  done.catch(working.reject);
-  const pid = await working.promise;
-  const commit = async (last: Work = async () => {}) => {
-    ending.resolve(last);
-    await done;
-  };
-  onCleanup(() => commit());
-  /** Resolves once this many other sessions wait for this transaction, at first or second hand. */
-  const awaitedBy = (sessions: number) =>
-    until(`${sessions} sessions wait for the open transaction`, async () => {
-      const [row] = await sql<{ count: number }[]>`
-        WITH RECURSIVE waiting AS (
-          SELECT pid FROM pg_stat_activity WHERE ${pid} = ANY (pg_blocking_pids(pid))
-          UNION SELECT a.pid FROM pg_stat_activity a, waiting w
-            WHERE w.pid = ANY (pg_blocking_pids(a.pid)))
-        SELECT count(*)::integer AS count FROM waiting`;
-      return row?.count === sessions;
-    });
-  return { commit, awaitedBy };
-}
 
 /** A project with two owners, one of whom has invited a user. */
 async function world() {
@@ -77,7 +43,7 @@ const setRole = (tx: Transaction, project: TestProject, user: Caller, role: stri
 describe("an acceptance", () => {
   test("that begins while the inviter is demoted is refused after it", async () => {
     const { inviter, user, project, accept } = await world();
-    const demotion = await openTransaction(async (tx) => {
+    const demotion = await openTransaction(sql, async (tx) => {
       await lockMembers(tx, project.id);
       await setRole(tx, project, inviter, "editor");
     });
@@ -90,7 +56,7 @@ describe("an acceptance", () => {
 
   test("that begins while the inviter is demoted by an import, which locks no more than it changes, is refused too", async () => {
     const { inviter, user, project, accept } = await world();
-    const demotion = await openTransaction((tx) => setRole(tx, project, inviter, "editor"));
+    const demotion = await openTransaction(sql, (tx) => setRole(tx, project, inviter, "editor"));
     const accepting = accept();
     await demotion.awaitedBy(1);
     await demotion.commit();
@@ -100,7 +66,7 @@ describe("an acceptance", () => {
 
   test("that came first counts, although its inviter is demoted before it is answered", async () => {
     const { inviter, user, project, put, accept, owner } = await world();
-    const pause = await openTransaction((tx) => invitationOf(tx, project, user));
+    const pause = await openTransaction(sql, (tx) => invitationOf(tx, project, user));
     const accepting = accept();
     await pause.awaitedBy(1);
     const demoting = put(owner, inviter, "editor");
@@ -112,7 +78,7 @@ describe("an acceptance", () => {
 
   test("that came before a removal is undone by it, and one that comes after finds no invitation", async () => {
     const { user, project, remove, accept } = await world();
-    const pause = await openTransaction((tx) => invitationOf(tx, project, user));
+    const pause = await openTransaction(sql, (tx) => invitationOf(tx, project, user));
     const accepting = accept();
     await pause.awaitedBy(1);
     const removing = remove(user);
@@ -121,7 +87,7 @@ describe("an acceptance", () => {
     expect([(await accepting).status, (await removing).status]).toEqual([201, 204]);
     expect(await roleOf(project, user)).toBeUndefined();
     const again = await world();
-    const removal = await openTransaction(async (tx) => {
+    const removal = await openTransaction(sql, async (tx) => {
       await lockMembers(tx, again.project.id);
       await tx`INSERT INTO memberships (project_id, user_id, role)
         VALUES (${again.project.id}, ${again.user.userId}, 'member')`;
@@ -137,7 +103,7 @@ describe("an acceptance", () => {
 
   test("that comes twice at once makes one member, and both are told so", async () => {
     const { user, project, accept } = await world();
-    const pause = await openTransaction((tx) => lockMembers(tx, project.id));
+    const pause = await openTransaction(sql, (tx) => lockMembers(tx, project.id));
     const accepting = [accept(), accept()];
     await pause.awaitedBy(2);
     await pause.commit();
@@ -158,7 +124,7 @@ describe("an acceptance", () => {
       });
     await put(owner, user.userId, "member");
     await put(owner, email, "editor");
-    const pause = await openTransaction((tx) => lockMembers(tx, project.id));
+    const pause = await openTransaction(sql, (tx) => lockMembers(tx, project.id));
     const accepting = [put(user, email, "editor"), put(user, email, "member")];
     await pause.awaitedBy(2);
     await pause.commit();
@@ -173,7 +139,7 @@ describe("an invitation", () => {
   test("by an owner whom an import demotes at the same time is refused", async () => {
     const { inviter, project, put } = await world();
     const before = await open(project);
-    const demotion = await openTransaction((tx) => setRole(tx, project, inviter, "editor"));
+    const demotion = await openTransaction(sql, (tx) => setRole(tx, project, inviter, "editor"));
     const inviting = put(inviter, await api.user());
     await demotion.awaitedBy(1);
     await demotion.commit();
@@ -185,7 +151,7 @@ describe("an invitation", () => {
   test("that is stored before its inviter is demoted by an import ends with that", async () => {
     const { owner, inviter, project } = await world();
     const invitee = randomUUID();
-    const inviting = await openTransaction(async (tx) => {
+    const inviting = await openTransaction(sql, async (tx) => {
       await tx`SELECT FROM memberships WHERE project_id = ${project.id}
         AND user_id = ${inviter.userId} FOR SHARE`;
       await tx`INSERT INTO invitations (project_id, invitee, role, invited_by)
@@ -223,6 +189,7 @@ describe("an address", () => {
     const user = await api.user();
     const [old, fresh] = [address(), address()];
     const newer = await openTransaction(
+      sql,
       (tx) => tx`SELECT FROM users WHERE id = ${user.userId} FOR NO KEY UPDATE`,
     );
     const older = api.get("/invitations", await stating(user.userId, old, 60));
@@ -239,6 +206,7 @@ describe("an address", () => {
     const [user, other] = [randomUUID(), randomUUID()];
     const email = address();
     const giving = await openTransaction(
+      sql,
       (tx) => tx`
       INSERT INTO users (id, email) VALUES (${other}, ${email})`,
     );

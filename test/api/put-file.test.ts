@@ -7,8 +7,8 @@ import {
 } from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
 import { addFile } from "../../support/content.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const owner = await api.user();

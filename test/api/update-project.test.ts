@@ -6,7 +6,7 @@ import {
   needsPermission,
   refusesBadCredentials,
 } from "../../support/api/guards.ts";
-import { beforeCommit } from "../../support/before-commit.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const owner = await api.user();

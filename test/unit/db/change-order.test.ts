@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { addEnvironment, addProject, addUser } from "../../../support/accounts.ts";
-import { beforeCommit } from "../../../support/before-commit.ts";
 import { addFile } from "../../../support/content.ts";
+import { beforeCommit } from "../../../support/open-transaction.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();

@@ -5,7 +5,7 @@ import { holdWritableProject } from "../../../src/auth/project-access.ts";
 import type { Transaction } from "../../../src/db/client.ts";
 import { beginDeletion, holdProject, holdProjects } from "../../../src/db/project-lock.ts";
 import { addProject, addUser } from "../../../support/accounts.ts";
-import { beforeCommit } from "../../../support/before-commit.ts";
+import { beforeCommit } from "../../../support/open-transaction.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();

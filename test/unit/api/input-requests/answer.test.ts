@@ -5,8 +5,8 @@ import type { Coordinator } from "../../../../src/coordination/coordinator.ts";
 import { createMemoryCoordinator } from "../../../../src/coordination/memory.ts";
 import { addProject, addUser } from "../../../../support/accounts.ts";
 import { addInputRequest, type TestInputRequest } from "../../../../support/api/input-requests.ts";
-import { beforeCommit } from "../../../../support/before-commit.ts";
 import { addConversation } from "../../../../support/content.ts";
+import { beforeCommit } from "../../../../support/open-transaction.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();

@@ -3,7 +3,7 @@ import { putMember, removeMember } from "../../../../src/api/members/change.ts";
 import type { Transaction } from "../../../../src/db/client.ts";
 import { transaction } from "../../../../src/db/transaction.ts";
 import { addMember, addProject, addUser } from "../../../../support/accounts.ts";
-import { beforeCommit } from "../../../../support/before-commit.ts";
+import { beforeCommit } from "../../../../support/open-transaction.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();

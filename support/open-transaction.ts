@@ -1,0 +1,61 @@
+import type { Sql, Transaction } from "../src/db/client.ts";
+import { onCleanup } from "./cleanup.ts";
+import { until } from "./until.ts";
+
+type Work = (tx: Transaction) => Promise<unknown>;
+
+/** A transaction that stays open after `work`, until it does the last work and is committed. */
+export async function openTransaction(sql: Sql, work: Work) {
+  const working = Promise.withResolvers<number>();
+  const ending = Promise.withResolvers<Work>();
+  const done = sql.begin(async (tx) => {
+    const [row] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+    await work(tx as Transaction);
+    working.resolve(row?.pid as number);
+    await (await ending.promise)(tx as Transaction);
+  });
+  done.catch(working.reject);
+  const pid = await working.promise;
+  const commit = async (last: Work = async () => {}) => {
+    ending.resolve(last);
+    await done;
+  };
+  onCleanup(() => commit());
+  /** How many other sessions wait for this transaction, at first or second hand. */
+  const waiting = async () => {
+    const [row] = await sql<{ count: number }[]>`
+      WITH RECURSIVE waiting AS (
+        SELECT pid FROM pg_stat_activity WHERE ${pid} = ANY (pg_blocking_pids(pid))
+        UNION SELECT a.pid FROM pg_stat_activity a, waiting w
+          WHERE w.pid = ANY (pg_blocking_pids(a.pid)))
+      SELECT count(*)::integer AS count FROM waiting`;
+    return row?.count ?? 0;
+  };
+  const awaitedBy = (sessions: number) =>
+    until(`${sessions} sessions wait for the open transaction`, async () => {
+      return (await waiting()) === sessions;
+    });
+  return { commit, waiting, awaitedBy };
+}
+
+/**
+ * Starts a request while another transaction has made a change and not yet committed it, and commits once the
+ * request waits for a lock of that transaction. A request that waits for none is answered before the commit.
+ */
+export async function beforeCommit<T>(
+  sql: Sql,
+  change: Work,
+  request: () => Promise<T>,
+): Promise<T> {
+  const { commit, waiting } = await openTransaction(sql, change);
+  let isAnswered = false;
+  const answer = request().finally(() => {
+    isAnswered = true;
+  });
+  answer.catch(() => {});
+  await until("the request waits for the transaction or is answered", async () => {
+    return isAnswered || (await waiting()) > 0;
+  });
+  await commit();
+  return await answer;
+}
