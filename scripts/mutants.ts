@@ -109,7 +109,7 @@ async function isKilled(copy: string, mutant: Mutant): Promise<boolean> {
 }
 
 async function runAll(mutants: readonly Mutant[]): Promise<void> {
-  process.env[SERVER_VARIABLE] = await startPostgres();
+  process.env[SERVER_VARIABLE] ??= await startPostgres();
   const queue = [...mutants];
   let killed = 0;
   const work = async (): Promise<void> => {

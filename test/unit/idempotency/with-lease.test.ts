@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Coordinator } from "../../../src/coordination/coordinator.ts";
 import { withLease } from "../../../src/idempotency/with-lease.ts";
 import { LEASE_MS, LEASE_RENEW_MS } from "../../../src/shared/limits.ts";
+import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+useFakeClock();
 
 const busy = () => Promise.reject(new Error("the lease is held"));
 
@@ -31,18 +31,12 @@ function grantingCoordinator() {
 test("a lease is renewed for as long as the work takes, and then released once", async () => {
   const { coordinator, calls } = grantingCoordinator();
   const { promise, resolve } = Promise.withResolvers<string>();
-  const begun = Promise.withResolvers<void>();
-  const work = () => {
-    begun.resolve();
-    return promise;
-  };
-  const leased = withLease(coordinator, "name", { work, busy });
-  await begun.promise;
-  jest.advanceTimersByTime(2 * LEASE_RENEW_MS);
+  const leased = withLease(coordinator, "name", { work: () => promise, busy });
+  await advance(2 * LEASE_RENEW_MS);
   expect(calls).toEqual([`acquire name ${LEASE_MS}`, `renew ${LEASE_MS}`, `renew ${LEASE_MS}`]);
   resolve("done");
   expect(await leased).toBe("done");
-  jest.advanceTimersByTime(2 * LEASE_RENEW_MS);
+  await advance(2 * LEASE_RENEW_MS);
   expect(calls.slice(3)).toEqual(["release"]);
 });
 

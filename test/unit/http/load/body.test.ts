@@ -58,6 +58,36 @@ async function send(port: number, holder: string, header: string, body = ""): Pr
 const counts = (intake: BodyIntake, bytes: number) =>
   until(`the bodies count with ${bytes} bytes`, () => intake.bytes === bytes);
 
+/** A request with a body in pieces, each of which is sent once it is asked for. */
+function inPieces() {
+  const pieces: PromiseWithResolvers<number>[] = [];
+  const piece = (at: number) => {
+    pieces[at] ??= Promise.withResolvers<number>();
+    return pieces[at];
+  };
+  let [asked, sent, isCancelled] = [0, 0, false];
+  const stream = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+      const bytes = await piece(asked++).promise;
+      if (bytes === 0) controller.close();
+      else controller.enqueue(new Uint8Array(bytes));
+    },
+    cancel() {
+      isCancelled = true;
+    },
+  };
+  const body = new ReadableStream<Uint8Array>(stream, { highWaterMark: 0 });
+  const send = (bytes: number) => piece(sent++).resolve(bytes);
+  return {
+    request: new Request("http://host/", { method: "POST", body }),
+    send,
+    end: () => send(0),
+    /** Resolves once so many pieces were asked for, or nobody asks any more. */
+    asked: (times: number) =>
+      until(`${times} pieces are asked for`, () => isCancelled || asked >= times),
+  };
+}
+
 test("bodies with a length, in chunks and without content are read whole", async () => {
   const intake = new BodyIntake();
   const port = serverWith(intake);
@@ -112,6 +142,32 @@ test("a chunked body counts with what has arrived, and is refused beyond the lim
   for (let i = 0; i < 16; i++) sender.write(`10000\r\n${chunk}\r\n`);
   expect(await sender.answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
   expect(intake.bytes).toBe(0);
+});
+
+test("a body whose declared length is beyond the limit is refused before it arrives", async () => {
+  const intake = new BodyIntake(4 * MAX_BODY, 1_000);
+  const port = serverWith(intake);
+  const { answer } = await send(port, "a", `Content-Length: ${MAX_BODY + 1}`, "x");
+  expect(await answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
+  expect(intake.bytes).toBe(0);
+});
+
+test("a body that was refused is read no further, and counts with nothing", async () => {
+  const intake = new BodyIntake(100_000, 600_000);
+  const greedy = inPieces();
+  const refused = intake.read(greedy.request, MAX_BODY, "greedy").catch((error) => error);
+  greedy.send(60_000);
+  await counts(intake, 60_000);
+  const modest = inPieces();
+  const read = intake.read(modest.request, MAX_BODY, "modest");
+  modest.send(50_000);
+  expect(await refused).toMatchObject({ slug: "overloaded" });
+  greedy.send(10_000);
+  // The reader takes the piece and leaves, or asks for another one.
+  await greedy.asked(3);
+  expect(intake.bytes).toBe(50_000);
+  modest.end();
+  expect((await read).byteLength).toBe(50_000);
 });
 
 test("an upload that is broken off frees its bytes and means a fault of the caller", async () => {

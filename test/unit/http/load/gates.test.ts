@@ -10,6 +10,7 @@ import { bindOperation, type HttpContext } from "../../../../src/http/pipeline.t
 import { Refusals } from "../../../../src/http/refusals.ts";
 import type { Log } from "../../../../src/observability/log.ts";
 import { createMetrics } from "../../../../src/observability/metrics.ts";
+import { Problem } from "../../../../src/problem/problem.ts";
 
 const GREEDY = "greedy";
 const KEYS: Readonly<Record<string, string>> = { greedy: generateKey(), polite: generateKey() };
@@ -26,7 +27,7 @@ const operationOf = (id: string, sheds: boolean, handle: () => unknown) =>
 
 /** Two operations of a service whose engine is full of the requests of one tenant, named as its key. */
 function world() {
-  const state = { isFull: true };
+  const state = { isFull: true, insideAtRefusals: [] as number[] };
   const keys = { verify: (key: string) => principalOf(userOf(key) as string) };
   const lines: object[] = [];
   const log = {
@@ -37,11 +38,17 @@ function world() {
   } as unknown as Log;
   const gates = openGates({ refuses: (tenant) => state.isFull && tenant === GREEDY });
   const metrics = createMetrics();
+  const refusals = new Refusals("http://base", log, () => "");
   const context = {
     ...{ baseUrl: "http://base", maxBodyBytes: 1_000, gates, bodies: new BodyIntake() },
     unsent: new UnsentAnswers(() => undefined, log),
     ...{
-      refusals: new Refusals("http://base", log, () => ""),
+      refusals: {
+        async respond(...args: Parameters<Refusals["respond"]>) {
+          state.insideAtRefusals.push(gates.database.inside);
+          return await refusals.respond(...args);
+        },
+      },
       rateLimits: undefined,
       log,
       metrics,
@@ -57,9 +64,16 @@ function world() {
     operationOf("list", false, () => new Response("{}")),
     context,
   );
+  const late = bindOperation(
+    operationOf("late", false, () => {
+      expect(gates.database.inside).toBe(1);
+      throw new Problem("overloaded", { detail: "Another one is under way." });
+    }),
+    context,
+  );
   const request = (name: string, headers = {}) =>
     new Request("http://host/", { headers: { "x-api-key": KEYS[name] as string, ...headers } });
-  return { search, list, request, state, metrics, lines };
+  return { search, list, late, request, state, gates, metrics, lines };
 }
 
 describe("a full queue of the engine", () => {
@@ -102,5 +116,20 @@ describe("a full queue of the engine", () => {
     expect((await search(request(GREEDY), {})).status).toBe(503);
     state.isFull = false;
     expect((await search(request(GREEDY), {})).status).toBe(200);
+  });
+});
+
+describe("a place on the database", () => {
+  test("is free again once a request is answered", async () => {
+    const { list, request, gates } = world();
+    expect((await list(request("polite"), {})).status).toBe(200);
+    expect(gates.database.inside).toBe(0);
+  });
+
+  test("is free while a refusal waits to be sent", async () => {
+    const { late, request, gates, state } = world();
+    expect((await late(request("polite"), {})).status).toBe(503);
+    expect(state.insideAtRefusals).toEqual([0]);
+    expect(gates.database.inside).toBe(0);
   });
 });

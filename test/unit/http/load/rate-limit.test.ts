@@ -118,6 +118,28 @@ test("while the coordinator does not answer, every process counts on its own", a
   for (const limits of [first, second]) limits.close();
 });
 
+test("a coordinator that is slow is asked by one request at a time", async () => {
+  const answers: PromiseWithResolvers<number[]>[] = [];
+  const coordinator = {
+    add() {
+      const answer = Promise.withResolvers<number[]>();
+      answers.push(answer);
+      return answer.promise;
+    },
+  };
+  const options = { requests: 4, windowSeconds: 10, syncMs: SYNC_MS, coordinator };
+  const limits = new RateLimits(options);
+  expect(allowed(limits, principal("a"), 1)).toBe(1);
+  await synced();
+  expect(allowed(limits, principal("a"), 1)).toBe(1);
+  await synced();
+  expect(answers).toHaveLength(1);
+  answers[0]?.resolve([1]);
+  await synced();
+  expect(answers).toHaveLength(2);
+  limits.close();
+});
+
 test("the number of credentials that are counted is bounded", () => {
   const limits = world().start();
   expect(allowed(limits, principal("first"), 4)).toBe(4);
