@@ -91,8 +91,13 @@ describe("GET /projects/{project_reference}/compare", () => {
     expect(back.data).toEqual(second.data);
     expect((await api.get(third.page_info.first, member)).body.data).toEqual(first.data);
     const cursor = new URLSearchParams(first.page_info.next.split("?")[1]).get("cursor");
-    const other = await api.get(`${path}?base_release=v1&release=v1&cursor=${cursor}`, member);
-    expect([other.status, other.body.slug]).toEqual([400, "invalid-cursor"]);
+    for (const query of [
+      "base_release=v1&release=v1",
+      "base_environment=staging&environment=production",
+    ]) {
+      const other = await api.get(`${path}?${query}&cursor=${cursor}`, member);
+      expect([other.status, other.body.slug], query).toEqual([400, "invalid-cursor"]);
+    }
   });
 
   test("what does not exist is a 404, and two names for one side are refused by name", async () => {

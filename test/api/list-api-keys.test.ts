@@ -85,8 +85,11 @@ describe("GET /api-keys", () => {
     const user = await api.user();
     await create(user, "a", "b");
     const { next } = (await api.get(`${path}?limit=1`, user)).body.page_info;
-    const foreign = await api.get(next, await api.user());
-    expect([foreign.status, foreign.body.slug]).toEqual([400, "invalid-cursor"]);
+    const bound = await api.key(user, { project: await api.project(user) });
+    for (const caller of [await api.user(), bound]) {
+      const foreign = await api.get(next, caller);
+      expect([foreign.status, foreign.body.slug]).toEqual([400, "invalid-cursor"]);
+    }
     const answer = await api.get(`${path}?limit=0`, user);
     expect([answer.status, answer.body.errors[0].field]).toEqual([400, "limit"]);
   });

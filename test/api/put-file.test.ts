@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import {
   hidesFromForeigners,
@@ -7,6 +8,7 @@ import {
 } from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { base64Of, randomVector } from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
 
@@ -99,6 +101,24 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     const before = await api.get(pathOf("imported.md"), editor);
     const answer = await put("imported.md", "# Imported\n");
     expect([answer.status, answer.body.version_id]).toEqual([200, before.body.version_id]);
+  });
+
+  test("an imported version whose vectors its client gave is not what a text gets in a project with an embedder", async () => {
+    const slug = `p-${randomUUID()}`;
+    const created = await api.post("/projects", { slug, name: "A", embedder: "hashing" }, editor);
+    const chunk = { content: "# Given", start_offset: 0, end_offset: 7 };
+    const embedding = base64Of(randomVector(768, 5));
+    for (const given of [{}, { embedding }]) {
+      const path = `${Object.keys(given).length}.md`;
+      const record = { record: "file", path, environments: ["production"], content: "# Given" };
+      const lines = [{ ...record, chunks: [{ ...chunk, ...given }] }];
+      expect((await post(created.body, lines, { as: editor })).body.refused).toBe(0);
+      const at = `/projects/${slug}/files/${path}`;
+      const imported = (await api.get(at, editor)).body.version_id;
+      const headers = { "content-type": "text/markdown" };
+      const { body } = await api.send("PUT", at, { as: editor, body: "# Given", headers });
+      expect(body.version_id === imported).toBe(given.embedding === undefined);
+    }
   });
 
   test("a release keeps the version that it has", async () => {

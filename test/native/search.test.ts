@@ -241,6 +241,30 @@ test("between two tight clusters of a small scope, nearly all of the best are fo
   expect(found / wanted).toBeGreaterThanOrEqual(0.99);
 });
 
+test("of groups of similar vectors the nearest are found, although their estimates err more than they differ", () => {
+  const [dimension, groups, groupSize, noise] = [768, 210, 20, 0.2];
+  const count = groups * groupSize;
+  const centres = makeVectors("uniform", groups, dimension, 7);
+  const others = makeVectors("uniform", count + groups, dimension, 8);
+  const member = (number: number) => {
+    const other = at(others, dimension, number);
+    return at(centres, dimension, number % groups).map(
+      (element, i) => element + noise * (other[i] as number),
+    );
+  };
+  const vectors = new Float32Array(count * dimension);
+  for (const number of upTo(count)) vectors.set(member(number), number * dimension);
+  const project = opened();
+  appendAll(project, dimension, vectors);
+  buildGraph(project, dimension);
+  setScope(project, "all", dimension, upTo(count));
+  const queries = upTo(groups).map((group) => member(count + group));
+  const { recall: found, plans } = recall(project, "all", dimension, queries, 10);
+  expect([...plans]).toEqual(["graph"]);
+  expect(found).toBeGreaterThanOrEqual(0.998);
+  native.dropProject(project);
+});
+
 describe("an index with a graph", () => {
   const dimension = 768;
   /** Just above the size from which indexes have a graph, to save time; more data is in test/long/recall. */

@@ -106,6 +106,20 @@ describe("a gate", () => {
     expect(gate.hasRoom("a")).toBeTrue();
   });
 
+  test("lets no request of a tenant overtake one that waits, although there is room for it", async () => {
+    const gate = new TenantGate({ places: 4, tenantPlaces: 4, maxWaiting: 10 });
+    const entered: string[] = [];
+    expect(gate.enter("a", 3)).toBeUndefined();
+    const waiting = [2, 1].map((cost) =>
+      gate.enter("a", cost)?.then(() => entered.push(`${cost}`)),
+    );
+    expect(gate.enter("b", 1)).toBeUndefined();
+    gate.leave("b", 1);
+    gate.leave("a", 3);
+    await Promise.all(waiting);
+    expect(entered).toEqual(["2", "1"]);
+  });
+
   test("without room to wait refuses, and frees the places of work that failed", async () => {
     const gate = new TenantGate({ places: 2 });
     const { promise, reject } = Promise.withResolvers<never>();
