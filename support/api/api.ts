@@ -191,7 +191,7 @@ function variables(options: ApiOptions, databaseUrl: string) {
     PORT: "0",
     HOST: "127.0.0.1",
     DEMO: "off",
-    LOG_LEVEL: "fatal",
+    LOG_LEVEL: "warn",
     JWT_SECRET,
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataFolder(),

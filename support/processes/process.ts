@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { onCleanup } from "../cleanup.ts";
+import { ForwardedLogs } from "../service-logs.ts";
 import { dataFolder } from "./embedded.ts";
 
 export const PROJECT_ROOT = join(import.meta.dir, "../..");
@@ -51,7 +52,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     stdout: "pipe",
     stderr: "pipe",
   });
-  const output = collect(program.stdout, program.stderr);
+  const output = collect(program);
   const stop = onCleanup(async () => {
     if (program.exitCode === null) program.kill("SIGKILL");
     await program.exited;
@@ -114,16 +115,19 @@ export function environment(
 
 type Output = { text: string; readonly ended: Promise<void>; changed: () => void };
 
-function collect(...streams: ReadableStream<Uint8Array>[]): Output {
+function collect({ pid, stdout, stderr }: Subprocess<"ignore", "pipe", "pipe">): Output {
   const output = { text: "", changed: () => {} };
   const read = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     const decoder = new TextDecoder();
+    const logs = new ForwardedLogs(pid);
     for await (const bytes of stream) {
-      output.text += decoder.decode(bytes, { stream: true });
+      const text = decoder.decode(bytes, { stream: true });
+      output.text += text;
+      logs.add(text);
       output.changed();
     }
   };
-  const ended = Promise.all(streams.map(read)).then(() => {});
+  const ended = Promise.all([stdout, stderr].map(read)).then(() => {});
   return Object.assign(output, { ended });
 }
 

@@ -1,5 +1,6 @@
 import { Glob } from "bun";
 import { onCleanup } from "../cleanup.ts";
+import { withRecentLogs } from "../service-logs.ts";
 
 /** Milliseconds per test, far more than any takes on a busy machine: only a test that hangs takes this long. */
 const TEST_TIMEOUT_MS = 600_000;
@@ -36,7 +37,7 @@ export async function runTestFiles(
   const counts = await countsOf(report);
   // A crash or an error outside any test is a failure, too, although no test has failed.
   if (status !== 0 && counts.failed === 0) counts.failed = 1;
-  return { counts, output, cpuSeconds };
+  return { counts, output: withRecentLogs(output), cpuSeconds };
 }
 
 /** Runs a program that prints as its last line how many tests have passed and failed. */
