@@ -1,4 +1,5 @@
 import { random } from "./seed.ts";
+import { until } from "./until.ts";
 
 /** Deliveries, some of them repetitions, that are sent until each is acknowledged. */
 export interface Workload {
@@ -30,8 +31,7 @@ export interface Tally {
   seconds: number;
 }
 
-const RETRY_PAUSE_MS = 25;
-const ANSWER_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 240_000;
 
 interface Reply {
   readonly name: string;
@@ -64,21 +64,18 @@ async function send(workload: Workload, key: string): Promise<Reply> {
 
 /** Sends one delivery until it is acknowledged, and compares the answer with earlier ones. */
 async function deliver(workload: Workload, tally: Tally, key: string): Promise<void> {
-  for (;;) {
+  await until("the delivery is acknowledged", async () => {
     const { name, body } = await send(workload, key);
     tally.requests++;
     tally.answers.set(name, (tally.answers.get(name) ?? 0) + 1);
-    if (body === undefined) {
-      await Bun.sleep(RETRY_PAUSE_MS * (1 + random()));
-      continue;
-    }
+    if (body === undefined) return false;
     const event = body.webhook_event_id;
     const known = tally.events.get(key) ?? event;
     tally.events.set(key, known);
     if (!body.duplicate) tally.fresh.set(key, (tally.fresh.get(key) ?? 0) + 1);
     if (known !== event || body.payload.key !== key) tally.contradictions++;
-    return;
-  }
+    return true;
+  });
 }
 
 /** Keys in sending order. A repetition follows closely, often while the first is in progress. */

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { until } from "./until.ts";
 
 /** What came back over one connection. */
 export interface Exchange {
@@ -27,16 +28,10 @@ export async function exchange(
 ): Promise<Exchange> {
   let text = "";
   let ended = false;
-  let wake = () => {};
   const statuses = () =>
     [...text.matchAll(/HTTP\/1\.[01] (\d+) /g)].map(([, status]) => Number(status));
-  const until = async (count: number) => {
-    while (!ended && statuses().length < count) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
+  const received = (count: number) =>
+    until(`${count} answers or the end`, () => ended || statuses().length >= count);
   const socket = connect({
     port: Number(new URL(url).port),
     host: "127.0.0.1",
@@ -45,22 +40,20 @@ export async function exchange(
   socket.setNoDelay(true);
   socket.on("data", (bytes) => {
     text += bytes.toString("latin1");
-    wake();
   });
   const end = () => {
     ended = true;
-    wake();
   };
   for (const event of ["end", "close", "error"]) socket.on(event, end);
   for (const piece of pieces) {
-    if (typeof piece === "number") await until(piece);
+    if (typeof piece === "number") await received(piece);
     else {
       socket.write(Buffer.from(piece, "latin1"));
       if (piece !== pieces.at(-1)) await Bun.sleep(PAUSE_MS);
     }
   }
   if (halfClosed) socket.end();
-  await until(answers === "all" ? Number.POSITIVE_INFINITY : answers);
+  await received(answers === "all" ? Number.POSITIVE_INFINITY : answers);
   socket.destroy();
   const ids = [...text.matchAll(/^x-request-id: (\S+)/gim)].map(([, id]) => id as string);
   return { statuses: statuses(), ids, closed: ended };

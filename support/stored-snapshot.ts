@@ -21,6 +21,7 @@ import { type TextMessage, ViewStore } from "../src/text/index.ts";
 import { temporaryFolder } from "./folders.ts";
 import { PLAIN_NAMES } from "./plain-names.ts";
 import { lookUp } from "./requests.ts";
+import { until } from "./until.ts";
 
 export const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
 /** What the manifest of the stored snapshot says. */
@@ -189,7 +190,7 @@ async function generate(): Promise<void> {
   vector.setScope(PROJECT, "environment", VERSIONS);
   vector.setScope(PROJECT, "release", VERSIONS.slice(0, 30));
   vector.setScope(PROJECT, "tag", VERSIONS.slice(7, 8));
-  while (vector.maintain(PROJECT) !== "done") await Bun.sleep(10);
+  await until("the graph is built", () => vector.maintain(PROJECT) === "done");
   const ids = DOCUMENTS.map(({ file_version_id: id }) => id);
   await text.add(PROJECT, ids, reader);
   text.setScope(PROJECT, "environment", ids);

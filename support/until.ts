@@ -25,3 +25,20 @@ export async function until(
     await Bun.sleep(Math.min(Math.max(waited * POLL_SHARE, POLL_MIN_MS), POLL_MAX_MS));
   }
 }
+
+/** Repeats a check until it passes, or rejects with `what` and the last failure of the check as the cause. */
+export async function untilPasses(what: string, check: () => unknown): Promise<void> {
+  let cause: unknown;
+  const passes = async () => {
+    try {
+      await check();
+      return true;
+    } catch (error) {
+      cause = error;
+      return false;
+    }
+  };
+  await until(what, passes).catch(({ message }: Error) => {
+    throw new Error(message, { cause });
+  });
+}

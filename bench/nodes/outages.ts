@@ -136,14 +136,12 @@ export async function run(
   const faults: Readonly<Record<string, () => Promise<unknown>>> = {
     "PostgreSQL is killed": () => postgres.crash(),
     "PostgreSQL does not answer": async () => {
-      await postgres.freeze();
+      await using _frozen = await postgres.freeze();
       await pause();
-      await postgres.thaw();
     },
     "Redis is killed": async () => {
-      await redis.kill();
+      await using _killed = await redis.kill();
       await pause();
-      await redis.restart();
     },
     "the embedder is away": async () => {
       endpoint.instead = () => new Response("", { status: 503 });

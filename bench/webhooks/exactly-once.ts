@@ -12,6 +12,7 @@ import { addProject, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import type { BenchServer } from "../../support/bench/server.ts";
 import { sendDeliveries, type Tally } from "../../support/deliveries.ts";
+import { FaultDuring } from "../../support/faults.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis, type TestRedis } from "../../support/processes/redis.ts";
 import { seedNotice } from "../../support/seed.ts";
@@ -23,13 +24,14 @@ type Options = typeof OPTIONS;
 const CLIENTS = 24;
 
 /** A fault, and the share of the deliveries after which it is caused. */
-type Fault = readonly [at: number, cause: () => Promise<void>];
+type Cause = readonly [at: number, cause: () => Promise<void>];
 
-function faultsOf(redis: TestRedis, replace: () => Promise<void>): Fault[] {
+function faultsOf(redis: TestRedis, replace: () => Promise<void>): Cause[] {
+  const pause = new FaultDuring(async () => redis.pause());
   return [
     [0.25, replace],
-    [0.5, async () => redis.pause()],
-    [0.6, async () => redis.resume()],
+    [0.5, async () => pause.begin()],
+    [0.6, () => pause.end()],
     [0.75, () => redis.restart()],
   ];
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { onCleanup } from "../cleanup.ts";
+import { until } from "../until.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -113,7 +114,7 @@ export class BillingProvider {
 
   /** Waits until this many requests have been received. */
   async hasReceived(count: number): Promise<void> {
-    while (this.received.length < count) await Bun.sleep(5);
+    await until(`the provider has ${count} requests`, () => this.received.length >= count);
   }
 
   /** Completes the payment. A session without a customer gets a new one. Returns the customer. */

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
 import { addEnvironment, type NamedScope } from "../accounts.ts";
-import { until } from "../until.ts";
+import { until, untilPasses } from "../until.ts";
 import type { Caller, TestApi, TestProject } from "./api.ts";
 import type { Json } from "./openapi.ts";
 import {
@@ -16,7 +16,6 @@ import {
 
 const DIMENSION = 768;
 const CHUNKS_A_FILE = 50;
-const WAIT_MS = 60_000;
 /** Seed of the next vector. */
 let seed = 2;
 
@@ -104,29 +103,23 @@ export class IndexWorld {
 
   /** Asserts that, eventually, every current version is found and no replaced one is. */
   async agrees(url: string): Promise<void> {
-    const deadline = Date.now() + WAIT_MS;
-    for (const version of this.#files.values())
-      await this.#expectFound(url, version, true, deadline);
-    for (const version of this.#replaced) await this.#expectFound(url, version, false, deadline);
+    for (const version of this.#files.values()) await this.#untilFound(url, version, true);
+    for (const version of this.#replaced) await this.#untilFound(url, version, false);
   }
 
-  async #expectFound(url: string, version: TestVersion, present: boolean, deadline: number) {
+  async #untilFound(url: string, version: TestVersion, present: boolean): Promise<void> {
     for (const probe of PROBES) {
       const { id, vector } = version.chunks[probe] as TestChunk;
       const wanted = present ? [id] : [];
       // Random vectors are far from each other, so only the chunk itself can be found.
-      const look = () => this.search(url, vector, 0.99);
-      let found = await look();
-      while (`${found.ids}` !== `${wanted}` && Date.now() < deadline) {
-        await Bun.sleep(20);
-        found = await look();
-      }
-      expect(found.ids, `${version.path}, chunk ${probe}`).toEqual(wanted);
+      await untilPasses(`a search finds ${wanted.length} for ${version.path}`, async () => {
+        expect((await this.search(url, vector, 0.99)).ids).toEqual(wanted);
+      });
     }
   }
 }
 
 /** Waits until the service is ready. */
 export async function untilReady(url: string): Promise<void> {
-  await until(async () => (await fetch(`${url}/readyz`)).ok);
+  await until("the service is ready", async () => (await fetch(`${url}/readyz`)).ok);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
+import { until } from "../until.ts";
 
 export const FIELDS = [
   { name: "note", type: "text", required: true },
@@ -31,20 +32,25 @@ export async function addInputRequest(
   return { id, conversationId, path };
 }
 
-/** Locks a table against writes until `release` is called. */
-export async function lockTable(sql: Sql, table: "runs" | "input_responses") {
+/** Locks a table until `release` is called: against writes, or against reads as well. */
+export async function lockTable(
+  sql: Sql,
+  table: "runs" | "input_responses" | "chunks",
+  mode: "EXCLUSIVE" | "ACCESS EXCLUSIVE" = "EXCLUSIVE",
+) {
   const holder = await sql.reserve();
-  await holder.unsafe(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  await holder.unsafe(`BEGIN; LOCK TABLE ${table} IN ${mode} MODE`);
   return {
     /** Waits until `count` backends are blocked on the table, and returns their process ids. */
     async waiting(count: number): Promise<number[]> {
-      for (;;) {
-        const rows = await sql<{ pid: number }[]>`
+      let rows: { pid: number }[] = [];
+      await until(`${count} backends wait for ${table}`, async () => {
+        rows = await sql<{ pid: number }[]>`
           SELECT pid FROM pg_stat_activity WHERE datname = current_database()
             AND wait_event_type = 'Lock' AND wait_event = 'relation'`;
-        if (rows.length >= count) return rows.map(({ pid }) => pid);
-        await Bun.sleep(10);
-      }
+        return rows.length >= count;
+      });
+      return rows.map(({ pid }) => pid);
     },
     async release(): Promise<void> {
       await holder.unsafe("ROLLBACK");

@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
 import { addEnvironment, type NamedScope } from "../accounts.ts";
+import { untilPasses } from "../until.ts";
 import type { Caller, TestApi, TestProject } from "./api.ts";
 import { publishTexts } from "./knowledge.ts";
 import type { Json } from "./openapi.ts";
 
-const WAIT_MS = 60_000;
 const QUERIES = ["common words", "number 7", "chapter", "commn"];
 
 /** A project of Markdown files and the expected answers of lookups in it. */
@@ -76,7 +76,7 @@ export class KnowledgeWorld {
   /** Asserts that, eventually, every newest text is found and no older one is. */
   async agrees(url: string): Promise<void> {
     const paths = [...this.#words.keys()].sort();
-    await this.#eventually(async () => {
+    await untilPasses("lookups find the newest texts only", async () => {
       expect(await this.paths(url, {})).toEqual(paths);
       for (const [path, word] of this.#words) {
         expect(await this.paths(url, { query: word })).toEqual([path]);
@@ -88,18 +88,6 @@ export class KnowledgeWorld {
   async agreesWith(url: string, other: string): Promise<void> {
     for (const query of QUERIES) {
       expect(await this.paths(url, { query }), query).toEqual(await this.paths(other, { query }));
-    }
-  }
-
-  async #eventually(check: () => Promise<void>): Promise<void> {
-    const deadline = Date.now() + WAIT_MS;
-    for (;;) {
-      try {
-        return await check();
-      } catch (error) {
-        if (Date.now() > deadline) throw error;
-        await Bun.sleep(50);
-      }
     }
   }
 }

@@ -4,7 +4,7 @@ import { programPath } from "../programs.ts";
 import { writeFontSettings } from "./fonts.ts";
 
 /** Patience with a busy machine. Tests end by their own timeout. */
-const PATIENCE_MS = 110_000;
+const PATIENCE_MS = 240_000;
 
 /** Where the reader is: numbers and times look alike wherever the tests run. */
 const PLACE = { locale: "en-GB", timezoneId: "UTC" };

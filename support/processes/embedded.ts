@@ -3,7 +3,7 @@ import { hasCluster, locateCluster } from "../../src/db/embedded/location.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
 import { memoryFolder, removeAbandonedFolders } from "../folders.ts";
-import { freePort } from "./ports.ts";
+import { onFreePort } from "./ports.ts";
 
 /** A new DATA_DIR. A PostgreSQL that a killed server leaves running in it is stopped at the end. */
 export function dataFolder(): string {
@@ -22,13 +22,16 @@ export async function openOnPort(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<EmbeddedDatabase> {
-  const port = settings["port"] ?? String(await freePort());
-  const server = await openEmbeddedDatabase({
-    ...{ dataDir, log: () => {} },
-    settings: { ...settings, listen_addresses: "127.0.0.1", port },
-  });
-  const { username, password } = new URL(server.url);
-  return { ...server, url: `postgres://${username}:${password}@127.0.0.1:${port}/postgres` };
+  const open = async (port: number | string) => {
+    const server = await openEmbeddedDatabase({
+      ...{ dataDir, log: () => {} },
+      settings: { ...settings, listen_addresses: "127.0.0.1", port: String(port) },
+    });
+    const { username, password } = new URL(server.url);
+    return { ...server, url: `postgres://${username}:${password}@127.0.0.1:${port}/postgres` };
+  };
+  const { port } = settings;
+  return await (port === undefined ? onFreePort(open) : open(port));
 }
 
 /** Stops the servers and removes the folders of test processes that were killed. */

@@ -3,19 +3,21 @@ import { join } from "node:path";
 import { onCleanup } from "../cleanup.ts";
 import { temporaryFolder } from "../folders.ts";
 import { programPath } from "../programs.ts";
-import { freePort } from "./ports.ts";
+import { until } from "../until.ts";
+import { onFreePort } from "./ports.ts";
 import { PROJECT_ROOT } from "./process.ts";
-
-const START_TIMEOUT_MS = 20_000;
 
 /**
  * Starts nginx with the configuration of `deploy/balancer`, in front of nodes at these URLs. Only addresses
  * are replaced, and nodes that are not there are left out.
  * @param table the lines of the table of slugs
  */
-export async function startNginx(nodes: readonly string[], table: string): Promise<string> {
+export function startNginx(nodes: readonly string[], table: string): Promise<string> {
+  return onFreePort((port) => launch(port, nodes, table));
+}
+
+async function launch(port: number, nodes: readonly string[], table: string): Promise<string> {
   const folder = temporaryFolder("nginx");
-  const port = await freePort();
   const given = readFileSync(join(PROJECT_ROOT, "deploy/balancer/nginx.conf"), "utf8");
   const configuration = given
     .replace("listen 8080", `listen 127.0.0.1:${port}`)
@@ -45,11 +47,10 @@ export async function startNginx(nodes: readonly string[], table: string): Promi
     await program.exited;
   });
   const url = `http://127.0.0.1:${port}`;
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (Date.now() < deadline && program.exitCode === null) {
+  await until("nginx answers or has ended", async () => {
     const answer = await fetch(`${url}/livez`).catch(() => undefined);
-    if (answer?.ok) return url;
-    await Bun.sleep(20);
-  }
-  throw new Error(`nginx does not answer: ${await program.stderr.text()}`);
+    return program.exitCode !== null || answer?.ok;
+  });
+  if (program.exitCode === null) return url;
+  throw new Error(`nginx does not start: ${await program.stderr.text()}`);
 }

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import type { EmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
+import { type Fault, faultUntil } from "../faults.ts";
+import { until } from "../until.ts";
 import { openOnPort } from "./embedded.ts";
-import { freePort } from "./ports.ts";
 import { folderWithCluster } from "./prepared-cluster.ts";
 
 /** Committed data must survive a crash of the server, but not of the machine. */
@@ -22,9 +23,8 @@ export type OwnPostgres = {
   crash(): Promise<void>;
   /** Kills one of its processes, after which it ends all others and replays its log. */
   killBackend(): Promise<void>;
-  /** Stops all its processes where they stand. Connections stay open, and nothing answers. */
-  freeze(): Promise<void>;
-  thaw(): Promise<void>;
+  /** Stops all its processes where they are. Connections stay open, and nothing answers. */
+  freeze(): Promise<Fault>;
 };
 
 async function childrenOf(pid: number): Promise<number[]> {
@@ -43,10 +43,9 @@ async function answers(url: string): Promise<boolean> {
 /** Starts a PostgreSQL with the current schema that no other test uses, so it may be crashed. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const dataDir = await folderWithCluster();
-  const port = String(await freePort());
-  const start = () => openOnPort(dataDir, { ...SETTINGS, port });
-  let server: EmbeddedDatabase = await start();
+  let server: EmbeddedDatabase = await openOnPort(dataDir, SETTINGS);
   const { url } = server;
+  const { port } = new URL(url);
   const sql = openDatabase(url, { connections: 4, patience: "command" });
   onCleanup(async () => {
     await sql.end({ timeout: 1 });
@@ -76,11 +75,12 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       }
     }
   };
-  const thaw = () => signal("SIGCONT");
-  onCleanup(thaw);
   return {
-    freeze: () => signal("SIGSTOP"),
-    thaw,
+    async freeze() {
+      const thawed = faultUntil(() => signal("SIGCONT"));
+      await signal("SIGSTOP");
+      return thawed;
+    },
     async killBackend() {
       const [backend] = await sql<{ pid: number }[]>`
         SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
@@ -92,15 +92,15 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     cluster,
     async restart() {
       await server.close();
-      server = await start();
+      server = await openOnPort(dataDir, { ...SETTINGS, port });
     },
     async crash() {
       const pid = serverPid();
       // An immediate shutdown: every process of the server exits without cleaning up.
       process.kill(pid, "SIGQUIT");
-      while (!isGone(pid)) await Bun.sleep(5);
+      await until("the aborted PostgreSQL has ended", () => isGone(pid));
       // Its owner, this process, starts it again.
-      while (!(await answers(url))) await Bun.sleep(5);
+      await until("PostgreSQL answers again", () => answers(url));
     },
   };
 }

@@ -8,18 +8,40 @@ import { createServer } from "node:net";
  */
 const PORTS = { from: 15_000, to: 32_000 } as const;
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/** Port of 127.0.0.1 at which nothing listens: it belongs to a service that has not been in use for decades. */
+export const NOBODY_PORT = 1;
+
+/**
+ * A port of 127.0.0.1 that was free a moment ago, for listeners that come back at the same address. All others ask the
+ * system for a port.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
-    const probe = createServer().listen({ host: "127.0.0.1", port });
-    const isFree = await once(probe, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    probe.close();
-    await once(probe, "close");
-    return port;
+    if (await isFree(port)) return port;
   }
+}
+
+/** Starts a program that cannot ask the system for a port. Where another program is faster, another port is tried. */
+export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  for (;;) {
+    const port = await freePort();
+    try {
+      return await start(port);
+    } catch (error) {
+      if (await isFree(port)) throw error;
+    }
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen({ host: "127.0.0.1", port });
+  try {
+    await once(probe, "listening");
+  } catch {
+    return false;
+  }
+  probe.close();
+  await once(probe, "close");
+  return true;
 }

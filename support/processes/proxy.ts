@@ -1,5 +1,7 @@
 import type { Socket } from "bun";
 import { onCleanup } from "../cleanup.ts";
+import { type Fault, faultUntil } from "../faults.ts";
+import { freePort } from "./ports.ts";
 
 interface Pair {
   other: Socket<Pair> | undefined;
@@ -10,16 +12,15 @@ interface Pair {
 export interface TestProxy {
   readonly port: number;
   /** Closes all connections and refuses new ones, as if the server were down. */
-  cut(): void;
+  cut(): Fault;
   /** Takes bytes and connections as before, and passes nothing on. */
-  stall(): void;
-  /** Passes on what waits, each time this much later. */
-  delay(ms: number): void;
-  /** Ends the server's half of all connections; what the client sends is lost. */
+  stall(): Fault;
+  /** The same, but in the end the connections are lost without a sign to the client, and new ones are passed on. */
+  lose(): Fault;
+  /** Passes on all bytes this much later. */
+  delay(ms: number): Fault;
+  /** Ends the server's half of all connections; bytes that the client sends are lost. */
   halfClose(): void;
-  /** Drops the connections that were stalled, without a sign to the client, and passes on new ones. */
-  forget(): void;
-  restore(): void;
 }
 
 function flush(from: Pair): void {
@@ -36,9 +37,9 @@ function flush(from: Pair): void {
 }
 
 /** A TCP proxy between a service and a server, which a test can make unreachable. */
-export function startProxy(hostname: string, port: number): TestProxy {
+export async function startProxy(hostname: string, port: number): Promise<TestProxy> {
   const open = new Set<Socket<Pair>>();
-  /** Connections of which nothing is passed on any more. */
+  /** Connections whose bytes are not passed on, ever. */
   const forgotten = new WeakSet<Pair>();
   let stalled = false;
   let delayMs = 0;
@@ -60,56 +61,59 @@ export function startProxy(hostname: string, port: number): TestProxy {
     },
     error() {},
   };
-  const listen = (at: number) =>
-    Bun.listen<Pair>({
-      hostname: "127.0.0.1",
-      port: at,
-      socket: {
-        ...handlers,
-        async open(client) {
-          client.data = { other: undefined, waiting: [] };
-          open.add(client);
-          const data: Pair = { other: client, waiting: [] };
-          const server = await Bun.connect<Pair>({ hostname, port, data, socket: handlers });
-          open.add(server);
-          client.data.other = server;
-          pass(client.data);
-        },
-      },
-    });
-  let listener = listen(0);
-  const { port: own } = listener;
-  let isCut = false;
-  const cut = () => {
-    isCut = true;
+  const accept = async (client: Socket<Pair>) => {
+    client.data = { other: undefined, waiting: [] };
+    open.add(client);
+    const data: Pair = { other: client, waiting: [] };
+    const server = await Bun.connect<Pair>({ hostname, port, data, socket: handlers });
+    open.add(server);
+    client.data.other = server;
+    pass(client.data);
+  };
+  const socket = { ...handlers, open: accept };
+  // Nobody gets this port by chance while the listener is closed.
+  const address = { hostname: "127.0.0.1", port: await freePort() };
+  let listener = Bun.listen<Pair>({ ...address, socket });
+  const close = () => {
     listener.stop(true);
     for (const socket of open) socket.terminate();
     open.clear();
   };
-  onCleanup(cut);
+  const passAll = () => {
+    for (const { data } of open) pass(data);
+  };
+  const forgetAll = () => {
+    for (const { data } of open) forgotten.add(data);
+  };
+  const stallUntil = (end: () => void) => {
+    stalled = true;
+    return faultUntil(() => {
+      end();
+      stalled = false;
+      passAll();
+    });
+  };
+  onCleanup(close);
   return {
-    port: own,
-    cut,
-    stall() {
-      stalled = true;
+    port: address.port,
+    cut() {
+      close();
+      return faultUntil(() => {
+        listener = Bun.listen<Pair>({ ...address, socket });
+      });
     },
+    stall: () => stallUntil(() => {}),
+    lose: () => stallUntil(forgetAll),
     delay(ms) {
       delayMs = ms;
+      return faultUntil(() => {
+        delayMs = 0;
+        passAll();
+      });
     },
     halfClose() {
-      for (const { data } of open) forgotten.add(data);
+      forgetAll();
       for (const socket of open) socket.shutdown();
-    },
-    forget() {
-      for (const { data } of open) forgotten.add(data);
-      stalled = false;
-    },
-    restore() {
-      stalled = false;
-      delayMs = 0;
-      for (const { data } of open) pass(data);
-      if (isCut) listener = listen(own);
-      isCut = false;
     },
   };
 }

@@ -1,20 +1,18 @@
 import type { Subprocess } from "bun";
 import { onCleanup } from "../cleanup.ts";
+import { type Fault, faultUntil } from "../faults.ts";
 import { temporaryFolder } from "../folders.ts";
 import { programPath } from "../programs.ts";
-import { freePort } from "./ports.ts";
-
-const START_TIMEOUT_MS = 20_000;
-const POLL_MS = 20;
+import { until } from "../until.ts";
+import { onFreePort } from "./ports.ts";
 
 export type TestRedis = {
   /** `redis://…`, as in REDIS_URL. Stays the same after `restart`. */
   readonly url: string;
   /** Freezes the server: connections stay open but get no answers. */
-  pause(): void;
-  resume(): void;
-  /** Kills the server, as a crash would. */
-  kill(): Promise<void>;
+  pause(): Fault;
+  /** Kills the server, as a crash would. The end of the fault starts an empty one on the same port. */
+  kill(): Promise<Fault>;
   /** Kills the server if it is running and starts an empty one on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -23,38 +21,32 @@ export type TestRedis = {
 /** Starts a real redis-server without persistence. */
 export async function startRedis(): Promise<TestRedis> {
   const folder = temporaryFolder("redis");
-  let port = await freePort();
-  let server = await launchOnFreePort();
-
-  async function launchOnFreePort(): Promise<Subprocess> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await launch(port, folder);
-      } catch (error) {
-        // Another process may take the port between the probe and the start.
-        if (attempt === 5) throw error;
-        port = await freePort();
-      }
-    }
-  }
+  let { port, server } = await onFreePort(async (port) => ({
+    ...{ port, server: await launch(port, folder) },
+  }));
 
   async function kill(): Promise<void> {
     server.kill("SIGKILL");
     await server.exited;
   }
 
+  async function restart(): Promise<void> {
+    await kill();
+    server = await launch(port, folder);
+  }
+
   const stop = onCleanup(kill);
   return {
-    get url() {
-      return `redis://127.0.0.1:${port}`;
+    url: `redis://127.0.0.1:${port}`,
+    pause() {
+      server.kill("SIGSTOP");
+      return faultUntil(() => server.kill("SIGCONT"));
     },
-    pause: () => server.kill("SIGSTOP"),
-    resume: () => server.kill("SIGCONT"),
-    kill,
-    async restart() {
+    async kill() {
       await kill();
-      server = await launch(port, folder);
+      return faultUntil(restart);
     },
+    restart,
     stop,
   };
 }
@@ -71,13 +63,11 @@ async function launch(port: number, folder: string): Promise<Subprocess> {
     ],
     { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
   );
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (server.exitCode === null && Date.now() < deadline) {
-    if (await answers(port)) return server;
-    await Bun.sleep(POLL_MS);
-  }
-  server.kill("SIGKILL");
-  throw new Error(`redis-server did not start on port ${port}`);
+  await until("redis-server answers or has ended", async () => {
+    return server.exitCode !== null || (await answers(port));
+  });
+  if (server.exitCode !== null) throw new Error(`redis-server did not start on port ${port}`);
+  return server;
 }
 
 async function answers(port: number): Promise<boolean> {

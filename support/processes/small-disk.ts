@@ -1,16 +1,15 @@
 import { chownSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../cleanup.ts";
+import { type Fault, faultUntil } from "../faults.ts";
 import { temporaryFolder } from "../folders.ts";
 
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves no space: the file system shrinks to what it holds. */
-  fill(): void;
+  /** Leaves no space: the file system shrinks to its contents. */
+  fill(): Fault;
   /** Refuses every change, as a file system that has met an error does. */
-  forbid(): void;
-  /** Gives the space back, and allows changes. */
-  free(): void;
+  forbid(): Fault;
 }
 
 /** Where file systems are mounted, and how other processes of this user see them. */
@@ -55,34 +54,29 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
     const { success, stderr } = Bun.spawnSync([...enter, ...command]);
     if (!success) throw new Error(`${command[0]} fails: ${stderr}`);
   };
-  let isForbidden = false;
   const mount = (option: string, bytes: number) => {
     const { success, stderr } = tryMount(option, bytes);
     if (!success) throw new Error(`a small disk cannot be mounted: ${stderr}`);
   };
   mount("size", size);
   onCleanup(() => {
-    for (let i = 0; i < (isForbidden ? 2 : 1); i++) {
-      Bun.spawnSync([...enter, "umount", "-l", folder]);
-    }
+    Bun.spawnSync([...enter, "umount", "-l", folder]);
   });
   const path = join(root, folder);
   return {
     path,
     fill() {
-      // What is written between the two calls makes the new size too small, which is refused.
+      const freed = faultUntil(() => mount("remount,size", size));
+      // Bytes that are written between the two calls make the new size too small, which is refused.
       while (!tryMount("remount,size", usedBytes(path)).success) Bun.sleepSync(1);
+      return freed;
     },
     forbid() {
       // What is open stays open, as the files of a service that runs, so the same folder is mounted over itself.
       run("mount", "--bind", folder, folder);
+      const allowed = faultUntil(() => run("umount", "-l", folder));
       run("mount", "-o", "remount,bind,ro", folder);
-      isForbidden = true;
-    },
-    free() {
-      if (isForbidden) run("umount", folder);
-      isForbidden = false;
-      mount("remount,size", size);
+      return allowed;
     },
   };
 }

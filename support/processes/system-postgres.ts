@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { onCleanup } from "../cleanup.ts";
 import { memoryFolder } from "../folders.ts";
 import { programPath } from "../programs.ts";
-import { freePort } from "./ports.ts";
+import { onFreePort } from "./ports.ts";
 
 export type SystemPostgres = {
   /** The folder of pg_dump, pg_restore and the other tools of the same version. */
@@ -39,11 +39,13 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
     "--no-sync",
     "--encoding=UTF8",
   ]);
-  const port = await freePort();
-  const settings = `-p ${port} -h 127.0.0.1 -k ${folder} -c fsync=off -c max_connections=100`;
-  onCleanup(() => run([...tool("pg_ctl"), "-D", cluster, "-m", "immediate", "stop"]));
   const log = join(folder, "log");
-  await run([...tool("pg_ctl"), "-D", cluster, "-w", "-l", log, "-o", settings, "start"]);
+  const port = await onFreePort(async (port) => {
+    const settings = `-p ${port} -h 127.0.0.1 -k ${folder} -c fsync=off -c max_connections=100`;
+    await run([...tool("pg_ctl"), "-D", cluster, "-w", "-l", log, "-o", settings, "start"]);
+    return port;
+  });
+  onCleanup(() => run([...tool("pg_ctl"), "-D", cluster, "-m", "immediate", "stop"]));
   const address = ["-h", "127.0.0.1", "-p", String(port), "-U", "tessera"];
   return {
     bin,

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Fault } from "../../support/faults.ts";
 import { memoryFolder, temporaryFolder } from "../../support/folders.ts";
 import { broken, COMMIT, startHub } from "../../support/models/hub.ts";
 import { writeModel } from "../../support/models/model-folder.ts";
@@ -124,14 +125,15 @@ describe("tessera models pull", () => {
     async () => {
       const disk = await mountSmallDisk(4);
       dataDir = disk.path;
+      let filled: Fault | undefined;
       hub.next.push(...Array.from({ length: 3 }, () => () => undefined), () => {
-        disk.fill();
+        filled = disk.fill();
         return undefined;
       });
       expect((await pull()).stderr).toContain(
         "the disk is full: free some space, then the same command",
       );
-      disk.free();
+      await filled?.end();
       expect((await pull()).status).toBe(0);
       expect(readFileSync(at(ONNX)).equals(original)).toBe(true);
     },

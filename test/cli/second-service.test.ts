@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { freePort } from "../../support/processes/ports.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { startServer } from "../../support/processes/process.ts";
@@ -23,8 +22,8 @@ async function refusal(env: Record<string, string>): Promise<string> {
 
 test("a second service on the data of an embedded database is refused by the first one's process and address, which commands still find", async () => {
   const DATA_DIR = await folderWithCluster();
-  const PORT = String(await freePort());
-  const first = await startServer({ env: { DATA_DIR, PORT } });
+  const first = await startServer({ env: { DATA_DIR } });
+  const PORT = new URL(first.url).port;
   const address = addressIn(DATA_DIR);
   // On another port, and on the same one.
   for (const env of [{ DATA_DIR }, { DATA_DIR, PORT }]) {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { freePort } from "../../support/processes/ports.ts";
+import { NOBODY_PORT } from "../../support/processes/ports.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
 import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { startServer } from "../../support/processes/process.ts";
@@ -38,7 +38,7 @@ describe("commands and the service of the same data directory", () => {
     const lookup = ["lookup", "releases", "--project", "own"];
     const found = await untilFound(() => callCommand(lookup, { env }));
     expect(found.stdout).toContain("releases.md");
-    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const nowhere = `http://127.0.0.1:${NOBODY_PORT}`;
     const byVariable = await callCommand(lookup, { env: { ...env, TESSERA_URL: nowhere } });
     expect(byVariable).toMatchObject({ status: 1, stdout: "" });
     expect(byVariable.stderr).toContain(`${nowhere} does not answer`);

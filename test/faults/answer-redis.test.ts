@@ -6,8 +6,10 @@ import {
   type TestInputRequest,
 } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
+import { type Fault, FaultDuring } from "../../support/faults.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 
 needs("redis-server");
 
@@ -15,7 +17,6 @@ const REQUESTS = 60;
 /** Callers who give the same answer to each request at once. */
 const CALLERS = 3;
 const CLIENTS = 12;
-const RETRY_PAUSE_MS = 25;
 
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
@@ -40,12 +41,14 @@ async function answersTo({ id }: TestInputRequest) {
 /** Repeats an answer until it is accepted. Returns the names of the refusals before that. */
 async function accepted(send: () => Promise<Answer>): Promise<{ refused: string[]; last: Answer }> {
   const refused: string[] = [];
-  for (;;) {
-    const last = await send();
-    if (last.status === 200) return { refused, last };
+  let last: Answer | undefined;
+  await until("the answer is accepted", async () => {
+    last = await send();
+    if (last.status === 200) return true;
     refused.push(`${last.status} ${last.body.idempotency?.state}`);
-    await Bun.sleep(RETRY_PAUSE_MS);
-  }
+    return false;
+  });
+  return { refused, last: last as Answer };
 }
 
 /** Answers all requests through both services, each by several callers at once. */
@@ -100,22 +103,21 @@ describe("a second answer while the first is being stored", () => {
   });
 });
 
-const faults = {
-  killed: { inject: () => redis.kill(), recover: () => redis.restart() },
-  frozen: { inject: async () => redis.pause(), recover: async () => redis.resume() },
-  "restarted empty": { inject: () => redis.restart(), recover: async () => {} },
+const faults: Readonly<Record<string, () => Promise<Fault | undefined>>> = {
+  killed: () => redis.kill(),
+  frozen: async () => redis.pause(),
+  "restarted empty": () => redis.restart().then(() => undefined),
 };
 
 describe("answers during a Redis failure", () => {
-  for (const [fault, { inject, recover }] of Object.entries(faults)) {
+  for (const [fault, inject] of Object.entries(faults)) {
     test(`no answer is lost or stored twice when Redis is ${fault}`, async () => {
       const requests = await Promise.all(Array.from({ length: REQUESTS }, ask));
-      const injected: Promise<void>[] = [];
+      await using failure = new FaultDuring(inject);
       const results = await answerAll(requests, (answered) => {
-        if (answered === REQUESTS) injected.push(inject());
-        if (answered === 2 * REQUESTS) injected.push(recover());
+        if (answered === REQUESTS) failure.begin();
+        if (answered === 2 * REQUESTS) void failure.end();
       });
-      await Promise.all(injected);
       // The only refusals are retryable conflicts with an answer that is still being stored.
       const refusals = new Set(results.flatMap(({ refused }) => refused));
       expect([...refusals].filter((name) => name !== "409 in_progress")).toEqual([]);
@@ -130,13 +132,12 @@ describe("answers during a Redis failure", () => {
   }
 
   test("without Redis, concurrent answers through two processes are stored once", async () => {
-    await redis.kill();
+    await using _killed = await redis.kill();
     const request = await ask();
     const services = [api, beside, api, beside, api, beside];
     const answers = await Promise.all(services.map((service) => answer(service, request)));
     expect(answers.map(({ status }) => status)).toEqual(services.map(() => 200));
     expect(answers.filter(({ body }) => !body.duplicate)).toHaveLength(1);
     expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
-    await redis.restart();
   });
 });

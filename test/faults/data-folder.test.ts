@@ -70,7 +70,7 @@ test("a service that is killed while it receives an upload leaves nothing of it"
     headers: { ...world.member.headers, "content-type": "application/x-ndjson" },
   }).catch(() => "lost");
   const uploads = () => readdirSync(folder).includes("uploads");
-  await until(() => uploads() && pieces > 20);
+  await until("the upload is under way", () => uploads() && pieces > 20);
   node.server.kill("SIGKILL");
   expect(await upload).toBe("lost");
   // One that it had no time to take the name from goes with the next.
@@ -89,7 +89,7 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     const node = await startApi({ beside: first, env });
     await untilReady(node.url);
     await world.agrees(node.url);
-    fail(disk);
+    await using fault = fail(disk);
     await world.write(1, "more");
     for (const each of [world, other]) await each.agrees(node.url);
     expect(await importInto(node.url, world)).toMatchObject({
@@ -99,7 +99,7 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
     const options = { env: { DATA_DIR: disk.path, DATABASE_URL: databaseUrl } };
     expect((await callCommand(["doctor"], options)).stdout).toContain(found);
-    disk.free();
+    await fault.end();
     expect((await importInto(node.url, world)).status).toBe(200);
     // What could not be saved is saved now, at the latest by the end of the service.
     await node.stop();
@@ -117,9 +117,9 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     const node = await startApi({ beside: first, env });
     await untilReady(node.url);
     await world.agrees(node.url);
-    fail(disk);
+    await using fault = fail(disk);
     await node.stop();
-    disk.free();
+    await fault.end();
     const next = await startApi({ beside: first, env });
     await untilReady(next.url);
     await world.agrees(next.url);

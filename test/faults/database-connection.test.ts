@@ -4,6 +4,7 @@ import { isUnavailable } from "../../src/db/errors.ts";
 import { DB_READ_DEADLINE_MS } from "../../src/shared/limits.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
+import { until } from "../../support/until.ts";
 
 const { sql: admin, url } = await createTestDatabase();
 await admin`CREATE TABLE marks (name text)`;
@@ -25,14 +26,12 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 /** Repeats a query until the pool answers: queries just after the break may fail as well. */
-async function isBack(sql: Sql): Promise<boolean> {
-  for (let attempt = 0; attempt < 20; attempt++) {
+async function untilBack(sql: Sql): Promise<void> {
+  await until("the pool answers", async () => {
     const error = await errorOf(sql`SELECT 1`.then(() => {}));
-    if (error === undefined) return true;
-    expect(isUnavailable(error)).toBe(true);
-    await Bun.sleep(50);
-  }
-  return false;
+    if (error !== undefined) expect(isUnavailable(error)).toBe(true);
+    return error === undefined;
+  });
 }
 
 describe("a connection that breaks", () => {
@@ -43,7 +42,7 @@ describe("a connection that breaks", () => {
       const sleeping = errorOf(sql`SELECT pg_sleep(30)`.then(() => {}));
       await kill(row?.pid);
       expect(isUnavailable(await sleeping)).toBe(true);
-      expect(await isBack(sql)).toBe(true);
+      await untilBack(sql);
     }
   });
 
@@ -63,7 +62,7 @@ describe("a connection that breaks", () => {
       expect(isUnavailable(error)).toBe(true);
     }
     expect(await marks()).toEqual([]);
-    expect(await isBack(sql)).toBe(true);
+    await untilBack(sql);
     await sql.begin((tx) => tx`SELECT 1`);
   });
 
@@ -74,7 +73,7 @@ describe("a connection that breaks", () => {
         const [row] = await tx`SELECT pg_backend_pid() AS pid`;
         await kill(row?.pid);
         // The pool reconnects for the next query.
-        expect(await isBack(sql)).toBe(true);
+        await untilBack(sql);
         const [next] = await sql`SELECT pg_backend_pid() AS pid`;
         expect(next?.pid).not.toBe(row?.pid);
         await tx`INSERT INTO marks VALUES ('outside')`;
@@ -82,7 +81,7 @@ describe("a connection that breaks", () => {
     );
     expect(isUnavailable(error)).toBe(true);
     expect(await marks()).toEqual([]);
-    expect(await isBack(sql)).toBe(true);
+    await untilBack(sql);
   });
 
   test("a connection that breaks between two batches of a cursor fails the cursor", async () => {
@@ -94,12 +93,15 @@ describe("a connection that breaks", () => {
           SELECT pg_backend_pid() AS pid FROM generate_series(1, 100)`.cursor(10)) {
           rows += batch.length;
           await kill(batch[0]?.pid);
-          await Bun.sleep(50);
+          await until("the backend has ended", async () => {
+            const left = await admin`SELECT FROM pg_stat_activity WHERE pid = ${batch[0]?.pid}`;
+            return left.length === 0;
+          });
         }
       })();
       expect(isUnavailable(await errorOf(reading))).toBe(true);
       expect(rows).toBe(10);
-      expect(await isBack(sql)).toBe(true);
+      await untilBack(sql);
     }
   });
 
@@ -111,7 +113,7 @@ describe("a connection that breaks", () => {
       await Bun.sleep(DB_READ_DEADLINE_MS + 500);
     }
     expect(rows).toBe(1_000);
-    expect(await isBack(sql)).toBe(true);
+    await untilBack(sql);
   });
 
   test("a read that takes too long is cancelled at its deadline, and a write goes on", async () => {
@@ -120,7 +122,7 @@ describe("a connection that breaks", () => {
     const reading = errorOf(sql`SELECT pg_sleep(30)`.then(() => {}));
     expect(isUnavailable(await reading)).toBe(true);
     // The only connection is free again, because the server has cancelled the statement.
-    expect(await isBack(sql)).toBe(true);
+    await untilBack(sql);
     const seconds = DB_READ_DEADLINE_MS / 1_000 + 1;
     await sql`CREATE TABLE slow AS SELECT pg_sleep(${sql.unsafe(String(seconds))}) IS NULL AS slept`;
     await sql.begin(async (tx) => {
@@ -136,9 +138,9 @@ describe("a connection that breaks", () => {
     const reserved = await sql.reserve();
     const [row] = await reserved`SELECT pg_backend_pid() AS pid`;
     await kill(row?.pid);
-    expect(await isBack(sql)).toBe(true);
+    await untilBack(sql);
     expect(isUnavailable(await errorOf(reserved`SELECT 1`.then(() => {})))).toBe(true);
     reserved.release();
-    expect(await isBack(sql)).toBe(true);
+    await untilBack(sql);
   });
 });

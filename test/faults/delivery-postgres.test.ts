@@ -124,9 +124,9 @@ describe("a database lost around a commit", () => {
       const webhook = await addWebhook(sql, project);
       await deliver(lost, webhook, null, "warm");
       const key = randomUUID();
-      const cut = relay.cutAt(...(isCommitted ? [key, "SELECT 1"] : [key]));
+      await using cut = relay.cutAt(...(isCommitted ? [key, "SELECT 1"] : [key]));
       const answer = await deliver(lost, webhook, key);
-      await cut;
+      await cut.begun;
       expect(answer.status).toBe(409);
       expect(answer.body).toMatchObject({ error: "idempotency-conflict" });
       expect(answer.body.idempotency).toMatchObject({
@@ -135,7 +135,7 @@ describe("a database lost around a commit", () => {
       });
       expect(answer.headers.get("retry-after")).toBe("1");
       expect(await storedRows(sql, webhook)).toMatchObject({ events: isCommitted ? 2 : 1 });
-      await relay.heal();
+      await cut.end();
       const again = await deliver(lost, webhook, key);
       expect([again.status, again.body.duplicate]).toEqual([200, isCommitted]);
       expect(await storedRows(sql, webhook)).toMatchObject({
@@ -150,14 +150,14 @@ describe("a database lost around a commit", () => {
       const request = await addInputRequest(sql, await addConversation(sql, member, project));
       const note = `note-${randomUUID()}`;
       const send = () => lost.post(request.path, { values: { note } }, member);
-      const cut = relay.cutAt(note, isCommitted ? "COMMIT" : "INSERT 0 1");
+      await using cut = relay.cutAt(note, isCommitted ? "COMMIT" : "INSERT 0 1");
       const answer = await send();
-      await cut;
+      await cut.begun;
       expect(answer.status).toBe(409);
       expect(answer.body.idempotency).toMatchObject({
         ...{ state: "outcome_unknown", operation: "answerInputRequest", retryable: true },
       });
-      await relay.heal();
+      await cut.end();
       const again = await send();
       expect([again.status, again.body.duplicate]).toEqual([200, isCommitted]);
       expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
@@ -167,13 +167,13 @@ describe("a database lost around a commit", () => {
   test("a delivery returns 503 while the database is unreachable, and is stored once it is back", async () => {
     const webhook = await addWebhook(sql, project);
     await deliver(lost, webhook, null, "warm");
-    const cut = relay.cutAt("mark");
+    await using cut = relay.cutAt("mark");
     await deliver(lost, webhook, "mark");
-    await cut;
+    await cut.begun;
     const answer = await deliver(lost, webhook, "k");
     expect([answer.status, answer.body.slug]).toEqual([503, "dependency-unavailable"]);
     expect(answer.headers.has("retry-after")).toBe(true);
-    await relay.heal();
+    await cut.end();
     expect((await deliver(lost, webhook, "k")).body.duplicate).toBe(false);
   });
 });

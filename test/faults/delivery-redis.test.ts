@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { startApi } from "../../support/api/api.ts";
 import { sendDeliveries } from "../../support/deliveries.ts";
+import { type Fault, FaultDuring } from "../../support/faults.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
@@ -15,27 +16,26 @@ const beside = await startApi({ beside: api, env });
 const { sql } = api;
 const project = await api.project(await api.user());
 
-const faults = {
-  killed: { inject: () => redis.kill(), recover: () => redis.restart() },
-  frozen: { inject: async () => redis.pause(), recover: async () => redis.resume() },
-  "restarted empty": { inject: () => redis.restart(), recover: async () => {} },
+const faults: Readonly<Record<string, () => Promise<Fault | undefined>>> = {
+  killed: () => redis.kill(),
+  frozen: async () => redis.pause(),
+  "restarted empty": () => redis.restart().then(() => undefined),
 };
 
 describe("deliveries during a Redis failure", () => {
-  for (const [fault, { inject, recover }] of Object.entries(faults)) {
+  for (const [fault, inject] of Object.entries(faults)) {
     test(`no delivery is lost or stored twice when Redis is ${fault}`, async () => {
       const webhook = await addWebhook(sql, project);
       const urls = [api.url, beside.url];
-      const faultsInjected: Promise<void>[] = [];
+      await using failure = new FaultDuring(inject);
       const tally = await sendDeliveries({
         ...{ urls, path: webhook.path, headers: webhook.headers },
         ...{ deliveries: 300, repeatShare: 0.2, clients: 12 },
         onProgress(acknowledged) {
-          if (acknowledged === 100) faultsInjected.push(inject());
-          if (acknowledged === 250) faultsInjected.push(recover());
+          if (acknowledged === 100) failure.begin();
+          if (acknowledged === 250) void failure.end();
         },
       });
-      await Promise.all(faultsInjected);
       expect(tally.contradictions).toBe(0);
       // The only refusals are retryable conflicts with a delivery that is still running.
       const names = [...tally.answers.keys()].filter((name) => name !== "409 in_progress");
@@ -52,7 +52,7 @@ describe("deliveries during a Redis failure", () => {
   }
 
   test("without Redis, concurrent deliveries through two processes are stored once", async () => {
-    await redis.kill();
+    await using _killed = await redis.kill();
     const webhook = await addWebhook(sql, project);
     const headers = { ...webhook.headers, "idempotency-key": randomUUID() };
     const answers = await Promise.all(
@@ -63,6 +63,5 @@ describe("deliveries during a Redis failure", () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(answers.filter(({ body }) => !body.duplicate)).toHaveLength(1);
     expect(await storedRows(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
-    await redis.restart();
   });
 });

@@ -72,7 +72,7 @@ async function attempts(): Promise<number> {
 test.skipIf(withoutDisk)(
   "on a full disk a delivery is refused at its first attempt and definitely, reads go on, and space ends it",
   async () => {
-    disk?.fill();
+    await using filled = disk?.fill();
     const key = randomUUID();
     await attempts();
     for (let i = 0; i < 3; i++) {
@@ -88,7 +88,7 @@ test.skipIf(withoutDisk)(
     expect(reasons).toHaveLength(1);
     expect(api.server.logs()).toContain("53100");
 
-    disk?.free();
+    await filled?.end();
     const { status, body } = await deliver(key);
     expect([status, body.duplicate]).toEqual([200, false]);
     expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, runs: 1 });
@@ -109,12 +109,12 @@ test.skipIf(withoutDisk)(
     }));
     const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     const run = () => callCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
-    disk?.fill();
+    await using filled = disk?.fill();
     const refused = await run();
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("the disk of the database is full: free some space");
     expect(refused.stderr).not.toContain("does not answer");
-    disk?.free();
+    await filled?.end();
     const repeated = await run();
     expect(repeated.stderr).toBe("");
     expect(repeated.status).toBe(0);
@@ -124,7 +124,7 @@ test.skipIf(withoutDisk)(
 test.skipIf(withoutDisk)(
   "a service whose data directory is full starts and searches, and says that commands do not find it",
   async () => {
-    disk?.fill();
+    await using _filled = disk?.fill();
     const full = await startApiProcess({
       beside: api,
       env: { LOG_LEVEL: "warn", DATA_DIR: join(disk?.path ?? "", "data") },
@@ -133,7 +133,6 @@ test.skipIf(withoutDisk)(
     await world.agrees(full.url);
     expect(full.server.logs()).toContain("commands do not find this service");
     await full.server.stop();
-    disk?.free();
   },
 );
 

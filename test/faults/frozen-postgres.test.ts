@@ -2,11 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../src/db/client.ts";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
-import { startApiProcess, TestApi } from "../../support/api/api.ts";
+import { type Caller, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { onCleanup } from "../../support/cleanup.ts";
+import type { Fault } from "../../support/faults.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
+import { until } from "../../support/until.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
 const postgres = await startOwnPostgres();
@@ -15,7 +17,7 @@ const direct = new TestApi("", postgres.sql, postgres.url, async () => {});
 /** A service that reaches the database through a proxy, with a project that has been searched. */
 async function startWorld() {
   const { hostname, port } = new URL(postgres.url);
-  const proxy = startProxy(hostname, Number(port));
+  const proxy = await startProxy(hostname, Number(port));
   const address = new URL(postgres.url);
   address.host = `127.0.0.1:${proxy.port}`;
   const env = { DATABASE_URL: address.href };
@@ -70,21 +72,32 @@ async function expectRefused(idempotencyKey: string | null): Promise<void> {
 
 /** Waits until everything works. */
 async function recovery(): Promise<void> {
-  while (!(await allAnswered(null)).every(({ status }) => status < 300)) await Bun.sleep(50);
+  await until("every request is answered", async () => {
+    return (await allAnswered(null)).every(({ status }) => status < 300);
+  });
 }
 
 async function untilNotReady(): Promise<void> {
-  while ((await fetch(`${world.api.url}/readyz`)).ok) await Bun.sleep(50);
+  await until("the service is not ready", async () => !(await fetch(`${world.api.url}/readyz`)).ok);
 }
 
-const search = async () => (await world.world.search(world.api.url)).status;
+const search = async (as = world.world.member) =>
+  (await world.world.search(world.api.url, undefined, 0, as)).status;
 
-/** Caches credential and scope. The notice of an earlier change may clear the cache once. */
-async function warm(): Promise<void> {
-  for (let i = 0; i < 3; i++) {
-    expect(await search()).toBe(200);
-    await Bun.sleep(50);
-  }
+/**
+ * Begins a fault while the credential and the scope of a caller are cached. The notice of an earlier change may clear
+ * the cache just before: then the fault begins again.
+ */
+async function beginCached(begin: () => Fault | Promise<Fault>, as?: Caller): Promise<Fault> {
+  let fault: Fault | undefined;
+  await until("a fault begins while the caller is cached", async () => {
+    await until("a search is answered", async () => (await search(as)) === 200);
+    fault = await begin();
+    if ((await search(as)) === 200) return true;
+    await fault.end();
+    return false;
+  });
+  return fault as Fault;
 }
 
 /** Searches until the work is done, so that credential and scope stay cached; returns the statuses. */
@@ -102,21 +115,17 @@ async function searchDuring(work: Promise<unknown>): Promise<Set<number>> {
 // Faults end after the answers that they are about. So an answer proves that nobody waited for the end.
 describe("a PostgreSQL that does not answer", () => {
   test("a frozen database: requests get 503, searches go on, and all works again after", async () => {
-    await warm();
     const idempotencyKey = randomUUID();
-    await postgres.freeze();
-    try {
-      const refused = (async () => {
-        await expectRefused(idempotencyKey);
-        await untilNotReady();
-      })();
-      expect(await searchDuring(refused)).toEqual(new Set([200]));
-      // The circuit is open now. What is not sent has a definite outcome.
-      for (const { status } of await allAnswered(idempotencyKey)) expect(status).toBe(503);
-      expect(await search()).toBe(200);
-    } finally {
-      await postgres.thaw();
-    }
+    await using frozen = await beginCached(() => postgres.freeze());
+    const refused = (async () => {
+      await expectRefused(idempotencyKey);
+      await untilNotReady();
+    })();
+    expect(await searchDuring(refused)).toEqual(new Set([200]));
+    // The circuit is open now. A statement that is not sent has a definite outcome.
+    for (const { status } of await allAnswered(idempotencyKey)) expect(status).toBe(503);
+    expect(await search()).toBe(200);
+    await frozen.end();
     await recovery();
     const { api, webhook } = world;
     const before = await storedRows(api.sql, webhook);
@@ -139,42 +148,27 @@ describe("a PostgreSQL that does not answer", () => {
         (error) => (error as { code: string }).code,
       );
     expect(await failure()).toBe("success");
-    proxy.stall();
-    while ((await failure()) !== "NEVER_SENT") {
-      // The outage has not been noticed yet.
-    }
+    await using stalled = proxy.stall();
+    await until("the outage is noticed", async () => (await failure()) === "NEVER_SENT");
     const nextTurn = new Promise<string>((resolve) => setImmediate(() => resolve("next turn")));
     expect(await Promise.race([failure(), nextTurn])).toBe("NEVER_SENT");
-    proxy.restore();
+    await stalled.end();
     await recovery();
   });
 
-  const faults = {
-    "passes nothing on": {
-      begin: () => proxy.stall(),
-      end: () => proxy.restore(),
-    },
-    "delays every answer beyond the deadline": {
-      begin: () => proxy.delay(4_000),
-      end: () => proxy.restore(),
-    },
-    "loses connections without a sign": {
-      begin: () => proxy.stall(),
-      end: () => proxy.forget(),
-    },
-    "refuses connections": {
-      begin: () => proxy.cut(),
-      end: () => proxy.restore(),
-    },
+  const faults: Readonly<Record<string, () => Fault>> = {
+    "passes nothing on": () => proxy.stall(),
+    "delays every answer beyond the deadline": () => proxy.delay(4_000),
+    "loses connections without a sign": () => proxy.lose(),
+    "refuses connections": () => proxy.cut(),
   };
-  for (const [what, { begin, end }] of Object.entries(faults)) {
-    test(`a network that ${what}: requests get 503, and all works again after`, async () => {
-      await warm();
-      begin();
+  for (const [name, begin] of Object.entries(faults)) {
+    test(`a network that ${name}: requests get 503, and all works again after`, async () => {
+      await using fault = await beginCached(begin);
       await expectRefused(randomUUID());
       expect(await search()).toBe(200);
       await untilNotReady();
-      end();
+      await fault.end();
       await recovery();
       await world.world.write(1, "after");
       await world.world.agrees(world.api.url);
@@ -183,20 +177,15 @@ describe("a PostgreSQL that does not answer", () => {
 
   test("a key that is revoked during an outage stops working within the bound after it", async () => {
     const { api, key } = world;
-    const searchWithKey = async () => (await world.world.search(api.url, undefined, 0, key)).status;
-    for (let i = 0; i < 3; i++) {
-      expect(await searchWithKey()).toBe(200);
-      await Bun.sleep(50);
-    }
-    proxy.stall();
+    await using lost = await beginCached(() => proxy.lose(), key);
     await expectRefused(null);
     await postgres.sql`UPDATE api_keys SET revoked_at = now() WHERE id = ${key.id}`;
     // Nobody can know of it yet.
-    expect(await searchWithKey()).toBe(200);
-    proxy.forget();
+    expect(await search(key)).toBe(200);
+    await lost.end();
     await untilReady(api.url);
     await Bun.sleep(REVOCATION_BOUND_MS);
-    expect(await searchWithKey()).toBe(401);
+    expect(await search(key)).toBe(401);
   });
 
   test("connections that the server half closes are replaced", async () => {

@@ -3,6 +3,7 @@ import * as native from "../../native/index.ts";
 import { type TextMessage, ViewStore } from "../../src/text/index.ts";
 import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { lockTable } from "../../support/api/input-requests.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
@@ -10,9 +11,10 @@ import { until } from "../../support/until.ts";
 
 /** How often the indexing thread crashes in one test. */
 const CRASHES = 2;
+/** How often the database goes away during loads. */
+const LOSSES = 2;
 /** Between two requests of a client, which leaves the machine to the thread that is replaced. */
 const PAUSE_MS = 10;
-const FREED_WITHIN_MS = 10_000;
 
 /** The text segments of a project that indexing threads publish in this process from now on. */
 function publishedSegments(projectId: string): Array<WeakRef<SharedArrayBuffer>> {
@@ -30,15 +32,12 @@ function publishedSegments(projectId: string): Array<WeakRef<SharedArrayBuffer>>
   return published;
 }
 
-/** Waits until none of them is in memory any more. */
+/** Waits until all of them have left the memory. */
 async function untilFreed(segments: ReadonlyArray<WeakRef<SharedArrayBuffer>>): Promise<void> {
-  const deadline = Date.now() + FREED_WITHIN_MS;
-  const left = () => segments.filter((segment) => segment.deref() !== undefined).length;
-  while (left() > 0 && Date.now() < deadline) {
-    await Bun.sleep(100);
+  await until("the segments of the crashed thread are freed", () => {
     Bun.gc(true);
-  }
-  expect(left()).toBe(0);
+    return segments.every((segment) => segment.deref() === undefined);
+  });
 }
 
 /** The projects in native memory, by the indexing thread that has loaded them, which their names tell. */
@@ -70,18 +69,26 @@ test("an indexing thread that crashes under load is replaced, with the same answ
     }
   };
   const asking = Promise.all([ask(), ask()]);
+  await using _asked = {
+    async [Symbol.asyncDispose]() {
+      isLoaded = false;
+      await asking;
+    },
+  };
   for (let crash = 0; crash < CRASHES; crash++) {
     const [crashed] = loadedProjects().keys();
     const isReplaced = () => !loadedProjects().has(crashed as string);
-    await until(() => segments.length > 0);
+    await until("segments are published", () => segments.length > 0);
     const published = [...segments];
     const writing = write();
     await api.sql`SELECT append_change(${world.project.id}, 'rebuild', ${world.project.id})`;
-    while (!isReplaced()) await Bun.sleep(20);
+    await until("another indexing thread has loaded the projects", isReplaced);
     await writing;
     await agree();
     // One thread has loaded the three projects, and the memory of the other is freed.
-    await until(() => `${[...loadedProjects().values()].map(({ length }) => length)}` === "3");
+    await until("one thread has the three projects", () => {
+      return `${[...loadedProjects().values()].map(({ length }) => length)}` === "3";
+    });
     await untilFreed(published);
   }
   isLoaded = false;
@@ -93,7 +100,7 @@ test("an indexing thread that crashes under load is replaced, with the same answ
 describe("a service whose database goes away", async () => {
   const { sql, url: databaseUrl } = await createTestDatabase();
   const address = new URL(databaseUrl);
-  const proxy = startProxy(address.hostname, Number(address.port));
+  const proxy = await startProxy(address.hostname, Number(address.port));
   address.host = `127.0.0.1:${proxy.port}`;
   const direct = new TestApi("", sql, databaseUrl, async () => {});
   const service = await startApiProcess({ beside: direct, env: { DATABASE_URL: address.href } });
@@ -102,37 +109,39 @@ describe("a service whose database goes away", async () => {
     const world = await IndexWorld.create(direct);
     await world.write(3);
     await world.agrees(service.url);
-    proxy.cut();
-    const deadline = Date.now() + 10_000;
-    const isReady = async () => (await fetch(`${service.url}/readyz`)).status === 200;
-    while ((await isReady()) && Date.now() < deadline) await Bun.sleep(20);
-    expect(await isReady()).toBe(false);
+    await using cut = proxy.cut();
+    await until("the service is not ready", async () => {
+      return (await fetch(`${service.url}/readyz`)).status !== 200;
+    });
     // Nobody who was not known before can be let in.
     const stranger = await world.search(service.url, undefined, 0, await service.token());
     expect(stranger.status).toBe(503);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     await world.write(2, "meanwhile");
-    proxy.restore();
+    await cut.end();
     await world.agrees(service.url);
     await untilReady(service.url);
   });
 
   test("a load that loses the database continues once it is back", async () => {
     const world = await IndexWorld.create(direct);
-    const writing = world.write(20);
-    for (let i = 0; i < 5; i++) {
-      await Bun.sleep(150);
-      proxy.cut();
-      await Bun.sleep(50);
-      proxy.restore();
+    for (let loss = 0; loss < LOSSES; loss++) {
+      await using away = proxy.cut();
+      await world.write(10, `files-${loss}`);
+      const chunks = await lockTable(sql, "chunks", "ACCESS EXCLUSIVE");
+      await away.end();
+      await chunks.waiting(1);
+      // A load waits for its chunks now.
+      await using lost = proxy.cut();
+      await chunks.release();
+      await lost.end();
     }
-    await writing;
     await world.agrees(service.url);
   });
 
   test("a service without its database still stops on SIGTERM", async () => {
     await untilReady(service.url);
-    proxy.cut();
+    await using _cut = proxy.cut();
     service.server.kill("SIGTERM");
     expect(await service.server.exited).toBe(0);
   });

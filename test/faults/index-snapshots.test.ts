@@ -13,6 +13,7 @@ import { startApi, startApiProcess, type TestApi } from "../../support/api/api.t
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
+import { untilPasses } from "../../support/until.ts";
 
 const BEFORE = "as it was when the snapshot was taken";
 const AFTER = "as the database has it now";
@@ -178,11 +179,9 @@ describe("a service that starts with snapshots of which some are unusable", () =
     await copied.agrees(service.url);
     expect(await contents(service, copied)).toEqual([BEFORE]);
     await sql`SELECT append_change(${copied.project.id}, 'rebuild', ${copied.project.id})`;
-    const deadline = Date.now() + 20_000;
-    while (!(await contents(service, copied)).includes(AFTER) && Date.now() < deadline) {
-      await Bun.sleep(20);
-    }
-    expect(await contents(service, copied)).toEqual([AFTER]);
+    await untilPasses("the index is rebuilt", async () => {
+      expect(await contents(service, copied)).toEqual([AFTER]);
+    });
     await copied.agrees(service.url);
   });
 

@@ -9,8 +9,8 @@ import {
   randomVector,
   writeVersion,
 } from "../../support/api/versions.ts";
+import { untilPasses } from "../../support/until.ts";
 
-const WAIT_MS = 30_000;
 const DIMENSION = 768;
 
 test("after a database has lost its last commits and others took their place, searches see its current state", async () => {
@@ -35,11 +35,10 @@ test("after a database has lost its last commits and others took their place, se
     const body = (await response.json()) as { data: Array<{ chunk: { id: string } }> };
     return body.data.map(({ chunk }) => chunk.id).sort();
   };
-  const until = async (ids: readonly string[]) => {
-    const deadline = Date.now() + WAIT_MS;
-    while (`${await found()}` !== `${ids}` && Date.now() < deadline) await Bun.sleep(50);
-    expect(await found()).toEqual([...ids]);
-  };
+  const untilFound = (ids: readonly string[]) =>
+    untilPasses(`a search finds ${ids.length}`, async () =>
+      expect(await found()).toEqual([...ids]),
+    );
   for (const [i, chunk] of chunks.entries()) {
     await sql.begin(async (tx) => {
       const version = await writeVersion(tx as never, project, `${i}.md`, [chunk]);
@@ -47,7 +46,7 @@ test("after a database has lost its last commits and others took their place, se
     });
   }
   const ids = chunks.map(({ id }) => id);
-  await until(ids.toSorted());
+  await untilFound(ids.toSorted());
 
   // What a standby shows that lacked the last commit and has taken another one since.
   await sql.begin(async (tx) => {
@@ -57,5 +56,5 @@ test("after a database has lost its last commits and others took their place, se
     await tx`UPDATE change_log SET at = at + interval '1 second', ref = gen_random_uuid()
       WHERE seq = (SELECT max(seq) FROM change_log)`;
   });
-  await until([ids[0] as string]);
+  await untilFound([ids[0] as string]);
 });

@@ -1,40 +1,46 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { untilReady } from "../../support/api/index-world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { freePort } from "../../support/processes/ports.ts";
+import { NOBODY_PORT } from "../../support/processes/ports.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { startProxy } from "../../support/processes/proxy.ts";
+import { until } from "../../support/until.ts";
 
-/** Starts the server on a known port, without waiting for it to be ready. */
+/** Starts the server, without waiting for it to be ready. */
 async function started(databaseUrl: string) {
-  const port = await freePort();
+  const dataDir = dataFolder();
   const child = Bun.spawn(["bun", "src/main.ts"], {
     cwd: PROJECT_ROOT,
     env: {
       ...process.env,
-      PORT: String(port),
+      PORT: "0",
       DATABASE_URL: databaseUrl,
-      DATA_DIR: dataFolder(),
+      DATA_DIR: dataDir,
       LOG_LEVEL: "warn",
     },
     stdout: "pipe",
     stderr: "pipe",
   });
-  return { child, url: `http://127.0.0.1:${port}` };
+  // A service that listens names its address in its lock, before it has a database.
+  const lock = join(dataDir, "service.lock");
+  let url: string | undefined;
+  await until("the service listens or has ended", () => {
+    url = existsSync(lock) ? /http:\S+/.exec(readFileSync(lock, "utf8"))?.[0] : undefined;
+    return url !== undefined || child.exitCode !== null;
+  });
+  return { child, url: url ?? "" };
 }
 
-async function statusOf(url: string): Promise<number | undefined> {
-  return (await fetch(url).catch(() => undefined))?.status;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(20);
-}
+const statusOf = async (url: string) => (await fetch(url)).status;
 
 describe("a start while the database does not answer", () => {
   test("a start without a database is alive, not ready and logs why; SIGTERM ends it cleanly", async () => {
-    const nobody = `postgres://user:hunter2@127.0.0.1:${await freePort()}/none`;
+    const nobody = `postgres://user:hunter2@127.0.0.1:${NOBODY_PORT}/none`;
     const { child, url } = await started(nobody);
-    await until(async () => (await statusOf(`${url}/livez`)) === 200);
+    expect(await statusOf(`${url}/livez`)).toBe(200);
     expect(await statusOf(`${url}/readyz`)).toBe(503);
     const early = await fetch(`${url}/errors/unauthorized`);
     expect(early.status).toBe(503);
@@ -56,41 +62,17 @@ describe("a start while the database does not answer", () => {
 
   test("a waiting start continues when the database answers", async () => {
     const { url: databaseUrl } = await createTestDatabase();
-    const target = new URL(databaseUrl);
-    const port = await freePort();
     const through = new URL(databaseUrl);
-    through.port = String(port);
+    const proxy = await startProxy(through.hostname, Number(through.port));
+    through.port = String(proxy.port);
+    await using away = proxy.cut();
     const { child, url } = await started(through.href);
-    await until(async () => (await statusOf(`${url}/livez`)) === 200);
+    expect(await statusOf(`${url}/livez`)).toBe(200);
     expect(await statusOf(`${url}/readyz`)).toBe(503);
-    const relay = Bun.listen<{ out?: Awaited<ReturnType<typeof Bun.connect>>; early: Buffer[] }>({
-      hostname: "127.0.0.1",
-      port,
-      socket: {
-        async open(socket) {
-          socket.data = { early: [] };
-          const out = await Bun.connect({
-            hostname: target.hostname,
-            port: Number(target.port),
-            socket: {
-              data: (_, bytes) => void socket.write(bytes),
-              close: () => void socket.end(),
-            },
-          });
-          for (const bytes of socket.data.early) out.write(bytes);
-          socket.data.out = out;
-        },
-        data(socket, bytes) {
-          if (socket.data.out) socket.data.out.write(bytes);
-          else socket.data.early.push(Buffer.from(bytes));
-        },
-        close: (socket) => void socket.data.out?.end(),
-      },
-    });
-    await until(async () => (await statusOf(`${url}/readyz`)) === 200);
+    await away.end();
+    await untilReady(url);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
-    relay.stop(true);
   });
 
   test("a start ends at once, with the reason, when the database refuses the account", async () => {

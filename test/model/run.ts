@@ -14,7 +14,6 @@ import { Requests, type Tally } from "./world/requests.ts";
 import type { World } from "./world/world.ts";
 
 const FAULT_MS = { min: 50, max: 4_000 } as const;
-const READY_MS = 120_000;
 /** A vector of each dimension that files have. */
 const FINAL_VECTORS = [0, 3];
 
@@ -111,7 +110,7 @@ async function runClients(
     );
   } finally {
     await faults.settled();
-    await Promise.all(world.services.map((service) => service.ready(READY_MS)));
+    await Promise.all(world.services.map((service) => service.ready()));
   }
   await allOf(
     scene,

@@ -128,6 +128,7 @@ test("both engines give the same answers, byte for byte except for the time", as
   const environment = "small";
   const isThere = (of: typeof api) =>
     eventually(
+      "the environment is searchable",
       () => look(world, of, centre, { environment }),
       ({ body }) => body.data?.length > 0,
     );
@@ -161,7 +162,8 @@ test("searches of a table in which live ones find too little compare twice as ma
   };
   const again = async () => {
     await recalibrate(sql, { projectId: project.id, dimension: DIMENSION });
-    return await eventually(read, (candidates) => candidates !== undefined);
+    const isCalibrated = (candidates?: number[]) => candidates !== undefined;
+    return await eventually("the table is calibrated", read, isCalibrated);
   };
   const before = (await read()) as number[];
   expect(await again()).toEqual(before.map((candidates) => 2 * candidates));

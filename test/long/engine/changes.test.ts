@@ -53,6 +53,7 @@ test("a scope that is replaced in one transaction is never seen half done, on an
   await replace(sets[0] as TestVersion[]);
   const ask = (of: typeof api) => look(world, of, vector, { environment: "replaced", limit: 100 });
   await eventually(
+    "the environment is searchable",
     () => ask(api),
     ({ body }) => body.data.length > 0,
   );
@@ -87,6 +88,7 @@ test("a deleted project leaves no table, and its search answers 404", async () =
   await writeFiles({ ...other, environment }, textVectors(10, 3));
   const [query] = textVectors(1, 4) as [Float32Array];
   await eventually(
+    "the project is searchable",
     () => look(other, api, query),
     ({ body }) => body.data.length > 0,
   );
@@ -95,8 +97,7 @@ test("a deleted project leaves no table, and its search answers 404", async () =
   const tables = () => sql`SELECT 1 FROM pg_class WHERE relname LIKE ${name}`;
   expect((await tables()).length).toBeGreaterThan(0);
   await sql`DELETE FROM projects WHERE id = ${other.project.id}`;
-  await eventually(tables, (rows) => rows.length === 0);
-  expect(await tables()).toHaveLength(0);
+  await eventually("the tables are gone", tables, (rows) => rows.length === 0);
   expect((await look(other, api, query)).status).toBe(404);
 });
 
@@ -104,16 +105,18 @@ test("a rebuilt project is searchable all the time, and then from what was read 
   const versions = await writeFiles(world, textVectors(100, 5), "rebuilt");
   const [wanted] = chunksOf(versions);
   const ask = () => look(world, api, wanted?.vector as Float32Array, { limit: 1 });
-  await eventually(ask, ({ body }) => body.data?.[0]?.chunk.id === wanted?.id);
+  await eventually("the chunk is found", ask, ({ body }) => {
+    return body.data?.[0]?.chunk.id === wanted?.id;
+  });
   const [before] = await copiesOf(sql, project.id);
   await sql`SELECT append_change(${project.id}, 'rebuild', ${project.id})`;
-  const serving = await eventually(
+  await eventually(
+    "another copy serves",
     async () => {
       expect(idsOf(await ask())).toEqual([wanted?.id as string]);
       return (await copiesOf(sql, project.id))[0];
     },
     (copy) => copy?.id !== before?.id,
   );
-  expect(serving?.id).not.toBe(before?.id as string);
   expect(idsOf(await ask())).toEqual([wanted?.id as string]);
 });

@@ -92,7 +92,7 @@ test("a scope on many placements is never seen half replaced", async () => {
         await tx`DELETE FROM environment_files WHERE environment_id = ${id}`;
         await attach(tx as never, project, id, versions);
       });
-      await eventually(ask, ({ body }) => body.data.length === FILES);
+      await eventually("the new files are found", ask, ({ body }) => body.data.length === FILES);
       await Bun.sleep(100);
     }
     isDone = true;

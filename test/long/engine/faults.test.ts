@@ -41,6 +41,7 @@ async function addFile({ sql, project, environment, ...world }: World, seed: num
     const ask = () =>
       look({ sql, project, environment, ...world }, of, chunk.vector, { threshold: 0.99 });
     const answer = await eventually(
+      "the chunk is found",
       ask,
       ({ status, body }) => status === 200 && body.data.length === 1,
     );
@@ -78,7 +79,7 @@ test("a first fill writes each row once, also when a kill interrupts it", async 
       SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
     return row?.rows ?? 0;
   };
-  await eventually(stored, (rows) => rows > STORED_ROWS);
+  await eventually("some rows are stored", stored, (rows) => rows > STORED_ROWS);
   first.server.kill("SIGKILL");
   await first.server.exited;
   const places = async () =>
@@ -112,7 +113,7 @@ test("a scope that changes during a first fill shares file versions with it, and
       SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
     return row?.rows ?? 0;
   };
-  await eventually(stored, (rows) => rows > 0);
+  await eventually("the first fill has begun", stored, (rows) => rows > 0);
   const { id } = await addRelease(sql, project, "v1");
   await release(sql, project, id, versions);
   await untilComplete({ ...world, api: filling });
@@ -145,14 +146,12 @@ test("a search gets 503 while the vector database is stopped or frozen, and work
     expect(answer.body.slug).toBe("dependency-unavailable");
     expect(answer.headers.get("retry-after")).not.toBeNull();
   };
-  await server.stop();
-  await expectRefused();
-  await server.start();
-  await isFound(api);
-  await server.freeze();
-  await expectRefused();
-  await server.thaw();
-  await isFound(api);
+  for (const fault of [server.stop, server.freeze]) {
+    await using away = await fault();
+    await expectRefused();
+    await away.end();
+    await isFound(api);
+  }
   await (await addFile(world, 2))(api);
 });
 

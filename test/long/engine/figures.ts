@@ -97,6 +97,7 @@ async function measureScope(
   const chunks = chunksOf(versions);
   for (const query of queries.slice(0, WARM_UP)) {
     await eventually(
+      "the environment is searchable",
       () => look(world, world.api, query, { environment }),
       ({ body }) => body.data?.length === 10,
     );
@@ -171,7 +172,7 @@ await runProgram(async () => {
       SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
     return row?.rows ?? 0;
   };
-  await eventually(stored, (rows) => rows === vectors.length);
+  await eventually("all rows are stored", stored, (rows) => rows === vectors.length);
   const storedAt = performance.now();
   await untilComplete(world);
   const measured = async () => {
@@ -179,7 +180,7 @@ await runProgram(async () => {
       SELECT candidates FROM tessera_vectors.tables`;
     return row?.candidates ?? null;
   };
-  const candidates = await eventually(measured, (each) => each !== null);
+  const candidates = await eventually("the table is calibrated", measured, (each) => each !== null);
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
   say(
     `${vectors.length} vectors of ${DIMENSION} dimensions (${KIND}): committed in ${seconds(written - startedAt)} s,`,
@@ -202,7 +203,8 @@ await runProgram(async () => {
   for (const [i, vector] of small.entries()) {
     published.push(...(await writeFiles(world, vector, `small-${i}`)));
   }
-  await eventually(stored, (rows) => rows === vectors.length + small.length);
+  const wanted = vectors.length + small.length;
+  await eventually("the small files are stored", stored, (rows) => rows === wanted);
   const target = await addRelease(api.sql, project, "v1");
   const begun = performance.now();
   await release(api.sql, project, target.id, published);
@@ -211,6 +213,7 @@ await runProgram(async () => {
   const [probe] = chunksOf(published);
   const body = { vector: Array.from(probe?.vector ?? []), dimension: DIMENSION, limit: 1 };
   await eventually(
+    "the release is searchable",
     () => api.post(path, body, member),
     (answer) => answer.body.data?.length === 1,
   );

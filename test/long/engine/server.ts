@@ -1,8 +1,9 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../../support/cleanup.ts";
+import { type Fault, faultUntil } from "../../../support/faults.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
-import { freePort } from "../../../support/processes/ports.ts";
+import { onFreePort } from "../../../support/processes/ports.ts";
 
 /** PostgreSQL refuses to run as root. Debian's package has an account for it. */
 const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
@@ -22,11 +23,10 @@ export interface EngineServer {
   readonly port: number;
   /** The URL of a database on it. */
   url(database: string): string;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Stops all its processes where they stand. Connections stay open, and nothing answers. */
-  freeze(): Promise<void>;
-  thaw(): Promise<void>;
+  /** Ends it. The end of the fault starts it again. */
+  stop(): Promise<Fault>;
+  /** Stops all its processes where they are. Connections stay open, and nothing answers. */
+  freeze(): Promise<Fault>;
 }
 
 async function run(command: readonly string[]): Promise<void> {
@@ -61,26 +61,30 @@ export async function startEngineServer(
   const cluster = join(folder, "cluster");
   const tool = (name: string) => [...AS_POSTGRES, join(bin, name)];
   await run([...tool("initdb"), "-D", cluster, "-U", "tessera", ...NEW_CLUSTER]);
-  const port = await freePort();
-  const all = Object.entries({ ...SETTINGS, ...settings }).map(
+  const options = Object.entries({ ...SETTINGS, ...settings }).map(
     ([name, value]) => `-c ${name}=${value}`,
   );
-  const options = [`-p ${port}`, "-h 127.0.0.1", `-k ${folder}`, ...all].join(" ");
   const log = join(folder, "log");
   const control = (...args: string[]) => run([...tool("pg_ctl"), "-D", cluster, "-w", ...args]);
+  const start = async (port: number) => {
+    const all = [`-p ${port}`, "-h 127.0.0.1", `-k ${folder}`, ...options].join(" ");
+    await control("-l", log, "-o", all, "start");
+    return port;
+  };
   const stop = () => control("-m", "immediate", "stop");
-  const start = () => control("-l", log, "-o", options, "start");
+  const port = await onFreePort(start);
   onCleanup(() => stop().catch(() => {}));
-  const signal = (name: "SIGSTOP" | "SIGCONT") => signalAll(cluster, name);
-  const thaw = () => signal("SIGCONT");
-  onCleanup(() => thaw().catch(() => {}));
-  await start();
   return {
     port,
     url: (database) => `postgres://tessera@127.0.0.1:${port}/${database}`,
-    start,
-    stop,
-    freeze: () => signal("SIGSTOP"),
-    thaw,
+    async stop() {
+      await stop();
+      return faultUntil(async () => void (await start(port)));
+    },
+    async freeze() {
+      const thawed = faultUntil(() => signalAll(cluster, "SIGCONT"));
+      await signalAll(cluster, "SIGSTOP");
+      return thawed;
+    },
   };
 }

@@ -17,23 +17,24 @@ import {
   type TestVersion,
   writeVersion,
 } from "../../../support/api/versions.ts";
+import { until } from "../../../support/until.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 
-const WAIT_MS = 90_000;
 const CHUNKS_A_FILE = 50;
 export const DIMENSION = 768;
 
-/** Repeats a request until the answer is as wanted; the caller asserts the last answer. */
+/** Repeats a request until the answer is as wanted, and returns that answer. */
 export async function eventually<T>(
+  what: string,
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean,
 ): Promise<T> {
-  const deadline = Date.now() + WAIT_MS;
-  for (;;) {
-    const answer = await ask();
-    if (wanted(answer) || Date.now() > deadline) return answer;
-    await Bun.sleep(20);
-  }
+  let answer: T | undefined;
+  await until(what, async () => {
+    answer = await ask();
+    return wanted(answer);
+  });
+  return answer as T;
 }
 
 /** A project with an environment, and how to search it. */
@@ -136,8 +137,9 @@ export function copiesOf(engine: Sql, projectId: string): Promise<StoredCopy[]> 
 /** Waits until all changes are searchable and all graphs are built. */
 export async function untilComplete({ api, member, project }: World): Promise<void> {
   const read = () => api.get(`/projects/${project.slug}/index-state`, member);
-  const done = await eventually(read, ({ body }) => body.complete && body.data.some(isVectors));
-  expect(done.body.complete).toBe(true);
+  await eventually("all changes are searchable", read, ({ body }) => {
+    return body.complete && body.data.some(isVectors);
+  });
 }
 
 const isVectors = ({ dimension }: Json): boolean => dimension !== null;

@@ -9,8 +9,7 @@ import { folderWithCluster } from "../../../support/processes/prepared-cluster.t
 import { PROJECT_ROOT, startServer, type TestServer } from "../../../support/processes/process.ts";
 import { startSystemPostgres } from "../../../support/processes/system-postgres.ts";
 import { lacks } from "../../../support/programs.ts";
-
-const PATIENCE_MS = 60_000;
+import { untilPasses } from "../../../support/until.ts";
 
 /** Where the embedded PostgreSQL of a data folder is, as docs/operations.md explains. */
 function clusterOf(dataDir: string): string {
@@ -75,20 +74,21 @@ async function changeHandbook(server: TestServer, key: string, env: Environment)
   expect((await callCommand(["import", "-"], { env, stdin: line })).status).toBe(0);
   const removed = ["files", "remove", "releases.md", "--project", "handbook", "--yes"];
   expect((await callCommand(removed, { env })).status).toBe(0);
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
+  await untilPasses("both changes are looked up", async () => {
     const paths = await listed(server, key);
-    if (paths.includes("later.md") && !paths.includes("releases.md")) return;
-    expect(Date.now(), paths.join()).toBeLessThan(end);
-  }
+    expect(paths).toContain("later.md");
+    expect(paths).not.toContain("releases.md");
+  });
 }
 
 /** The paths of all files, once what was imported can be looked up. */
 async function imported(server: TestServer, key: string): Promise<string[]> {
-  for (const end = Date.now() + PATIENCE_MS; ; await Bun.sleep(50)) {
-    const paths = await listed(server, key);
-    if (paths.includes("releases.md")) return paths;
-    expect(Date.now(), paths.join()).toBeLessThan(end);
-  }
+  let paths: string[] = [];
+  await untilPasses("the imported files are looked up", async () => {
+    paths = await listed(server, key);
+    expect(paths).toContain("releases.md");
+  });
+  return paths;
 }
 
 test("a restored copy of the database is what is searched, even under newer indexes", async () => {

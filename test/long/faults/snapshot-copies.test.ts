@@ -52,7 +52,7 @@ async function copiedWorlds(env: Record<string, string>, count: number): Promise
   const isCopied = (world: IndexWorld) => keysOf(world).some(isManifest);
   if (env === bucketEnv && !worlds.every(isCopied)) {
     const again = await startNode(env, folder);
-    await until(() => worlds.every(isCopied));
+    await until("every project is copied", () => worlds.every(isCopied));
     await again.stop();
   }
   // The change log has no entry for this, so only what is read from the database can show it.
@@ -123,10 +123,10 @@ describe.each([
     expect([isCopied(changed), isCopied(newer)]).toEqual([true, true]);
     await sql`DELETE FROM projects WHERE id = ${changed.project.id}`;
     node = await startNode(env);
-    await until(() => !isCopied(changed));
+    await until("the first copy is deleted", () => !isCopied(changed));
     expect(isCopied(newer)).toBe(true);
     await sql`DELETE FROM projects WHERE id = ${newer.project.id}`;
-    await until(() => !isCopied(newer));
+    await until("the second copy is deleted", () => !isCopied(newer));
     await node.stop();
   });
 });
@@ -189,9 +189,9 @@ describe("a copy that cannot be used", () => {
 
   test("is counted as damaged, and whole again once a node that replaced it has stopped", async () => {
     // The numbers are reported twice a second.
-    await until(
-      async () => (await copies(node?.url as string, "download", "damaged")) >= worlds.size,
-    );
+    await until("all damaged copies are counted", async () => {
+      return (await copies(node?.url as string, "download", "damaged")) >= worlds.size;
+    });
     await node?.stop();
     for (const world of worlds.values()) await world.rewriteContents(COPIED);
     next = await startNode(env);
@@ -205,7 +205,7 @@ describe("a copy that cannot be used", () => {
 describe("while the bucket does not answer", () => {
   test("projects are loaded from the database, others are searched as before, and no secret is logged", async () => {
     const world = await copiedWorld(bucket.env());
-    const proxy = startProxy("127.0.0.1", bucket.port);
+    const proxy = await startProxy("127.0.0.1", bucket.port);
     const env = {
       ...bucket.env(proxy.port),
       ...{ DATA_DIR: dataFolder(), INDEX_PRELOAD: "none", LOG_LEVEL: "warn" },
@@ -215,14 +215,16 @@ describe("while the bucket does not answer", () => {
     const loaded = await copiedWorld({});
     await loaded.agrees(node.url);
     for (const fail of [proxy.stall, proxy.cut]) {
-      fail();
+      await using _fault = fail();
       const failed = await copies(node.url, "download", "unavailable");
       const waiting = world.agrees(node.url);
       expect((await loaded.search(node.url)).status).toBe(200);
       await waiting;
       expect((await world.search(node.url)).contents).toEqual([STORED]);
       if (fail === proxy.stall) {
-        await until(async () => (await copies(node.url, "download", "unavailable")) > failed);
+        await until("the failure is counted", async () => {
+          return (await copies(node.url, "download", "unavailable")) > failed;
+        });
       }
     }
     node.server.kill("SIGTERM");

@@ -12,9 +12,9 @@ import {
   lacksSmallDisks,
   mountSmallDisk,
 } from "../../../support/processes/small-disk.ts";
+import { until } from "../../../support/until.ts";
 
 const DISK_MB = 128;
-const WAIT_MS = 60_000;
 /** Together more than what is left of a file of the log. */
 const FILES = 40;
 const BYTES_A_FILE = 12_000;
@@ -79,25 +79,22 @@ test.skipIf(lacksSmallDisks())(
       });
     };
     const read = () => fetch(`${url}/projects/${slug}`, { headers });
-    const until = async (status: number) => {
-      const deadline = Date.now() + WAIT_MS;
-      while ((await read()).status !== status && Date.now() < deadline) await Bun.sleep(50);
-      expect((await read()).status).toBe(status);
-    };
-    await until(200);
+    const untilAnswered = (status: number) =>
+      until(`a read is answered ${status}`, async () => (await read()).status === status);
+    await untilAnswered(200);
 
     await useUpLog(sql, join(disk.path, "wal"));
     // Only the service is left as a user, who starts PostgreSQL again when it has ended.
     await sql.end();
     await database.close();
-    disk.fill();
+    await using filled = disk.fill();
     const refused = await importFiles(FILES);
     expect(refused.status).toBe(503);
     expect((await refused.json()) as object).toMatchObject({ slug: "dependency-unavailable" });
     // PostgreSQL has ended, and cannot start without space for its log.
-    await until(503);
-    disk.free();
-    await until(200);
+    await untilAnswered(503);
+    await filled.end();
+    await untilAnswered(200);
     expect((await importFiles(1)).status).toBe(200);
   },
 );

@@ -8,6 +8,7 @@ import { exportRecords } from "../../../src/export/export-records.ts";
 import { embed } from "../../../src/import/embedders/feature-hashing.ts";
 import { serve } from "../../../src/serve.ts";
 import type { Json } from "../../../support/api/openapi.ts";
+import { untilPasses } from "../../../support/until.ts";
 import { describeStored, ownerOf, type StoredFile } from "./customers.ts";
 import type { Remains } from "./disk/disk.ts";
 import { COPIES, DATA } from "./recording.ts";
@@ -19,8 +20,6 @@ const UNREAD = [
 ];
 const DIMENSION = 768;
 const LIMIT = 100;
-const WAIT_MS = 60_000;
-const POLL_MS = 50;
 
 /** The files of the service that a cut has torn: their names are those of whole files, and their contents are not. */
 export function tornFiles(remains: Remains): string[] {
@@ -103,7 +102,7 @@ interface Answers {
 export async function searchesAgree(folder: string, key: string, slugs: readonly string[]) {
   const service = await serve(
     loadConfig({
-      ...{ PORT: "0", HOST: "127.0.0.1", DEMO: "off", LOG_LEVEL: "fatal", SEARCH_WORKERS: "1" },
+      ...{ PORT: "0", HOST: "127.0.0.1", DEMO: "off", LOG_LEVEL: "warn", SEARCH_WORKERS: "1" },
       DATA_DIR: join(folder, DATA),
       SNAPSHOT_URL: `file://${join(folder, COPIES)}`,
     }),
@@ -116,19 +115,15 @@ export async function searchesAgree(folder: string, key: string, slugs: readonly
 }
 
 async function agrees(project: string, key: string): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  for (;;) {
+  await untilPasses("searches and lookups find the files of the project", async () => {
     const { expected, searched, lookedUp } = await answersOf(project, key);
     const paths = [...new Set(expected.map((each) => each.split("\n")[0] as string))];
     if (`${searched}` === `${expected}` && `${lookedUp}` === `${paths}`) return;
-    if (Date.now() > deadline) {
-      const differing = new Set(expected).symmetricDifference(new Set(searched));
-      throw new Error(
-        `${project} has ${paths}, lookups find ${lookedUp}, and searches differ in ${[...differing]}`,
-      );
-    }
-    await Bun.sleep(POLL_MS);
-  }
+    const differing = new Set(expected).symmetricDifference(new Set(searched));
+    throw new Error(
+      `${project} has ${paths}, lookups find ${lookedUp}, and searches differ in ${[...differing]}`,
+    );
+  });
 }
 
 async function answersOf(project: string, key: string): Promise<Answers> {

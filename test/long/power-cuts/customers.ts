@@ -60,15 +60,15 @@ class Customer {
     };
     this.steps.push({ number, after });
     this.#state = after;
-    for (;;) {
+    await until(`${method} ${path} is answered`, async () => {
       const response = await fetch(url + path, { method, headers, ...(body ? { body } : {}) });
       const text = await response.text();
       // Imports of one user take turns.
-      if (response.status === 503) continue;
+      if (response.status === 503) return false;
       const isWhole = type !== "application/x-ndjson" || JSON.parse(text).refused === 0;
-      if (response.ok && isWhole) return;
+      if (response.ok && isWhole) return true;
       throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    }
+    });
   }
 
   #next(): Change {
@@ -165,7 +165,7 @@ export class Customers {
 
   /** Each of them makes this many changes, all at once. The first service has to print the key. */
   async change({ url, logs }: Pick<TestServer, "url" | "logs">, changes: number): Promise<void> {
-    await until(() => {
+    await until("the service has printed the key", () => {
       this.key ??= /tsr_[\w-]+/.exec(logs())?.[0];
       return this.key !== undefined;
     });

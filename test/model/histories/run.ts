@@ -14,7 +14,6 @@ const FAULTS: readonly FaultName[] = [
 ];
 const FAULT_MIN_MS = 50;
 const FAULT_SPREAD_MS = 2_000;
-const READY_MS = 120_000;
 
 export interface HistoryOptions {
   readonly seed: number;
@@ -63,7 +62,7 @@ export async function runHistories(
     await Promise.all(clients.flat().map((client) => act(client, options.operations, disturb)));
   } finally {
     await faults.settled();
-    await Promise.all(world.services.map((service) => service.ready(READY_MS)));
+    await Promise.all(world.services.map((service) => service.ready()));
   }
   await Promise.all(clients.map(([client]) => readAll(client as Client, world, requests)));
   const undecided = places.filter((place) => !isDecided(place, options.seed)).length;

@@ -1,3 +1,4 @@
+import { faultUntil } from "../../../support/faults.ts";
 import type { World } from "./world.ts";
 
 const EXIT_CLEAN = 0;
@@ -47,8 +48,8 @@ function stalled(at: number): Fault {
     async run(world, ms) {
       const service = world.service(at);
       service.signal("SIGSTOP");
+      await using _stopped = faultUntil(() => service.signal("SIGCONT"));
       await Bun.sleep(ms);
-      service.signal("SIGCONT");
     },
   };
 }
@@ -70,42 +71,37 @@ const FAULTS = {
   "freeze PostgreSQL": {
     kind: "postgres",
     async run({ postgres }, ms) {
-      await postgres.freeze();
+      await using _frozen = await postgres.freeze();
       await Bun.sleep(ms);
-      await postgres.thaw();
     },
   },
   // Recovery after a crash needs space, so a full disk excludes the faults of PostgreSQL.
   "fill the disk of PostgreSQL": {
     kind: "postgres",
     async run({ disks }, ms) {
-      disks.database.fill();
+      await using _filled = disks.database.fill();
       await Bun.sleep(ms);
-      disks.database.free();
     },
   },
   "fill the disk of snapshots": {
     kind: "snapshots",
     async run({ disks }, ms) {
-      disks.snapshots.fill();
+      await using _filled = disks.snapshots.fill();
       await Bun.sleep(ms);
-      disks.snapshots.free();
     },
   },
   "kill Redis": {
     kind: "redis",
     async run({ redis }, ms) {
-      await redis.kill();
+      await using _killed = await redis.kill();
       await Bun.sleep(ms);
-      await redis.restart();
     },
   },
   "freeze Redis": {
     kind: "redis",
     async run({ redis }, ms) {
-      redis.pause();
+      await using _frozen = redis.pause();
       await Bun.sleep(ms);
-      redis.resume();
     },
   },
 } as const satisfies Record<string, Fault>;

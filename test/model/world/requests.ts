@@ -5,7 +5,7 @@ import type { World } from "./world.ts";
 /** Longer than the service lets anybody wait, and than any fault lasts. */
 const TIMEOUT_MS = 60_000;
 /** What is promised must hold this long after the last fault could be felt, on a busy machine. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 const RETRY_MS = 40;
 
 export interface Sending {

@@ -1,6 +1,7 @@
 import pRetry from "p-retry";
 import { startShared } from "../../../support/cleanup.ts";
 import { startServer, type TestServer } from "../../../support/processes/process.ts";
+import { untilPasses } from "../../../support/until.ts";
 
 /** A service ends if the database does not answer for so long while it starts, which a busy machine may cause. */
 const START_ATTEMPTS = 3;
@@ -47,19 +48,10 @@ export class Service {
   }
 
   /** Waits until the service is ready. */
-  async ready(timeoutMs: number): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
-    let reasons = "no answer";
-    while (Date.now() < deadline) {
-      try {
-        const response = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) });
-        if (response.ok) return;
-        reasons = await response.text();
-      } catch {
-        // It is still starting.
-      }
-      await Bun.sleep(50);
-    }
-    throw new Error(`a service is not ready ${timeoutMs} ms after the last fault: ${reasons}`);
+  async ready(): Promise<void> {
+    await untilPasses("the service is ready after the last fault", async () => {
+      const response = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      if (!response.ok) throw new Error(await response.text());
+    });
   }
 }

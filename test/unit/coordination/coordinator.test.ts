@@ -295,16 +295,14 @@ describe("an unavailable Redis", () => {
         const coordinator = await openRedisCoordinator(server.url, log);
         onCleanup(() => coordinator.close());
         const lease = leaseOf(await coordinator.acquire("held", LONG_MS));
-        if (way === "killed") await server.kill();
-        else server.pause();
+        await using away = way === "killed" ? await server.kill() : server.pause();
         await isUnavailable(coordinator.acquire("other", LONG_MS));
         await isUnavailable(coordinator.put("key", "value", lifetime(60)));
         await isUnavailable(coordinator.get("key"));
         expect(await lease.renew(LONG_MS)).toBe(false);
         await lease.release();
         expect(await coordinator.check()).toBe("Redis does not answer");
-        if (way === "killed") await server.restart();
-        else server.resume();
+        await away.end();
         await answersAgain(coordinator);
         expect(await coordinator.check()).toBeNull();
         await server.stop();
@@ -351,11 +349,11 @@ describe("an unavailable Redis", () => {
 
   test.skipIf(withoutRedis)("the service starts while Redis is unavailable", async () => {
     const server = await startRedis();
-    await server.kill();
+    await using killed = await server.kill();
     const coordinator = await openRedisCoordinator(server.url, log);
     onCleanup(() => coordinator.close());
     await isUnavailable(coordinator.acquire("lease", LONG_MS));
-    await server.restart();
+    await killed.end();
     await answersAgain(coordinator);
     await server.stop();
   });

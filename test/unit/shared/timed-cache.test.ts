@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { TimedCache } from "../../../src/shared/timed-cache.ts";
 import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
 
@@ -40,21 +40,16 @@ describe("TimedCache", () => {
   });
 
   test("a load that takes longer than entries live is neither shared nor replaces a newer one", async () => {
-    jest.useFakeTimers();
-    try {
-      const cache = new TimedCache<number>({ ttlMs: 800, refreshMs: 800 });
-      const slow = later<number>();
-      const first = cache.get("a", () => slow.promise);
-      jest.advanceTimersByTime(800);
-      expect(cache.get("a", async () => 2)).toBe(first);
-      jest.advanceTimersByTime(1);
-      expect(await cache.get("a", async () => 3)).toBe(3);
-      slow.resolve(1);
-      expect(await first).toBe(1);
-      expect(cache.get("a", async () => 4)).toBe(3);
-    } finally {
-      jest.useRealTimers();
-    }
+    const cache = new TimedCache<number>({ ttlMs: 800, refreshMs: 800 });
+    const slow = later<number>();
+    const first = cache.get("a", () => slow.promise);
+    await advance(800);
+    expect(cache.get("a", async () => 2)).toBe(first);
+    await advance(1);
+    expect(await cache.get("a", async () => 3)).toBe(3);
+    slow.resolve(1);
+    expect(await first).toBe(1);
+    expect(cache.get("a", async () => 4)).toBe(3);
   });
 
   test("a key that is dropped while it loads is not cached", async () => {
