@@ -8,11 +8,11 @@
  */
 import { createDemo } from "../../src/demo/create-demo.ts";
 import { createLog } from "../../src/observability/log.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { startBrowser } from "../../support/processes/browser.ts";
-import { median } from "../../support/statistics.ts";
 import { until } from "../../support/until.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { median } from "../harness/statistics.ts";
 
 /** All pages unless some are named. */
 export const OPTIONS = { rounds: 9, pages: "" };

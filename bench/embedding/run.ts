@@ -12,14 +12,14 @@
 import { projectEmbedders } from "../../src/import/embedders/project-embedders.ts";
 import { LocalModels } from "../../src/models/local-models.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { cpuSeconds } from "../../support/bench/process-usage.ts";
-import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { startEmbeddingEndpoint, vectorOf } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { writeModel } from "../../support/models/model-folder.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { cpuSeconds } from "../harness/process-usage.ts";
+import { quantile } from "../harness/statistics.ts";
+import { type Output, secondsSince } from "../harness/table.ts";
+import { writeModel } from "./model/model-folder.ts";
 
 export const OPTIONS = {
   batches: "1,8,32,64",

@@ -10,12 +10,12 @@ import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { BenchDatabase } from "../../support/bench/database.ts";
-import type { ImportCost } from "../../support/bench/import-file.ts";
-import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { randomNumbers } from "../../support/random.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { BenchDatabase } from "../harness/database.ts";
+import type { ImportCost } from "../harness/import-file.ts";
+import { mebibytes, type Output, secondsSince } from "../harness/table.ts";
 
 export const OPTIONS = { chunks: 100_000, dimension: 768 };
 type Options = typeof OPTIONS;

@@ -6,8 +6,8 @@
  * Prints the memory of the process after every tenth of the changes. The first tenth is the baseline.
  */
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { mebibytes } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { mebibytes } from "../harness/table.ts";
 import { Client } from "./client.ts";
 import { writeFiles, writeProject } from "./world.ts";
 

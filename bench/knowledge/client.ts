@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/db/client.ts";
-import type { BenchServer } from "../../support/bench/server.ts";
+import type { BenchServer } from "../harness/server.ts";
 import { type BenchProject, writeFiles } from "./world.ts";
 
 const POLL_MS = 10;

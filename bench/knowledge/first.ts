@@ -9,14 +9,14 @@
  * more, when all code is compiled, are the baseline.
  */
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";
-import { postRequest } from "../../support/bench/server.ts";
 import { Random } from "../../support/random.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
-import { synthesise } from "../../support/relevance/synthesise.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { type Latencies, LoadGenerator } from "../harness/load.ts";
+import { postRequest } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
+import { readCorpus } from "../relevance/corpus.ts";
+import { KINDS, knownItemQueries } from "../relevance/queries.ts";
+import { synthesise } from "../relevance/synthesise.ts";
 import { sourceOf, writeFiles, writeProject } from "./world.ts";
 
 export const OPTIONS = {

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BenchContext } from "../../support/bench/context.ts";
-import { secondsSince } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import type { BenchContext } from "../harness/context.ts";
+import { secondsSince } from "../harness/table.ts";
 import type { Client } from "./client.ts";
 import type { BenchProject, Source } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import { readTextSnapshot } from "../../src/indexing/text/text-snapshot.ts";
 import { type KnowledgeDocument, newView, openSegment } from "../../src/text/index.ts";
-import type { Output } from "../../support/bench/table.ts";
 import { lookUp } from "../../support/requests.ts";
-import { mean, median, quantile } from "../../support/statistics.ts";
+import { mean, median, quantile } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
 import { baselines } from "./baseline.ts";
 import type { BenchProject } from "./world.ts";
 

@@ -10,14 +10,14 @@
 import { embed } from "../../src/import/embedders/feature-hashing.ts";
 import { base64Of } from "../../src/shared/vector.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type Latencies, LoadGenerator } from "../../support/bench/load.ts";
-import { type BenchServer, postRequest } from "../../support/bench/server.ts";
 import { Random } from "../../support/random.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
-import { synthesise } from "../../support/relevance/synthesise.ts";
-import { median } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { type Latencies, LoadGenerator } from "../harness/load.ts";
+import { type BenchServer, postRequest } from "../harness/server.ts";
+import { median } from "../harness/statistics.ts";
+import { readCorpus } from "../relevance/corpus.ts";
+import { KINDS, knownItemQueries } from "../relevance/queries.ts";
+import { synthesise } from "../relevance/synthesise.ts";
 import { sourceOf, writeProject } from "./world.ts";
 
 export const OPTIONS = {

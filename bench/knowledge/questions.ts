@@ -13,19 +13,15 @@
  */
 
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { Output } from "../../support/bench/table.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { FRAMES, framed } from "../../support/relevance/frames.ts";
-import { RANKS, type SearchSystem } from "../../support/relevance/measure.ts";
-import {
-  type Kind,
-  type KnownItemQuery,
-  knownItemQueries,
-} from "../../support/relevance/queries.ts";
-import { synthesise } from "../../support/relevance/synthesise.ts";
-import { tessera } from "../../support/relevance/tessera.ts";
-import { median, quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { median, quantile } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
+import { readCorpus } from "../relevance/corpus.ts";
+import { FRAMES, framed } from "../relevance/frames.ts";
+import { RANKS, type SearchSystem } from "../relevance/measure.ts";
+import { type Kind, type KnownItemQuery, knownItemQueries } from "../relevance/queries.ts";
+import { synthesise } from "../relevance/synthesise.ts";
+import { tessera } from "../relevance/tessera.ts";
 
 export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,

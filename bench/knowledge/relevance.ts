@@ -11,13 +11,13 @@
 
 import { basename } from "node:path";
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { Output } from "../../support/bench/table.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { meanNdcg, readJudged } from "../../support/relevance/judged.ts";
-import { type Measurement, measure } from "../../support/relevance/measure.ts";
-import { KINDS, knownItemQueries } from "../../support/relevance/queries.ts";
-import { tessera } from "../../support/relevance/tessera.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { Output } from "../harness/table.ts";
+import { readCorpus } from "../relevance/corpus.ts";
+import { meanNdcg, readJudged } from "../relevance/judged.ts";
+import { type Measurement, measure } from "../relevance/measure.ts";
+import { KINDS, knownItemQueries } from "../relevance/queries.ts";
+import { tessera } from "../relevance/tessera.ts";
 import { baselines } from "./baseline.ts";
 
 export const OPTIONS = {

@@ -11,14 +11,14 @@
 
 import { basename } from "node:path";
 import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { Output } from "../../support/bench/table.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { meanNdcg, readJudged } from "../../support/relevance/judged.ts";
-import { measure, RANKS } from "../../support/relevance/measure.ts";
-import { knownItemQueries } from "../../support/relevance/queries.ts";
-import { MODES, Retriever, type VectorOf } from "../../support/relevance/retriever.ts";
-import { type Matrix, padded, readVectors } from "../../support/vector-files.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { Output } from "../harness/table.ts";
+import { type Matrix, padded, readVectors } from "../harness/vector-files.ts";
+import { readCorpus } from "../relevance/corpus.ts";
+import { meanNdcg, readJudged } from "../relevance/judged.ts";
+import { measure, RANKS } from "../relevance/measure.ts";
+import { knownItemQueries } from "../relevance/queries.ts";
+import { MODES, Retriever, type VectorOf } from "../relevance/retriever.ts";
 
 export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,

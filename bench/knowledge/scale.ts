@@ -4,13 +4,13 @@
  *   bun bench/knowledge/scale.ts [--folder FOLDER] [--documents 20000] [--items 100000]
  */
 import { buildSegment, mergeSegments, openSegment } from "../../src/text/index.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { mebibytes, type Output } from "../../support/bench/table.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { knownItemQueries } from "../../support/relevance/queries.ts";
-import { synthesise } from "../../support/relevance/synthesise.ts";
-import { median, quantile } from "../../support/statistics.ts";
 import { searchText, type TextView } from "../../support/text-search.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { median, quantile } from "../harness/statistics.ts";
+import { mebibytes, type Output } from "../harness/table.ts";
+import { readCorpus } from "../relevance/corpus.ts";
+import { knownItemQueries } from "../relevance/queries.ts";
+import { synthesise } from "../relevance/synthesise.ts";
 
 export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,

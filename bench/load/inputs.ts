@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { CommandError } from "../../src/cli/command-error.ts";
-import { loadVectors, type Matrix, padded, readNeighbours } from "../../support/vector-files.ts";
+import { loadVectors, type Matrix, padded, readNeighbours } from "../harness/vector-files.ts";
 import { generate, importRows, untilComplete } from "./data.ts";
 import type { LoadOptions } from "./options.ts";
 import { drawQueries, rowOf, sample } from "./queries.ts";

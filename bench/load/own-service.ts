@@ -1,5 +1,5 @@
 import { addApiKey, addEnvironment, addProject, addUser } from "../../support/accounts.ts";
-import type { BenchContext } from "../../support/bench/context.ts";
+import type { BenchContext } from "../harness/context.ts";
 
 /** A service with an empty database for this run, and a key of a user who owns the project. */
 export async function startOwnService(

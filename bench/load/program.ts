@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { callerDirectory } from "../../src/config/caller.ts";
-import { type BenchContext, COMMAND_LINE } from "../../support/bench/context.ts";
 import { cleanUp } from "../../support/cleanup.ts";
+import { type BenchContext, COMMAND_LINE } from "../harness/context.ts";
 
 const USAGE_STATUS = 2;
 

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { CommandError } from "../../src/cli/command-error.ts";
 import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { randomNumbers } from "../../support/random.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import type { Service } from "./service.ts";
 
 /** How a search body has its vector. */

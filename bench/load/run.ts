@@ -6,7 +6,7 @@
  * `--help` lists the options.
  */
 import { CommandError } from "../../src/cli/command-error.ts";
-import type { BenchContext } from "../../support/bench/context.ts";
+import type { BenchContext } from "../harness/context.ts";
 import { loadInputs } from "./inputs.ts";
 import { type LoadOptions, loadCommand } from "./options.ts";
 import { startOwnService } from "./own-service.ts";

@@ -1,4 +1,4 @@
-import type { Matrix } from "../../support/vector-files.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import { type Arrival, runLoad } from "./loops.ts";
 import { progress } from "./progress.ts";
 import { type Form, rawRequests } from "./queries.ts";

@@ -1,6 +1,6 @@
 import { exactSearch, MetricKind } from "usearch";
-import { mean } from "../../support/statistics.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import { mean } from "../harness/statistics.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import { rowOfHit } from "./data.ts";
 import { jsonBody, rowOf } from "./queries.ts";
 import type { Service } from "./service.ts";

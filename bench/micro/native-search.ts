@@ -12,10 +12,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
-import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { cpuMicroseconds } from "../harness/process-usage.ts";
+import { mebibytes, type Output, secondsSince } from "../harness/table.ts";
 
 export const OPTIONS = {
   vectors: 50_000,

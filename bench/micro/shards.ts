@@ -16,13 +16,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { appendRows, rangesOf } from "../../support/bench/append-rows.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { cpuMicroseconds, type Spent, spentBy, sumOf } from "../../support/bench/process-usage.ts";
-import { type Output, secondsSince } from "../../support/bench/table.ts";
-import { median, quantile } from "../../support/statistics.ts";
-import type { Matrix } from "../../support/vector-files.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { appendRows, rangesOf } from "../harness/append-rows.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { cpuMicroseconds, type Spent, spentBy, sumOf } from "../harness/process-usage.ts";
+import { median, quantile } from "../harness/statistics.ts";
+import { type Output, secondsSince } from "../harness/table.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import { Baseline, ratioText } from "../recall/usearch.ts";
 
 export const OPTIONS = {

@@ -13,13 +13,13 @@
  * node is stopped and started in turn, under the same load.
  */
 import type { Sql } from "../../src/db/client.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { BenchServer } from "../../support/bench/server.ts";
-import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { startNginx } from "../../support/processes/nginx.ts";
 import { freePort } from "../../support/processes/ports.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { BenchServer } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
+import { mebibytes, type Output } from "../harness/table.ts";
+import { startNginx } from "./nginx.ts";
 import { type Seen, SteadyLoad, searchOnce } from "./steady-load.ts";
 import { untilComplete, untilCopied } from "./until.ts";
 import { type BenchProject, writeProjects, zipfSizes } from "./world.ts";

@@ -8,10 +8,10 @@
  * was killed takes to start again; requests are counted until `--after` seconds later.
  */
 import { loadavg } from "node:os";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
 import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import { searchOnce } from "./steady-load.ts";
 import { untilComplete } from "./until.ts";
 import { writeProjects } from "./world.ts";

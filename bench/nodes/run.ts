@@ -9,12 +9,12 @@
  * is the baseline.
  */
 
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { BenchServer } from "../../support/bench/server.ts";
-import { mebibytes, type Output } from "../../support/bench/table.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { startNginx } from "../../support/processes/nginx.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { BenchServer } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
+import { mebibytes, type Output } from "../harness/table.ts";
+import { startNginx } from "./nginx.ts";
 import { untilComplete } from "./until.ts";
 import { type BenchProject, unequalSizes, writeProjects } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { randomNumbers } from "../../support/random.ts";
-import { quantile } from "../../support/statistics.ts";
+import { quantile } from "../harness/statistics.ts";
 import { type BenchProject, totalOf } from "./world.ts";
 
 /** How the searches that were sent in a second ended. */

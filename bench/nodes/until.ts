@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { BenchServer } from "../../support/bench/server.ts";
+import type { BenchServer } from "../harness/server.ts";
 
 /** Graphs are built meanwhile, and nodes report their memory twice per second. */
 const SETTLE_MS = 1_000;

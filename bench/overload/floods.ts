@@ -10,9 +10,9 @@
  */
 import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addMember, addProject, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type BenchServer, postRequest } from "../../support/bench/server.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { type BenchServer, postRequest } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
 import {
   makeWorld,
   PROJECT_ID,

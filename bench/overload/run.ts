@@ -14,10 +14,10 @@
  */
 import { availableParallelism, loadavg } from "node:os";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type BenchServer, postRequest } from "../../support/bench/server.ts";
-import type { Output } from "../../support/bench/table.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { type BenchServer, postRequest } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
 import {
   makeWorld,
   PROJECT_ID,

@@ -10,9 +10,9 @@
 import { loadavg } from "node:os";
 import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type BenchServer, postRequest } from "../../support/bench/server.ts";
-import { quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { type BenchServer, postRequest } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
 import { Load } from "./load.ts";
 import type { Stream, StreamResult } from "./load-process.ts";
 

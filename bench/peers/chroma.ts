@@ -1,9 +1,9 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cpuSeconds } from "../../support/bench/process-usage.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { freePort } from "../../support/processes/ports.ts";
+import { cpuSeconds } from "../harness/process-usage.ts";
 import { installed, platform } from "./install.ts";
 import { batches, type Peer, rowOf, send, Unavailable } from "./peer.ts";
 

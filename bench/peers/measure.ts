@@ -1,6 +1,6 @@
 import { exactSearch, MetricKind } from "usearch";
-import { mean, median, quantile } from "../../support/statistics.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import { mean, median, quantile } from "../harness/statistics.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import { type Peer, rowOf } from "./peer.ts";
 
 /** Queries that recall is measured on. */

@@ -1,4 +1,4 @@
-import type { Matrix } from "../../support/vector-files.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 
 /** What a peer needs to be measured; rows are the numbers of its vectors. */
 export interface Peer {

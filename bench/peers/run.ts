@@ -13,8 +13,8 @@
  * comparable, is in bench/peers/README.md.
  */
 
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { type Output, secondsSince } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { type Output, secondsSince } from "../harness/table.ts";
 import { generate } from "../load/data.ts";
 import { chroma } from "./chroma.ts";
 import { lancedb } from "./lancedb.ts";

@@ -1,6 +1,6 @@
-import type { BenchContext } from "../../support/bench/context.ts";
-import { cpuSeconds } from "../../support/bench/process-usage.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import type { BenchContext } from "../harness/context.ts";
+import { cpuSeconds } from "../harness/process-usage.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import { importRows, rowOfHit, untilComplete } from "../load/data.ts";
 import { startOwnService } from "../load/own-service.ts";
 import { Service } from "../load/service.ts";

@@ -1,5 +1,5 @@
 import { Random } from "../../support/random.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 
 /** In which order the rows arrive, and which of them a scope contains. */
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { appendRows, rangesOf } from "../../support/bench/append-rows.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import { appendRows, rangesOf } from "../harness/append-rows.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 
 /** Scores are sums in another order in each engine, so equal ones differ by a little. */
 const TOLERANCE = 1e-6;

@@ -11,12 +11,13 @@
  * All in one process, without HTTP. Files are .f32 and .f16 (little-endian, with --dimension), .fvecs
  * or .npy. `--count` is the number of queries per kind.
  */
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { cpuMicroseconds } from "../../support/bench/process-usage.ts";
-import type { Output } from "../../support/bench/table.ts";
+
 import { temporaryFolder } from "../../support/folders.ts";
-import { mean } from "../../support/statistics.ts";
-import { type Matrix, padded } from "../../support/vector-files.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { cpuMicroseconds } from "../harness/process-usage.ts";
+import { mean } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
+import { type Matrix, padded } from "../harness/vector-files.ts";
 import { orderOf, rowsOf } from "./arrangement.ts";
 import { type DataSet, dataSets, rowOf } from "./data-sets.ts";
 import { foundOf, Project } from "./project.ts";

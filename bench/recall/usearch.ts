@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Index, MetricKind, ScalarKind } from "usearch";
-import { cpuMicroseconds, type Spent, spentBy, sumOf } from "../../support/bench/process-usage.ts";
-import { mean } from "../../support/statistics.ts";
-import type { Matrix } from "../../support/vector-files.ts";
+import { cpuMicroseconds, type Spent, spentBy, sumOf } from "../harness/process-usage.ts";
+import { mean } from "../harness/statistics.ts";
+import type { Matrix } from "../harness/vector-files.ts";
 import { foundOf } from "./project.ts";
 
 const EXPANSIONS = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1_024];

@@ -8,17 +8,12 @@
  */
 import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addProject, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import {
-  getRequests,
-  measureInTurns,
-  type Throughput,
-  throughputRatio,
-} from "../../support/bench/load.ts";
-import type { Output } from "../../support/bench/table.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
-import { median } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { getRequests, measureInTurns, type Throughput, throughputRatio } from "../harness/load.ts";
+import { median } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
 
 export const OPTIONS = { seconds: 2, rounds: 5 };
 type Options = typeof OPTIONS;

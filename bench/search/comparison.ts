@@ -1,8 +1,8 @@
-import type { BenchContext } from "../../support/bench/context.ts";
-import type { Latencies, LoadGenerator } from "../../support/bench/load.ts";
-import { type Address, type BenchServer, postRequest } from "../../support/bench/server.ts";
-import type { Output } from "../../support/bench/table.ts";
-import { median } from "../../support/statistics.ts";
+import type { BenchContext } from "../harness/context.ts";
+import type { Latencies, LoadGenerator } from "../harness/load.ts";
+import { type Address, type BenchServer, postRequest } from "../harness/server.ts";
+import { median } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
 import type { Baseline } from "./baseline.ts";
 import { searchPath, type World } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import { generateKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { readVectors } from "../../support/vector-files.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { readVectors } from "../harness/vector-files.ts";
 import {
   chunkId,
   idOf,

@@ -9,11 +9,11 @@
  * warm, or cold: another one with each request. Then the time until a change of frontmatter is filtered.
  * `--vectors` reads a file of vectors instead of generating clusters, `--data` keeps the database.
  */
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { LoadGenerator } from "../../support/bench/load.ts";
-import { type BenchServer, postRequest } from "../../support/bench/server.ts";
-import type { Output } from "../../support/bench/table.ts";
-import { median, quantile } from "../../support/statistics.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { LoadGenerator } from "../harness/load.ts";
+import { type BenchServer, postRequest } from "../harness/server.ts";
+import { median, quantile } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
 import {
   contentOf,
   type FilteredWorld,

@@ -6,8 +6,8 @@
  * `--settle` is how many seconds a server gets to finish its graph and its snapshot.
  */
 
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { mebibytes, secondsSince } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { mebibytes, secondsSince } from "../harness/table.ts";
 import { idOf, makeWorld, PROJECT_ID, writeWorld } from "./world.ts";
 
 export const OPTIONS = { chunks: 20_000, dimension: 1_536, releases: 1_000, settle: 3 };

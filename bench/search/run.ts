@@ -13,11 +13,11 @@
  */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { LoadGenerator } from "../../support/bench/load.ts";
-import type { BenchServer } from "../../support/bench/server.ts";
-import { mebibytes, type Output, secondsSince } from "../../support/bench/table.ts";
 import type { DataKind } from "../../support/vectors.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { LoadGenerator } from "../harness/load.ts";
+import type { BenchServer } from "../harness/server.ts";
+import { mebibytes, type Output, secondsSince } from "../harness/table.ts";
 import { type Baseline, openBaselines } from "./baseline.ts";
 import { type Bench, CLIENTS, compare, payloads, startBare } from "./comparison.ts";
 import { trueNeighbours } from "./truth.ts";

@@ -19,12 +19,12 @@ import {
   addUser,
   type Project,
 } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { BenchServer } from "../../support/bench/server.ts";
-import { type Output, secondsSince } from "../../support/bench/table.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { quantile } from "../../support/statistics.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { BenchServer } from "../harness/server.ts";
+import { quantile } from "../harness/statistics.ts";
+import { type Output, secondsSince } from "../harness/table.ts";
 import { commitChunks } from "./commit.ts";
 
 export const OPTIONS = {

@@ -1,7 +1,7 @@
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
-import { readVectors } from "../../support/vector-files.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { readVectors } from "../harness/vector-files.ts";
 
 /** The project that the benchmark searches: files of ten chunks, and releases with some of them. */
 export interface World {

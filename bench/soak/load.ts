@@ -1,4 +1,4 @@
-import type { BenchServer } from "../../support/bench/server.ts";
+import type { BenchServer } from "../harness/server.ts";
 import type { SoakProject, SoakWorld } from "./world.ts";
 
 const [OK_MIN, OK_MAX, OVERLOADED] = [200, 299, 503];

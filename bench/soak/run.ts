@@ -14,9 +14,9 @@
  * `--no-check` only reports.
  */
 import { writeFileSync } from "node:fs";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import type { BenchServer } from "../../support/bench/server.ts";
-import { type Output, secondsSince } from "../../support/bench/table.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import type { BenchServer } from "../harness/server.ts";
+import { type Output, secondsSince } from "../harness/table.ts";
 import { SoakLoad } from "./load.ts";
 import { plot } from "./plot.ts";
 import { type Sample, SERIES, type Trend, takeSample, trendsOf } from "./sampler.ts";

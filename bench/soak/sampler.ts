@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { BenchServer } from "../../support/bench/server.ts";
+import type { BenchServer } from "../harness/server.ts";
 import { memoryByKind } from "./memory-kinds.ts";
 
 interface Series {

@@ -8,13 +8,13 @@
  */
 import examples from "@octokit/webhooks-examples";
 import { addProject, addUser } from "../../support/accounts.ts";
-import { type BenchContext, runBenchmark } from "../../support/bench/context.ts";
-import { measureInTurns, type Throughput, throughputRatio } from "../../support/bench/load.ts";
-import type { Output } from "../../support/bench/table.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
-import { median } from "../../support/statistics.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
+import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { measureInTurns, type Throughput, throughputRatio } from "../harness/load.ts";
+import { median } from "../harness/statistics.ts";
+import type { Output } from "../harness/table.ts";
 
 export const OPTIONS = { seconds: 2, rounds: 5 };
 type Options = typeof OPTIONS;

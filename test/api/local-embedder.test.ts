@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { POISON, writeModel } from "../../bench/embedding/model/model-folder.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { POISON, writeModel } from "../../support/models/model-folder.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { needs } from "../../support/programs.ts";

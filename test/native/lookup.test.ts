@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { readCorpus } from "../../bench/relevance/corpus.ts";
+import { FRAMES, framed } from "../../bench/relevance/frames.ts";
+import { knownItemQueries } from "../../bench/relevance/queries.ts";
 import { closeTextView, lookUpText, openTextView, stem } from "../../native/text.ts";
 import {
   buildSegment,
@@ -8,9 +11,6 @@ import {
   openSegment,
 } from "../../src/text/index.ts";
 import { Random } from "../../support/random.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { FRAMES, framed } from "../../support/relevance/frames.ts";
-import { knownItemQueries } from "../../support/relevance/queries.ts";
 import { pathsOf, searchText, type TextHit, type TextView } from "../../support/text-search.ts";
 import { dealtView, documentOf, viewOf } from "../unit/text/documents.ts";
 import { lookUpByReference } from "./lookup-reference/page.ts";

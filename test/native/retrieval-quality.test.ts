@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { readCorpus } from "../../bench/relevance/corpus.ts";
+import { type JudgedQuery, meanNdcg, meanReciprocalRank } from "../../bench/relevance/judged.ts";
+import { knownItemQueries } from "../../bench/relevance/queries.ts";
+import { MODES, Retriever } from "../../bench/relevance/retriever.ts";
 import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
 import { parseMarkdown } from "../../src/markdown/index.ts";
 import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { Random } from "../../support/random.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { type JudgedQuery, meanNdcg, meanReciprocalRank } from "../../support/relevance/judged.ts";
-import { knownItemQueries } from "../../support/relevance/queries.ts";
-import { MODES, Retriever } from "../../support/relevance/retriever.ts";
 
 /** What chance may take from a mean of few queries, as a share of it. */
 const SHARE_MIN = 0.98;

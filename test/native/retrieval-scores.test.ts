@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { readCorpus } from "../../bench/relevance/corpus.ts";
+import { Retriever } from "../../bench/relevance/retriever.ts";
 import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
 import { WEAK_SCORE } from "../../src/shared/limits.ts";
 import { randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
-import { readCorpus } from "../../support/relevance/corpus.ts";
-import { Retriever } from "../../support/relevance/retriever.ts";
 
 const documents = readCorpus(`${import.meta.dir}/../../fixtures/docs`);
 const passages = documents.map(({ title, content }) => embedPassage([title], content));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { BenchContext } from "../../../bench/harness/context.ts";
+import { helpText, parseOptions, type Values } from "../../../bench/harness/options.ts";
 import { bodiesCommand } from "../../../bench/load/bodies.ts";
 import { loadCommand } from "../../../bench/load/options.ts";
-import type { BenchContext } from "../../../support/bench/context.ts";
-import { helpText, parseOptions, type Values } from "../../../support/bench/options.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { runCommand } from "../../../support/processes/process.ts";
 import { lacks } from "../../../support/programs.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { OPTIONS, run } from "../../../bench/console/first-paint.ts";
-import { helpText } from "../../../support/bench/options.ts";
+import { helpText } from "../../../bench/harness/options.ts";
 import { needs } from "../../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import type { BenchContext } from "../../../bench/harness/context.ts";
+import { BenchServer } from "../../../bench/harness/server.ts";
+import { Output, secondsSince } from "../../../bench/harness/table.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { serve } from "../../../src/serve.ts";
-import type { BenchContext } from "../../../support/bench/context.ts";
-import { BenchServer } from "../../../support/bench/server.ts";
-import { Output, secondsSince } from "../../../support/bench/table.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { memoryFolder } from "../../../support/folders.ts";
 import { callCommand } from "../../../support/processes/command.ts";

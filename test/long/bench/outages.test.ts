@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { helpText } from "../../../bench/harness/options.ts";
 import { OPTIONS, run } from "../../../bench/nodes/outages.ts";
-import { helpText } from "../../../support/bench/options.ts";
 import { lacks } from "../../../support/programs.ts";
 import { inProcess } from "./in-process.ts";
 

@@ -9,6 +9,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { median } from "../../../bench/harness/statistics.ts";
 import { openDatabase } from "../../../src/db/client.ts";
 import { vectorText } from "../../../src/pgvector/codes.ts";
 import { tablesOf } from "../../../src/pgvector/tables.ts";
@@ -21,7 +22,6 @@ import {
   type TestVersion,
 } from "../../../support/api/versions.ts";
 import { runProgram } from "../../../support/processes/run-program.ts";
-import { median } from "../../../support/statistics.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 import {
   best,

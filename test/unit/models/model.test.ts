@@ -3,18 +3,18 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
 import fc from "fast-check";
-import type { ModelConfig } from "../../../src/config/embedders.ts";
-import { type LocalModel, resolveModel } from "../../../src/models/local-model.ts";
-import { Model } from "../../../src/models/server/model.ts";
-import { ModelTokenizer } from "../../../src/models/server/tokens.ts";
-import { temporaryFolder } from "../../../support/folders.ts";
-import { bertForward } from "../../../support/models/bert.ts";
+import { bertForward } from "../../../bench/embedding/model/bert.ts";
 import {
   BERT_TOKENS,
   type TestModel,
   UNIGRAM_PIECES,
   writeModel,
-} from "../../../support/models/model-folder.ts";
+} from "../../../bench/embedding/model/model-folder.ts";
+import type { ModelConfig } from "../../../src/config/embedders.ts";
+import { type LocalModel, resolveModel } from "../../../src/models/local-model.ts";
+import { Model } from "../../../src/models/server/model.ts";
+import { ModelTokenizer } from "../../../src/models/server/tokens.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
 import { needs, programPath } from "../../../support/programs.ts";
 
 needs("onnxruntime");

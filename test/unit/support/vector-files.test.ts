@@ -3,8 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parquetWriteBuffer } from "hyparquet-writer";
+import {
+  loadVectors,
+  padded,
+  readNeighbours,
+  readVectors,
+} from "../../../bench/harness/vector-files.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
-import { loadVectors, padded, readNeighbours, readVectors } from "../../../support/vector-files.ts";
 
 const ROWS = 3;
 const DIMENSION = 4;

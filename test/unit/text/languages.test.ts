@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readCorpus } from "../../../bench/relevance/corpus.ts";
+import { RANKS } from "../../../bench/relevance/measure.ts";
+import { tessera } from "../../../bench/relevance/tessera.ts";
 import type { KnowledgeDocument } from "../../../src/text/index.ts";
-import { readCorpus } from "../../../support/relevance/corpus.ts";
-import { RANKS } from "../../../support/relevance/measure.ts";
-import { tessera } from "../../../support/relevance/tessera.ts";
 import { documentOf } from "./documents.ts";
 
 const handbook = readCorpus(`${import.meta.dir}/../../../fixtures/docs`);

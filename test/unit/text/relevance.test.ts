@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { readCorpus } from "../../../support/relevance/corpus.ts";
-import { measure, RANKS } from "../../../support/relevance/measure.ts";
-import { KINDS, knownItemQueries } from "../../../support/relevance/queries.ts";
-import { synthesise } from "../../../support/relevance/synthesise.ts";
-import { tessera } from "../../../support/relevance/tessera.ts";
-import { mean } from "../../../support/statistics.ts";
+import { mean } from "../../../bench/harness/statistics.ts";
+import { readCorpus } from "../../../bench/relevance/corpus.ts";
+import { measure, RANKS } from "../../../bench/relevance/measure.ts";
+import { KINDS, knownItemQueries } from "../../../bench/relevance/queries.ts";
+import { synthesise } from "../../../bench/relevance/synthesise.ts";
+import { tessera } from "../../../bench/relevance/tessera.ts";
 
 const HANDBOOK = `${import.meta.dir}/../../../fixtures/docs`;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { RANKS } from "../../../support/relevance/measure.ts";
+import { RANKS } from "../../../bench/relevance/measure.ts";
 import { pathsOf, searchText, type TextView } from "../../../support/text-search.ts";
 import { documentOf, viewOf } from "./documents.ts";
 

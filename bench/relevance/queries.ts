@@ -1,5 +1,5 @@
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { Random } from "../random.ts";
+import { Random } from "../../support/random.ts";
 
 /** Ways to ask for a document that one knows to exist. */
 export const KINDS = ["title", "typo", "prefix", "description", "heading", "content"] as const;

@@ -1,7 +1,7 @@
 /** Writes folders with small models, as those of real ones are. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { programPath } from "../programs.ts";
+import { programPath } from "../../../support/programs.ts";
 import { type BertShape, type BertWeights, bertOnnx, bertWeights } from "./bert.ts";
 
 /** Words that the model knows; those of a group mean the same. */

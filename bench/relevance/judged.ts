@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseMarkdown } from "../../src/markdown/index.ts";
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { mean } from "../statistics.ts";
+import { mean } from "../harness/statistics.ts";
 import type { SearchSystem } from "./measure.ts";
 
 /** A query and the paths of all documents that people judged relevant to it. */

@@ -1,5 +1,5 @@
 import type { KnowledgeDocument } from "../../src/text/index.ts";
-import { Random } from "../random.ts";
+import { Random } from "../../support/random.ts";
 
 /**
  * Generates many documents from few by combining titles, headings and paragraphs of different ones.

@@ -1,4 +1,4 @@
-import { PROJECT_ROOT } from "../processes/process.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { secondsSince } from "./table.ts";
 
 export interface ImportCost {

@@ -1,8 +1,8 @@
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { onCleanup } from "../cleanup.ts";
-import { temporaryFolder } from "../folders.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 
 export interface BenchDatabase {
   /** Where a server keeps its files, and the embedded PostgreSQL its own. */

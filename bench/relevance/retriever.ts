@@ -7,7 +7,7 @@ import {
   newView,
   type SharedView,
 } from "../../src/text/index.ts";
-import { retrieve } from "../requests.ts";
+import { retrieve } from "../../support/requests.ts";
 
 type Mode = RetrieveRequest["mode"];
 export const MODES: readonly Mode[] = ["keyword", "semantic", "hybrid"];

@@ -1,5 +1,5 @@
 /** A small encoder of the shape of BERT with weights from a seed: as an ONNX model, and computed here. */
-import { randomNumbers } from "../random.ts";
+import { randomNumbers } from "../../../support/random.ts";
 import { OnnxGraph } from "./onnx.ts";
 
 export interface BertShape {

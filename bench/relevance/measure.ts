@@ -1,4 +1,4 @@
-import { mean, quantile } from "../statistics.ts";
+import { mean, quantile } from "../harness/statistics.ts";
 import { KINDS, type Kind, type KnownItemQuery } from "./queries.ts";
 
 /** Number of results considered: the most that the lookup operation returns. */

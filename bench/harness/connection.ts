@@ -1,4 +1,4 @@
-import { ResponseReader } from "../response-reader.ts";
+import { ResponseReader } from "../../support/response-reader.ts";
 
 /** What one keep-alive connection sends, and who hears of the answers. */
 export interface Exchange {

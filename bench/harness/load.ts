@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { onCleanup } from "../cleanup.ts";
-import { median, quantile } from "../statistics.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import { exchange } from "./connection.ts";
 import type { LoadOrder, LoadResult } from "./load-process.ts";
 import { cpuSeconds } from "./process-usage.ts";
 import type { Address } from "./server.ts";
+import { median, quantile } from "./statistics.ts";
 
 const WARM_UP_MAX_MS = 1_000;
 

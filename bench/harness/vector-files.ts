@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
-import { DIMENSIONS } from "../src/shared/limits.ts";
+import { DIMENSIONS } from "../../src/shared/limits.ts";
 
 /** Vectors one after another, as a file or a generator gives them. */
 export interface Matrix {

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onCleanup } from "../cleanup.ts";
-import { temporaryFolder } from "../folders.ts";
-import { programPath } from "../programs.ts";
-import { until } from "../until.ts";
-import { onFreePort } from "./ports.ts";
-import { PROJECT_ROOT } from "./process.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { onFreePort } from "../../support/processes/ports.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { programPath } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 
 /**
  * Starts nginx with the configuration of `deploy/balancer`, in front of nodes at these URLs. Only addresses

@@ -1,5 +1,5 @@
 import { buildSegment, type KnowledgeDocument, openSegment } from "../../src/text/index.ts";
-import { pathsOf, searchText } from "../text-search.ts";
+import { pathsOf, searchText } from "../../support/text-search.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";
 
 /**

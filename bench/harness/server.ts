@@ -1,5 +1,5 @@
-import { onCleanup } from "../cleanup.ts";
-import { PROJECT_ROOT, startServer } from "../processes/process.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { PROJECT_ROOT, startServer } from "../../support/processes/process.ts";
 import { anonymousBytes, cpuSeconds } from "./process-usage.ts";
 
 const POLL_MS = 20;

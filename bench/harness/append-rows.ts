@@ -1,5 +1,5 @@
 import * as native from "../../native/index.ts";
-import type { Matrix } from "../vector-files.ts";
+import type { Matrix } from "./vector-files.ts";
 
 const BATCH_ROWS = 2_000;
 
