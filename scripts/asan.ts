@@ -10,7 +10,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addonPath, build } from "../native/build.ts";
-import { helpIfAsked } from "../support/help.ts";
+import { helpIfAsked } from "./help.ts";
 
 helpIfAsked(`usage: npm run test:asan
 

@@ -3,7 +3,7 @@
  * `bun scripts/client-types.ts http://127.0.0.1:3000/docs/json`.
  */
 import { join } from "node:path";
-import { clientTypes } from "../support/openapi-types.ts";
+import { clientTypes } from "./openapi-types.ts";
 
 const [address = "http://127.0.0.1:3000/docs/json"] = process.argv.slice(2);
 const document = (await (await fetch(address)).json()) as Parameters<typeof clientTypes>[0];

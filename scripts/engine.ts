@@ -14,7 +14,6 @@ import { ENGINE_VARIABLE } from "../support/api/api.ts";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE } from "../support/processes/postgres.ts";
-import { type Counts, runTestFiles } from "../support/processes/test-process.ts";
 import { startCitus } from "../test/long/engine/citus.ts";
 import {
   type Engines,
@@ -25,6 +24,7 @@ import {
 } from "../test/long/engine/extensions.ts";
 import { startEngineServer } from "../test/long/engine/server.ts";
 import { BIN_VARIABLE, CITUS_VARIABLE } from "../test/long/engine/variables.ts";
+import { type Counts, runTestFiles } from "./test-process.ts";
 
 const USAGE = `usage: npm run test:engine -- [options] [paths]
 

@@ -1,5 +1,5 @@
 /** Adds up the results of the processes of each folder, and prints a line when the last of them has ended. */
-import type { Counts, Outcome } from "../support/processes/test-process.ts";
+import type { Counts, Outcome } from "./test-process.ts";
 
 interface Sums extends Counts {
   seconds: number;

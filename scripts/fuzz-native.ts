@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { callerDirectory } from "../src/config/caller.ts";
-import { FUZZ_TARGETS, type FuzzTarget } from "../support/fuzz-targets.ts";
+import { FUZZ_TARGETS, type FuzzTarget } from "./fuzz-targets.ts";
 
 const USAGE = `usage: npm run fuzz:native -- [options]
 

@@ -8,7 +8,7 @@
  */
 import { compileForRelease } from "../native/build.ts";
 import { nameOf, prebuiltPath, sealPrebuilt, type Target } from "../native/prebuilt.ts";
-import { helpIfAsked } from "../support/help.ts";
+import { helpIfAsked } from "./help.ts";
 
 const TARGETS: readonly Target[] = [
   { platform: "linux", arch: "x64" },

@@ -10,8 +10,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
-import { helpIfAsked } from "../support/help.ts";
 import { PROJECT_ROOT, startServer } from "../support/processes/process.ts";
+import { helpIfAsked } from "./help.ts";
 import { buildAddons } from "./release-native.ts";
 
 const USAGE = `usage: npm run release [-- linux-x64 linux-arm64 ...]

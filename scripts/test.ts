@@ -9,14 +9,6 @@ import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
 import {
-  type Counts,
-  execute,
-  type Outcome,
-  runCounting,
-  runTestFiles,
-  secondsByFile,
-} from "../support/processes/test-process.ts";
-import {
   missingPrograms,
   needsOf,
   type ProgramName,
@@ -36,6 +28,14 @@ import {
   recordSeconds,
   testFiles,
 } from "./test-groups.ts";
+import {
+  type Counts,
+  execute,
+  type Outcome,
+  runCounting,
+  runTestFiles,
+  secondsByFile,
+} from "./test-process.ts";
 
 const USAGE = `usage: npm test -- [options] [patterns]
        npm run test:all -- [options] [patterns]

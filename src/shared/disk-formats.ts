@@ -2,7 +2,7 @@
  * The versions of everything that the service writes to `DATA_DIR/index` and to SNAPSHOT_URL. A snapshot with another
  * version is refused and the index is rebuilt from the database, so an upgrade never reads bytes
  * that it would misunderstand. Raise a version whenever its layout or meaning changes, and write the
- * stored snapshot again (support/stored-snapshot.ts).
+ * stored snapshot again (test/unit/indexing/stored-snapshot.ts).
  */
 export const DISK_FORMATS = {
   /** `manifest.json` of a project: the database, the place in the change log, the checksum. */

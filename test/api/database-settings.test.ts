@@ -7,12 +7,12 @@ import { requireSession, sessionOf } from "../../src/db/session/session.ts";
 import { serve } from "../../src/serve.ts";
 import { startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
-import { deliveriesThrough, keyed } from "../../support/api/webhook-deliveries.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
 import { environment } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+import { deliveriesThrough, keyed } from "./webhook-deliveries.ts";
 
 /** What an administrator may have set for a database, each at its worst. */
 const SETTINGS = {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { deliveriesThrough, JSON_HEADERS, keyed } from "../../support/api/webhook-deliveries.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
+import { deliveriesThrough, JSON_HEADERS, keyed } from "./webhook-deliveries.ts";
 
 const api = await sharedApi();
 const { sql } = api;

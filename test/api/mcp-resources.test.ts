@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { addressOf, fileResource } from "../../src/api/mcp/resource-uris.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { assistantOf } from "../../support/api/assistant.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
+import { assistantOf } from "./mcp-client.ts";
 
 const FILES = {
   "a b/ä#1?.md": "# Odd path\n\nSnowdrops in the garden.",

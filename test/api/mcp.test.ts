@@ -5,7 +5,6 @@ import { McpHeaders } from "../../src/api/mcp/schema.ts";
 import { ANSWER_PIECE_BYTES } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { assistantOf } from "../../support/api/assistant.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -17,6 +16,7 @@ import {
   writeVersion,
 } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
+import { assistantOf } from "./mcp-client.ts";
 
 const DIMENSION = 768;
 const api = await sharedApi();

@@ -11,7 +11,7 @@ import {
   examplesOfOne,
   operationsOf,
   sendExample,
-} from "../../support/api/examples.ts";
+} from "./operation-examples.ts";
 
 /** Operations of the OpenAPI document whose path names nothing of a project, with the reason. */
 const OF_NO_PROJECT: Readonly<Record<string, string>> = {

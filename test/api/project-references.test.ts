@@ -9,13 +9,13 @@ import { RECORD_SCHEMAS } from "../../src/import/records/schemas.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { addProject, type Project } from "../../support/accounts.ts";
 import { type Caller, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
-import { type Example, examplesOf, sendExample } from "../../support/api/examples.ts";
 import { importsOf, ndjson } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
 import { commandNames } from "../cli/support.ts";
+import { type Example, examplesOf, sendExample } from "./operation-examples.ts";
 
 /** Two projects of one owner, who is a member of both: the slug of the second is the id of the first. */
 interface World {

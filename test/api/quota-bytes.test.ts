@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { type Answer, type Caller, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
-import { addWritableProject, sendWrite, WRITES } from "../../support/api/writes.ts";
 import { until } from "../../support/until.ts";
+import { addWritableProject, sendWrite, WRITES } from "./project-writes.ts";
 
 /** Far less than what each of these stores. */
 const ALLOWED_BYTES = 20_000;

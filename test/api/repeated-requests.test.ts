@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { sharedBilling } from "../../support/api/billing.ts";
-import { addDemo, type Example, examplesOfOne, operationsOf } from "../../support/api/examples.ts";
 import { until } from "../../support/until.ts";
+import { addDemo, type Example, examplesOfOne, operationsOf } from "./operation-examples.ts";
 
 const AT_ONCE = 20;
 const CODINGS = ["identity", "gzip", "br"] as const;

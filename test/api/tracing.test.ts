@@ -15,11 +15,11 @@ import {
 import { BillingProvider } from "../../support/api/billing-provider.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { attributesOf, Collector, type OtlpSpan } from "../../support/processes/otlp.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+import { attributesOf, Collector, type OtlpSpan } from "./otlp-collector.ts";
 
 needs("redis-server");
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi, withoutRequestId } from "../../support/api/api.ts";
 import { refusesBadCredentials } from "../../support/api/guards.ts";
-import { deliveriesThrough } from "../../support/api/webhook-deliveries.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
+import { deliveriesThrough } from "./webhook-deliveries.ts";
 
 const api = await sharedApi();
 const { sql } = api;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { deliveriesThrough, keyed } from "../../support/api/webhook-deliveries.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
+import { deliveriesThrough, keyed } from "./webhook-deliveries.ts";
 
 const api = await startApi({ env: { MAX_BODY_BYTES: "65536" } });
 const { sql } = api;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { beginDeletion } from "../../src/db/project-lock.ts";
 import { sharedApi } from "../../support/api/api.ts";
+import { callCommand } from "../../support/processes/command.ts";
+import { random, seedNotice } from "../../support/seed.ts";
 import {
   addWritableProject,
   sendWrite,
   WRITES,
   type WritableProject,
   writingOperations,
-} from "../../support/api/writes.ts";
-import { callCommand } from "../../support/processes/command.ts";
-import { random, seedNotice } from "../../support/seed.ts";
+} from "./project-writes.ts";
 
 const api = await sharedApi();
 const { sql } = api;

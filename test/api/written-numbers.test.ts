@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
-import { jsonObject, WRITTEN } from "../../support/json.ts";
 import { until } from "../../support/until.ts";
+import { jsonObject, WRITTEN } from "../unit/shared/json/written-numbers.ts";
 
 const api = await sharedApi();
 const member = await api.user();

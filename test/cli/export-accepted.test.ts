@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { startApi } from "../../support/api/api.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { jsonObject } from "../../support/json.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { SEED } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
+import { jsonObject } from "../unit/shared/json/written-numbers.ts";
 import { dump, openCli } from "./support.ts";
 
 const SAMPLES = 4;

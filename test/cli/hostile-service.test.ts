@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
-import { HOSTILE_BEHAVIOURS, startHostile } from "../../support/processes/hostile.ts";
+import { HOSTILE_BEHAVIOURS, startHostile } from "../faults/hostile-services.ts";
 
 const KEY = "tsr_key-of-the-user-that-nobody-else-may-see";
 /** Clears the screen, changes the title, begins a sequence in one byte, turns the text around. */

@@ -11,10 +11,10 @@ import { dirname, join } from "node:path";
 import { writeModel } from "../../bench/embedding/model/model-folder.ts";
 import type { Fault } from "../../support/faults.ts";
 import { memoryFolder, temporaryFolder } from "../../support/folders.ts";
-import { broken, COMMIT, startHub } from "../../support/models/hub.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { lacksSmallDisks, mountSmallDisk } from "../../support/processes/small-disk.ts";
 import { needs } from "../../support/programs.ts";
+import { broken, COMMIT, startHub } from "./model-hub.ts";
 import { ADA, DOCS, openCli, PRODUCTION } from "./support.ts";
 
 needs("onnxruntime");

@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { onCleanup } from "../../support/cleanup.ts";
-import { type Block, blocksOf, jsonDifference, missingLine } from "../../support/docs/blocks.ts";
-import { asOrdinaryUser, installForOrdinaryUser } from "../../support/processes/installation.ts";
 import { freePort } from "../../support/processes/ports.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { type Block, blocksOf, jsonDifference, missingLine } from "./document-examples.ts";
+import { asOrdinaryUser, installForOrdinaryUser } from "./installation.ts";
 
 /** The public part of the key that the README shows as that of the start. */
 const SHOWN_KEY = "tsr_sOWhT3MFNPXL";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/index.ts";
+import { clientTypes } from "../../scripts/openapi-types.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
-import { clientTypes } from "../../support/openapi-types.ts";
 import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;

@@ -7,13 +7,13 @@ import { ndjson } from "../../support/api/imports.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { startS3 } from "../../support/processes/s3.ts";
 import {
   lacksSmallDisks,
   mountSmallDisk,
   type SmallDisk,
 } from "../../support/processes/small-disk.ts";
 import { until } from "../../support/until.ts";
+import { startS3 } from "./s3.ts";
 
 const withoutDisk = lacksSmallDisks();
 const DISK_MB = 16;

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { startApi, type TestApi } from "../../support/api/api.ts";
 import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { startRelay } from "../../support/processes/relay.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
+import { startRelay } from "./relay.ts";
 
 const api = await startApi();
 const { sql } = api;

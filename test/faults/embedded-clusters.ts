@@ -10,7 +10,7 @@ import { dataFolder } from "../../support/processes/embedded.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 
-const PROGRAM = "support/processes/embedded-user.ts";
+const PROGRAM = "test/faults/embedded-user.ts";
 export function open(dataDir: string, log = (_line: string) => {}): Promise<EmbeddedDatabase> {
   return openEmbeddedDatabase({ dataDir, log });
 }

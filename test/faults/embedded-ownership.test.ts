@@ -83,7 +83,7 @@ async function pretender(dataDir: string, options = {}): Promise<number> {
 
 /** Another process that opens a data folder, and is killed, which leaves its PostgreSQL. */
 async function leaveServer(dataDir: string): Promise<void> {
-  const program = Bun.spawn([process.execPath, "support/processes/embedded-user.ts", dataDir], {
+  const program = Bun.spawn([process.execPath, "test/faults/embedded-user.ts", dataDir], {
     ...{ cwd: PROJECT_ROOT, stdin: "pipe", stdout: "pipe", stderr: "inherit" },
   });
   onCleanup(() => program.kill("SIGKILL"));

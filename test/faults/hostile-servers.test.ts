@@ -6,11 +6,7 @@ import { createJwtVerifier } from "../../src/auth/jwt.ts";
 import { remoteEmbedder } from "../../src/import/embedders/remote-embedder.ts";
 import { BucketObjects } from "../../src/indexing/copies/bucket-objects.ts";
 import { vectorOf } from "../../support/embedding-endpoint.ts";
-import {
-  HOSTILE_BEHAVIOURS,
-  type HostileServer,
-  startHostile,
-} from "../../support/processes/hostile.ts";
+import { HOSTILE_BEHAVIOURS, type HostileServer, startHostile } from "./hostile-services.ts";
 
 const SECRET = "the-secret-of-the-caller";
 const USER = "5f0c1a52-9d3e-4b7a-8d5e-0a1b2c3d4e5f";

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openApiTypes } from "../../scripts/openapi-types.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { openApiTypes } from "../../support/openapi-types.ts";
 import { ROOT } from "./sources.ts";
 
 const api = await sharedApi();

@@ -28,9 +28,9 @@ import { sessionOf } from "../../src/db/session/session.ts";
 import type { Scope } from "../../src/engine/requests/scope.ts";
 import { createLog } from "../../src/observability/log.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { fill, idOf } from "../../support/filled.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { fill, idOf } from "./filled.ts";
 
 /** A sequential scan of a smaller table is cheap. */
 const LARGE_ROWS = 1_000;

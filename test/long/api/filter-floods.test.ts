@@ -3,8 +3,8 @@ import { addEnvironment } from "../../../support/accounts.ts";
 import { type Answer, type Caller, sharedApi, type TestProject } from "../../../support/api/api.ts";
 import { importsOf } from "../../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../../support/api/versions.ts";
-import { hostileGlobs } from "../../../support/filters.ts";
 import { until } from "../../../support/until.ts";
+import { hostileGlobs } from "../../unit/shared/filter/filters.ts";
 
 const FILES = 60;
 const LONG = "a".repeat(200_000);

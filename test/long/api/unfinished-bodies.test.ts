@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { BODIES_MAX_BYTES, BODY_DEFAULT_MAX_BYTES } from "../../../src/shared/limits.ts";
 import { startApiProcess } from "../../../support/api/api.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
-import { residentMib } from "../../../support/processes/resident.ts";
 import { until } from "../../../support/until.ts";
+import { residentMib } from "./resident.ts";
 
 /** Their bodies together are several times as large as the service may take for all. */
 const CLIENTS = 600;

@@ -4,8 +4,8 @@ import { DIMENSIONS } from "../../../src/shared/limits.ts";
 import { startApiProcess, type TestKey, type TestProject } from "../../../support/api/api.ts";
 import { importsOf } from "../../../support/api/imports.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
-import { residentMib } from "../../../support/processes/resident.ts";
 import { until } from "../../../support/until.ts";
+import { residentMib } from "./resident.ts";
 
 const [DIMENSION] = DIMENSIONS;
 const CHUNKS = 16;

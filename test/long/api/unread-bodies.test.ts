@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { BODY_DEFAULT_MAX_BYTES } from "../../../src/shared/limits.ts";
 import { startApiProcess } from "../../../support/api/api.ts";
-import { residentMib } from "../../../support/processes/resident.ts";
 import { RawClient } from "../../../support/raw-client.ts";
+import { residentMib } from "./resident.ts";
 
 const CLIENTS = 128;
 const REQUESTS = 2_000;

@@ -7,9 +7,9 @@ import { callCommand } from "../../../support/processes/command.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { folderWithCluster } from "../../../support/processes/prepared-cluster.ts";
 import { PROJECT_ROOT, startServer, type TestServer } from "../../../support/processes/process.ts";
-import { startSystemPostgres } from "../../../support/processes/system-postgres.ts";
 import { lacks } from "../../../support/programs.ts";
 import { untilPasses } from "../../../support/until.ts";
+import { startSystemPostgres } from "./system-postgres.ts";
 
 /** Where the embedded PostgreSQL of a data folder is, as docs/operations.md explains. */
 function clusterOf(dataDir: string): string {

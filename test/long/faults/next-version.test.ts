@@ -5,10 +5,10 @@ import { shippedMigrations } from "../../../src/db/migrate.ts";
 import { addApiKey, addEnvironment, addProject, addUser } from "../../../support/accounts.ts";
 import { untilReady } from "../../../support/api/index-world.ts";
 import { base64Of, randomVector } from "../../../support/api/versions.ts";
-import { cloneService } from "../../../support/processes/clone.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 import { startServer } from "../../../support/processes/process.ts";
 import { until } from "../../../support/until.ts";
+import { cloneService } from "../../native/clone-service.ts";
 
 const NEWEST = shippedMigrations().at(-1)?.version as number;
 

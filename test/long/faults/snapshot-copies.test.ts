@@ -6,8 +6,8 @@ import { KnowledgeWorld } from "../../../support/api/knowledge-world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { startProxy } from "../../../support/processes/proxy.ts";
-import { S3_SECRET, startS3 } from "../../../support/processes/s3.ts";
 import { until } from "../../../support/until.ts";
+import { S3_SECRET, startS3 } from "../../faults/s3.ts";
 
 const COPIED = "as it was when the snapshot was copied";
 const STORED = "as the database has it now";

@@ -11,7 +11,7 @@ import {
   openStored,
   PROJECT,
   storedAnswers,
-} from "../../../support/stored-snapshot.ts";
+} from "./stored-snapshot.ts";
 
 const ANOTHER_VERSION = 99;
 

@@ -15,11 +15,11 @@ import {
   writeVersion,
 } from "../../../../support/api/versions.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
-import { hostileGlobs } from "../../../../support/filters.ts";
 import { dataFolder } from "../../../../support/processes/embedded.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 import { PLAIN } from "../../../../support/requests.ts";
 import { until } from "../../../../support/until.ts";
+import { hostileGlobs } from "../../shared/filter/filters.ts";
 
 const DIMENSION = 768;
 

@@ -13,7 +13,7 @@ import {
   hostileSteps,
   matchesPlainly,
   values,
-} from "../../../../support/filters.ts";
+} from "../../shared/filter/filters.ts";
 
 type Json = Record<string, unknown>;
 

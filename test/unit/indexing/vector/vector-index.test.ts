@@ -10,9 +10,9 @@ import type {
 } from "../../../../src/indexing/versions/version-index.ts";
 import { addDocument, emptyDocumentSet } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
-import { PLAIN_NAMES } from "../../../../support/plain-names.ts";
 import { until } from "../../../../support/until.ts";
 import { makeVectors } from "../../../../support/vectors.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
 
 const PROJECT = "vectors";
 const DIMENSION = 768;

@@ -10,7 +10,7 @@ import {
   hostileSteps,
   matchesPlainly,
   values,
-} from "../../../../support/filters.ts";
+} from "./filters.ts";
 
 type Json = Record<string, unknown>;
 

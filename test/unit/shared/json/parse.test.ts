@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { compareNumbers, exactNumber } from "../../../../src/shared/json/decimal.ts";
 import { keepOpaqueNumbers, withRounded } from "../../../../src/shared/json/opaque.ts";
 import { numberOf, parseJson } from "../../../../src/shared/json/parse.ts";
-import { jsonNumber, jsonText, WRITTEN } from "../../../../support/json.ts";
+import { jsonNumber, jsonText, WRITTEN } from "./written-numbers.ts";
 
 const Any = Type.Unknown();
 const Record = Type.Object({

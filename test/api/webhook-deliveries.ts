@@ -1,5 +1,5 @@
-import type { TestWebhook } from "../webhooks.ts";
-import type { TestApi } from "./api.ts";
+import type { TestApi } from "../../support/api/api.ts";
+import type { TestWebhook } from "../../support/webhooks.ts";
 
 export const JSON_HEADERS = { "content-type": "application/json" };
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { addConversation } from "../content.ts";
-import { addWebhook } from "../webhooks.ts";
-import type { Answer, Caller, Sending, TestApi, TestProject } from "./api.ts";
-import { importsOf, ndjson } from "./imports.ts";
-import { addInputRequest } from "./input-requests.ts";
+import type { Answer, Caller, Sending, TestApi, TestProject } from "../../support/api/api.ts";
+import { importsOf, ndjson } from "../../support/api/imports.ts";
+import { addInputRequest } from "../../support/api/input-requests.ts";
+import { addConversation } from "../../support/content.ts";
+import { addWebhook } from "../../support/webhooks.ts";
 
 /** A project that every operation can write to. */
 export interface WritableProject extends TestProject {

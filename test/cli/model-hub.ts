@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { onCleanup } from "../cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 export const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { onCleanup } from "../cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 const MEGABYTE = 1_048_576;
 const BOMB_BYTES = 256 * MEGABYTE;

@@ -1,9 +1,9 @@
 import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { onCleanup } from "../cleanup.ts";
-import { memoryFolder } from "../folders.ts";
-import { programPath } from "../programs.ts";
-import { onFreePort } from "./ports.ts";
+import { onCleanup } from "../../../support/cleanup.ts";
+import { memoryFolder } from "../../../support/folders.ts";
+import { onFreePort } from "../../../support/processes/ports.ts";
+import { programPath } from "../../../support/programs.ts";
 
 export type SystemPostgres = {
   /** The folder of pg_dump, pg_restore and the other tools of the same version. */

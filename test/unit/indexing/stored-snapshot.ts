@@ -1,27 +1,27 @@
 /**
  * A snapshot of a project as an earlier build wrote it, stored with the tests.
  *
- * `bun support/stored-snapshot.ts` writes it again. That is right only when a version in
+ * `bun test/unit/indexing/stored-snapshot.ts` writes it again. That is right only when a version in
  * src/shared/disk-formats.ts was raised on purpose: until then every build must read the stored files.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import * as native from "../native/index.ts";
-import * as testing from "../native/testing.ts";
-import { SnapshotStore } from "../src/indexing/snapshots/snapshot-store.ts";
-import { TextIndex } from "../src/indexing/text/text-index.ts";
-import { VectorIndex } from "../src/indexing/vector/vector-index.ts";
+import * as native from "../../../native/index.ts";
+import * as testing from "../../../native/testing.ts";
+import { SnapshotStore } from "../../../src/indexing/snapshots/snapshot-store.ts";
+import { TextIndex } from "../../../src/indexing/text/text-index.ts";
+import { VectorIndex } from "../../../src/indexing/vector/vector-index.ts";
 import type {
   ChunkRow,
   DocumentRow,
   VersionReader,
-} from "../src/indexing/versions/version-index.ts";
-import { type TextMessage, ViewStore } from "../src/text/index.ts";
-import { temporaryFolder } from "./folders.ts";
+} from "../../../src/indexing/versions/version-index.ts";
+import { type TextMessage, ViewStore } from "../../../src/text/index.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
+import { lookUp } from "../../../support/requests.ts";
+import { until } from "../../../support/until.ts";
 import { PLAIN_NAMES } from "./plain-names.ts";
-import { lookUp } from "./requests.ts";
-import { until } from "./until.ts";
 
 export const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
 /** What the manifest of the stored snapshot says. */
@@ -30,7 +30,7 @@ export const MANIFEST = {
   anchor: { seq: 41, at: "2025-01-01 00:00:00+00" },
   seq: 42,
 };
-const FOLDER = join(import.meta.dir, "..", "test", "fixtures", "snapshot");
+const FOLDER = join(import.meta.dir, "../../fixtures/snapshot");
 const ANSWERS = "answers.json";
 
 /** Enough vectors for a graph and for one sealed file; one direction has `SCALES` of them. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT_ROOT } from "../processes/process.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** A block of a page, between lines of three backticks. */
 export interface Block {

@@ -1,4 +1,4 @@
-import type { Sql } from "../src/db/client.ts";
+import type { Sql } from "../../src/db/client.ts";
 
 /** Rows of the larger tables: so many that the planner prefers an index to a sequential scan. */
 const ROWS = 4_000;

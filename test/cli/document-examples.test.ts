@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { jsonDifference, missingLine } from "../../../support/docs/blocks.ts";
+import { jsonDifference, missingLine } from "./document-examples.ts";
 
 const OUTPUT = `imported 74 records in 0.9 s (85 records/s): 1 project, 72 files
 API key:   tsr_sOWhT3MFNPXL_BvZZq1   until 2026-12-21

@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { onCleanup } from "../cleanup.ts";
-import type { Caller, TestApi } from "./api.ts";
+import type { Caller, TestApi } from "../../support/api/api.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 /** An assistant: the client of the protocol's own library, over HTTP. It is closed after the last test. */
 export async function assistantOf(api: TestApi, as: Caller): Promise<Client> {

@@ -1,6 +1,6 @@
 import { Glob } from "bun";
-import { onCleanup } from "../cleanup.ts";
-import { withRecentLogs } from "../service-logs.ts";
+import { onCleanup } from "../support/cleanup.ts";
+import { withRecentLogs } from "../support/service-logs.ts";
 
 /** Milliseconds per test, far more than any takes on a busy machine: only a test that hangs takes this long. */
 const TEST_TIMEOUT_MS = 600_000;

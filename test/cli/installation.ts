@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../folders.ts";
-import { PROJECT_ROOT } from "./process.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { PROJECT_ROOT } from "../../support/processes/process.ts";
 
 /** The account `nobody`, which exists everywhere and owns nothing. */
 const NOBODY = 65_534;

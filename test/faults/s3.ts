@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { onCleanup } from "../cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 const ACCESS_KEY = "TESTACCESSKEY";
 /** Tests look for it where it must not be. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Steps } from "../src/shared/filter/steps.ts";
+import type { Steps } from "../../../../src/shared/filter/steps.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,10 +1,10 @@
 import { PERMISSIONS } from "../../src/auth/principal.ts";
 import { createDemo } from "../../src/demo/create-demo.ts";
 import { createLog } from "../../src/observability/log.ts";
-import type { Project } from "../accounts.ts";
-import { temporaryFolder } from "../folders.ts";
-import type { Caller, TestApi } from "./api.ts";
-import type { Json } from "./openapi.ts";
+import type { Project } from "../../support/accounts.ts";
+import type { Caller, TestApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 
 /** An operation of the OpenAPI document. */
 export interface DocumentedOperation {

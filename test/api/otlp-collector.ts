@@ -1,4 +1,4 @@
-import { onCleanup } from "../cleanup.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 
 interface OtlpAttribute {
   readonly key: string;

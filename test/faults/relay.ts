@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, connect as open, type Socket } from "node:net";
-import { onCleanup } from "../cleanup.ts";
-import { type Fault, faultUntil } from "../faults.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { type Fault, faultUntil } from "../../support/faults.ts";
 
 export type Relay = {
   /** The URL of the database through the relay. */
