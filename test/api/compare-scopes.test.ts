@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
@@ -117,12 +112,5 @@ describe("GET /projects/{project_reference}/compare", () => {
       const { status, body } = await api.get(`${path}?${query}`, member);
       expect([status, body.errors[0].field]).toEqual([400, field]);
     }
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/compare",
   });
 });

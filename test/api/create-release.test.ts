@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
@@ -100,13 +95,5 @@ describe("POST /projects/{project_reference}/releases", () => {
       user_id: editor.userId,
       details: { release: "audited", environment: "production", files: 1 },
     });
-  });
-
-  const guarded = { api, method: "POST", path, json } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/releases",
   });
 });

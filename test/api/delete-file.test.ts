@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 
 const api = await sharedApi();
@@ -88,13 +83,5 @@ describe("DELETE /projects/{project_reference}/files/{file_reference}", () => {
     await api.join(reader, project, "member");
     const answer = await api.send("DELETE", pathOf("race.md"), { as: reader });
     expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
-  });
-
-  const guarded = { api, method: "DELETE", path: pathOf("guard.md") } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: editor, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/files/guard.md",
   });
 });

@@ -6,11 +6,6 @@ import {
   type TestApi,
   type TestProject,
 } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
@@ -20,7 +15,6 @@ const api = await sharedApi();
 const { sql } = api;
 const other = await startApi({ beside: api });
 const owner = await api.user();
-const guard = await api.project(owner);
 const { post } = importsOf(api, owner);
 const embedding = Buffer.from(randomVector(DIMENSION, 1).buffer).toString("base64");
 const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
@@ -164,14 +158,5 @@ describe("DELETE /projects/{project_reference}", () => {
     expect((await api.get(`/projects/${project.slug}`, owner)).status).toBe(200);
     const byId = `/projects/${project.id}?confirm=${project.slug}`;
     expect((await api.send("DELETE", byId, { as: owner })).status).toBe(204);
-  });
-
-  const path = `/projects/${guard.slug}?confirm=${guard.slug}`;
-  const guarded = { api, method: "DELETE", path } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project: guard });
-  hidesFromForeigners({
-    ...{ ...guarded, project: guard, member: owner, slug: "project-not-found" },
-    missingPath: `/projects/no-such-project?confirm=${guard.slug}`,
   });
 });

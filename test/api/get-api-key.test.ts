@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi, withoutRequestId } from "../../support/api/api.ts";
-import { refusesBadCredentials } from "../../support/api/guards.ts";
 
 const api = await sharedApi();
 const user = await api.user();
@@ -75,6 +74,4 @@ describe("GET /api-keys/{id}", () => {
     const scoped = await api.key(user, { scopes: ["api_keys.create"] });
     expect((await api.get(path, scoped)).status).toBe(403);
   });
-
-  refusesBadCredentials({ api, path });
 });

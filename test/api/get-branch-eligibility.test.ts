@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addBranch } from "../../support/content.ts";
 
@@ -151,16 +146,5 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
       expect(answer.status).toBe(404);
       expect(answer.body.slug).toBe("branch-not-found");
     }
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/projects/p-${randomUUID()}/branches/${branch}/eligibility`,
-    project,
-    slug: "project-not-found",
-    member,
   });
 });

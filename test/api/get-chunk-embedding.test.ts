@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { randomVector } from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
 
@@ -56,16 +51,5 @@ describe("GET /projects/{project_reference}/chunks/{chunk_id}/embedding", () => 
     const answer = await api.get(pathOf("none"), member);
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].field).toBe("chunk_id");
-  });
-
-  needsPermission({ api, path, project });
-  refusesBadCredentials({ api, path });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: pathOf(first!.id, randomUUID()),
-    project,
-    member,
-    slug: "project-not-found",
   });
 });

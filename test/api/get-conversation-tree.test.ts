@@ -2,11 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { TREE_MAX_BYTES, TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 
@@ -96,16 +91,5 @@ describe("GET /conversations/{id}/tree", () => {
     expect((await api.get(own, member)).status).toBe(200);
     expect((await api.get(own, colleague)).status).toBe(404);
     expect((await api.get(own, await api.key(member, { project }))).status).toBe(404);
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/conversations/${randomUUID()}/tree`,
-    project,
-    slug: "conversation-not-found",
-    member,
   });
 });

@@ -1,11 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { addConversation } from "../../support/content.ts";
 
 const api = await sharedApi();
@@ -112,10 +106,4 @@ describe("GET /conversations/{id}", () => {
     expect((await api.get(path, stranger, { "if-none-match": etag })).status).toBe(404);
     expect((await api.get(path, stranger, { "if-none-match": "*" })).status).toBe(404);
   });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  const missingPath = `/conversations/${randomUUID()}`;
-  const slug = "conversation-not-found" as const;
-  hidesFromForeigners({ api, path, missingPath, project, slug, member });
 });

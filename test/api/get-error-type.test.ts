@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { CATALOGUE, type Slug } from "../../src/problem/catalogue.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { refusesBadCredentials } from "../../support/api/guards.ts";
 
 /** The slugs that clients rely on. */
 const SLUGS: readonly Slug[] = [
@@ -159,6 +158,4 @@ describe("GET /errors/{slug}", () => {
     const json = await api.get("/errors/overloaded", caller, { "if-none-match": etag });
     expect(json.status).toBe(200);
   });
-
-  refusesBadCredentials({ api, path: "/errors/unauthorized" });
 });

@@ -2,11 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { cutVersions } from "../../src/embeddings/store.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 
 const api = await sharedApi();
@@ -144,12 +139,5 @@ describe("GET /projects/{project_reference}/files/{file_reference}", () => {
       expect(answer.status).toBe(status);
       expect(answer.body.slug).toBe(slug);
     }
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member, slug: "project-not-found" },
-    missingPath: `/projects/no-such-project/files/${encodeURIComponent("docs/a b%.md")}`,
   });
 });

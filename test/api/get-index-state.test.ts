@@ -4,11 +4,6 @@ import { noteParkedTask } from "../../src/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -160,16 +155,5 @@ describe("GET /projects/{project_reference}/index-state", () => {
       /^tessera_index_complete 1$/m.test(await read()),
     );
     expect(await read()).toMatch(/^tessera_index_graph_backlog 0$/m);
-  });
-
-  needsPermission({ api, path, project });
-  refusesBadCredentials({ api, path });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/projects/${randomUUID()}/index-state`,
-    project,
-    member,
-    slug: "project-not-found",
   });
 });

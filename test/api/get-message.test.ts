@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 
 const api = await sharedApi();
@@ -87,16 +82,5 @@ describe("GET /conversations/{conversation_id}/messages/{message_id}", () => {
     const changed = await api.get(path, member, { "if-none-match": etag });
     expect(changed.body.status).toBe("edited");
     await sql`UPDATE messages SET status = 'completed' WHERE id = ${second}`;
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/conversations/${randomUUID()}/messages/${randomUUID()}`,
-    project,
-    slug: "conversation-not-found",
-    member,
   });
 });

@@ -1,11 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 
 const api = await sharedApi();
 const member = await api.user();
@@ -51,16 +45,5 @@ describe("GET /projects/{project_reference}", () => {
     const { body } = await api.get(`/projects/${busy.slug}`, member);
     expect(body.releases.map(({ name }: { name: string }) => name)).toEqual(["v3", "v2", "v1"]);
     expect(body.users.map(({ role }: { role: string }) => role)).toEqual(["owner", "editor"]);
-  });
-
-  needsPermission({ api, path, project });
-  refusesBadCredentials({ api, path });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/projects/${randomUUID()}`,
-    project,
-    member,
-    slug: "project-not-found",
   });
 });

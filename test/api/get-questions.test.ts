@@ -5,11 +5,6 @@ import { transaction } from "../../src/db/transaction.ts";
 import { createLog } from "../../src/observability/log.ts";
 import type { QuestionDay } from "../../src/observability/question-counts.ts";
 import { sharedApi, startApi, type TestProject } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
@@ -134,13 +129,6 @@ describe("GET /projects/{project_reference}/questions", () => {
     await api.join(reader, project);
     const { status, body } = await api.get(path, reader);
     expect([status, body.slug]).toEqual([403, "permission-denied"]);
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/questions",
   });
 });
 

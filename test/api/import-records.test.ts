@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../src/shared/limits.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import {
   allChanged,
   allUnchanged,
@@ -237,10 +236,6 @@ describe("POST /projects/{project_reference}/import", () => {
     }
     expect(await read()).toMatchObject({ ...said, published_at });
   });
-
-  const path = `/projects/${guarded.slug}/import`;
-  refusesBadCredentials({ api, method: "POST", path });
-  needsPermission({ api, method: "POST", path, project: guarded });
 
   test("a foreign caller gets the answer for a project that does not exist", async () => {
     for (const { why, caller } of await api.foreigners(guarded)) {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
 const api = await sharedApi();
@@ -93,12 +92,4 @@ describe("GET /api-keys", () => {
     const answer = await api.get(`${path}?limit=0`, user);
     expect([answer.status, answer.body.errors[0].field]).toEqual([400, "limit"]);
   });
-
-  refusesBadCredentials({ api, path });
-});
-
-const member = await api.user();
-const project = await api.project(member);
-describe("permissions of GET /api-keys", () => {
-  needsPermission({ api, path, project });
 });

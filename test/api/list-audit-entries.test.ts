@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
 const api = await sharedApi();
@@ -92,12 +87,5 @@ describe("GET /projects/{project_reference}/audit", () => {
       const { status, body } = await api.get(path, user);
       expect([status, body.slug]).toEqual([403, "permission-denied"]);
     }
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/audit",
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { LISTED_MAX_BYTES, PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import {
@@ -8,11 +7,6 @@ import {
   startApiProcess,
   type TestProject,
 } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addChunks, addFile } from "../../support/content.ts";
 
@@ -226,17 +220,6 @@ describe("GET /projects/{project_reference}/chunks", () => {
       }),
       { numRuns: 40 },
     );
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/projects/p-${randomUUID()}/chunks`,
-    project,
-    slug: "project-not-found",
-    member,
   });
 });
 

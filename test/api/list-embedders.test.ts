@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 
 const api = await sharedApi();
 const caller = await api.user();
-const project = await api.project(caller);
 
 describe("GET /embedders", () => {
   test("lists those that a project may name, each with the dimension of its vectors", async () => {
@@ -17,8 +15,4 @@ describe("GET /embedders", () => {
       expect([made.status, made.body.embedder]).toEqual([201, name]);
     }
   });
-
-  const guarded = { api, path: "/embedders" };
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
 });

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
@@ -104,12 +99,5 @@ describe("GET /projects/{project_reference}/fields", () => {
     expect([none.status, none.body.slug]).toEqual([404, "release-not-found"]);
     const two = await api.get(`${path}?environment=production&release=v1`, member);
     expect([two.status, two.body.errors[0].field]).toEqual([400, "release"]);
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/fields",
   });
 });

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
@@ -161,12 +156,5 @@ describe("GET /projects/{project_reference}/files", () => {
       expect(answer.status).toBe(404);
       expect(answer.body.slug).toBe(`${kind}-not-found`);
     }
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/files",
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { LISTED_MAX_BYTES, PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
 const api = await sharedApi();
@@ -159,12 +158,4 @@ describe("GET /projects", () => {
       expect(answer.body.errors[0].field).toBe("limit");
     }
   });
-
-  refusesBadCredentials({ api, path: "/projects" });
-});
-
-const member = await api.user();
-const project = await api.project(member);
-describe("permissions of GET /projects", () => {
-  needsPermission({ api, path: "/projects", project });
 });

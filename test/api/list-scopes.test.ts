@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
@@ -62,14 +57,6 @@ for (const [list, names] of [
       const { next } = (await api.get(`${at(list)}?limit=1`, member)).body.page_info;
       const foreign = await api.get(next.replace(project.slug, other.slug), member);
       expect([foreign.status, foreign.body.slug]).toEqual([400, "invalid-cursor"]);
-    });
-
-    const guarded = { api, path: at(list) };
-    refusesBadCredentials(guarded);
-    needsPermission({ ...guarded, project });
-    hidesFromForeigners({
-      ...{ ...guarded, project, member, slug: "project-not-found" },
-      missingPath: `/projects/no-such-project/${list}`,
     });
   });
 }

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
@@ -72,12 +67,5 @@ describe("GET /projects/{project_reference}/slow-requests", () => {
     await api.join(reader, project);
     const { status, body } = await api.get(path, reader);
     expect([status, body.slug]).toEqual([403, "permission-denied"]);
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/slow-requests",
   });
 });

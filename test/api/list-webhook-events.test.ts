@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
@@ -81,17 +76,6 @@ describe("GET /projects/{project_reference}/webhook-events", () => {
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("limit");
   });
-
-  needsPermission({ api, path, project });
-  refusesBadCredentials({ api, path });
-  hidesFromForeigners({
-    api,
-    path,
-    missingPath: `/projects/${randomUUID()}/webhook-events`,
-    project,
-    member,
-    slug: "project-not-found",
-  });
 });
 
 describe("GET /projects/{project_reference}/webhook-events/{event_id}", () => {
@@ -131,13 +115,5 @@ describe("GET /projects/{project_reference}/webhook-events/{event_id}", () => {
     }
     const invalid = await api.get(pathOf("1"), member);
     expect([invalid.status, invalid.body.errors[0].field]).toEqual([400, "event_id"]);
-  });
-
-  const guarded = { api, path: pathOf(randomUUID()) };
-  needsPermission({ ...guarded, project });
-  refusesBadCredentials(guarded);
-  hidesFromForeigners({
-    ...{ ...guarded, project, member, slug: "project-not-found" },
-    missingPath: `/projects/${randomUUID()}/webhook-events/${randomUUID()}`,
   });
 });

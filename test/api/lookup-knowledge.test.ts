@@ -4,11 +4,6 @@ import fc from "fast-check";
 import { LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { publishTexts, writeTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
@@ -240,20 +235,6 @@ describe("an invalid lookup answers 400 and names the field", () => {
 });
 
 describe("access to knowledge", () => {
-  const json = { query: "snapshots" };
-  refusesBadCredentials({ api, method: "POST", path, json });
-  needsPermission({ api, method: "POST", path, json, project });
-  hidesFromForeigners({
-    api,
-    method: "POST",
-    path,
-    json,
-    project,
-    member,
-    slug: "project-not-found",
-    missingPath: `/projects/${randomUUID()}/knowledge/lookup`,
-  });
-
   test("a cursor of another project is refused, even for a member of both", async () => {
     const other = await api.project(member);
     await addEnvironment(sql, other);

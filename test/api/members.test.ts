@@ -2,11 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { removeMember } from "../../src/api/members/change.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
 
@@ -65,14 +60,6 @@ describe("GET /projects/{project_reference}/members", () => {
     expect((await api.get(second.page_info.prev, owner)).body.data).toEqual(first.data);
     const foreign = first.page_info.next.replace(own.slug, project.slug);
     expect((await api.get(foreign, owner)).body.slug).toBe("invalid-cursor");
-  });
-
-  const guarded = { api, path: listOf(project) };
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/members",
   });
 });
 
@@ -247,15 +234,6 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
       }
     }
   });
-
-  const path = pathOf(project, owner.userId);
-  const guarded = { api, method: "PUT", path, json: { role: "owner" } } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: `/projects/no-such-project/members/${owner.userId}`,
-  });
 });
 
 describe("GET /invitations", () => {
@@ -274,10 +252,6 @@ describe("GET /invitations", () => {
     expect(data.map(({ project: { slug } }: Json) => slug)).toContain(own.slug);
     await api.sql`DELETE FROM projects WHERE slug LIKE 'flood-%'`;
   });
-
-  const guarded = { api, path: "/invitations" };
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
 });
 
 describe("DELETE /projects/{project_reference}/members/{user_id}", () => {
@@ -322,13 +296,5 @@ describe("DELETE /projects/{project_reference}/members/{user_id}", () => {
     }
     const refused = await remove(project, owner.userId);
     expect([refused.status, refused.body.slug]).toEqual([409, "last-owner"]);
-  });
-
-  const guarded = { api, method: "DELETE", path: pathOf(project, owner.userId) } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: `/projects/no-such-project/members/${owner.userId}`,
   });
 });

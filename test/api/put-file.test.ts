@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
@@ -329,13 +324,5 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
       SELECT user_id, details FROM audit_log
       WHERE project_id = ${project.id} AND details->>'path' = 'audited.md'`;
     expect(entry).toMatchObject({ user_id: editor.userId, details: { environment: "production" } });
-  });
-
-  const guarded = { api, method: "PUT", path: pathOf("guard.md"), json: "text" } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/files/guard.md",
   });
 });

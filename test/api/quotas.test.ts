@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { purgeFiles } from "../../src/api/projects/contents.ts";
 import { type Answer, sharedApi, type TestProject } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { callCommand } from "../../support/processes/command.ts";
 
@@ -155,12 +150,5 @@ describe("GET /projects/{project_reference}/quotas", () => {
       { quota: "chunks", used: 1, allowed: null },
     ];
     expect([status, body]).toEqual([200, { data }]);
-  });
-
-  refusesBadCredentials({ api, path });
-  needsPermission({ api, path, project });
-  hidesFromForeigners({
-    ...{ api, path, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/quotas",
   });
 });

@@ -3,11 +3,6 @@ import { readGivenVersions } from "../../src/engine/retrieval/given-versions.ts"
 import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { base64Of, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
@@ -341,15 +336,5 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     expect(status).toBe(400);
     expect(body.detail).toContain("hashing:feature-hashing-1:768");
     expect(body.detail).toContain("1024");
-  });
-
-  const path = `/projects/${project.slug}/retrieve`;
-  const guarded = { api, method: "POST", path, json: { query: "release" } } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...guarded,
-    ...{ project, slug: "project-not-found", member: owner },
-    missingPath: "/projects/no-such-project/retrieve",
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { type Caller, sharedApi, type TestKey, withoutRequestId } from "../../support/api/api.ts";
-import { needsPermission, refusesBadCredentials } from "../../support/api/guards.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
@@ -101,8 +100,4 @@ describe("DELETE /api-keys/{id}", () => {
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("DELETE, GET, HEAD");
   });
-
-  const path = `/api-keys/${randomUUID()}`;
-  needsPermission({ api, method: "DELETE", path, project });
-  refusesBadCredentials({ api, method: "DELETE", path });
 });

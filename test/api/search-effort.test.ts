@@ -2,11 +2,6 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Answer, type Caller, ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
@@ -104,7 +99,7 @@ function forms(path: string, query: Float32Array<ArrayBuffer>, limit: number) {
   ];
 }
 
-describe.each(OPERATIONS)("the effort of searches in $name", ({ path, missingPath, empty }) => {
+describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) => {
   const json = { vector: Array.from(centre), dimension: DIMENSION };
   const exactPath = `${path}?effort=exact`;
 
@@ -168,15 +163,6 @@ describe.each(OPERATIONS)("the effort of searches in $name", ({ path, missingPat
     expect(answer.status).toBe(400);
     const fields = answer.body.errors.map((error: Json) => error.field);
     expect(fields.sort()).toEqual(["dimension", "limit"]);
-  });
-
-  const guarded = { api, method: "POST", path: exactPath, json, project, member } as const;
-  refusesBadCredentials(guarded);
-  needsPermission(guarded);
-  hidesFromForeigners({
-    ...guarded,
-    slug: "project-not-found",
-    missingPath: `${missingPath}?effort=exact`,
   });
 });
 

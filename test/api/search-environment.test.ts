@@ -4,11 +4,6 @@ import fc from "fast-check";
 import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
@@ -309,14 +304,6 @@ describe("what an environment's search sees", () => {
 
 describe("who may search an environment", () => {
   const json = { vector: Array.from(queryOf(768)), dimension: 768 };
-  const guarded = { api, method: "POST", path, json, project, member } as const;
-  refusesBadCredentials(guarded);
-  needsPermission(guarded);
-  hidesFromForeigners({
-    ...guarded,
-    slug: "project-not-found",
-    missingPath: `/projects/${randomUUID()}/environments/production/search`,
-  });
 
   test("a lost membership takes effect at once, although it was cached", async () => {
     const guest = await api.user();

@@ -2,11 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
@@ -181,23 +176,5 @@ describe("revalidating the answer of a release", () => {
       headers: { "if-none-match": etag },
     });
     expect(answer.status).toBe(404);
-  });
-});
-
-describe("who may search a release", () => {
-  const guarded = {
-    api,
-    method: "POST",
-    path: pathOf("v1.0.0"),
-    json: body,
-    project,
-    member,
-  } as const;
-  refusesBadCredentials(guarded);
-  needsPermission(guarded);
-  hidesFromForeigners({
-    ...guarded,
-    slug: "project-not-found",
-    missingPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
   });
 });

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { importsOf } from "../../support/api/imports.ts";
 
 const api = await sharedApi();
@@ -83,13 +78,5 @@ describe("PATCH /projects/{project_reference}/environments/{environmentName}", (
     await api.join(reader, project, "member");
     const sent = { as: reader, json: { active_release: null } };
     expect((await api.send("PATCH", path, sent)).status).toBe(403);
-  });
-
-  const guarded = { api, method: "PATCH", path, json: { active_release: null } } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project/environments/production",
   });
 });

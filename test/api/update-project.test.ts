@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
-import {
-  hidesFromForeigners,
-  needsPermission,
-  refusesBadCredentials,
-} from "../../support/api/guards.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
@@ -81,13 +76,5 @@ describe("PATCH /projects/{project_reference}", () => {
     await api.join(editor, project, "editor");
     const answer = await update({ name: "Mine" }, editor);
     expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
-  });
-
-  const guarded = { api, method: "PATCH", path, json: { name: "Guard" } } as const;
-  refusesBadCredentials(guarded);
-  needsPermission({ ...guarded, project });
-  hidesFromForeigners({
-    ...{ ...guarded, project, member: owner, slug: "project-not-found" },
-    missingPath: "/projects/no-such-project",
   });
 });
