@@ -9,8 +9,6 @@ import { api, owner, signedIn, stranger, visit } from "./world.ts";
 
 needs("chromium");
 
-const POLL_MS = 200;
-
 const watched = await signedIn("#/operate");
 const { page, faults } = watched;
 
@@ -20,12 +18,12 @@ const plot = (name: RegExp) => page.getByRole("img", { name });
 describe("operating in the console", () => {
   test("plots show what the process measured before the page was opened, and then what it measures", async () => {
     let before: Json;
-    do {
+    await until("the history has a latency", async () => {
       // Where there were no requests, there is no latency.
-      await Bun.sleep(POLL_MS);
       await api.get("/projects", owner);
       before = await (await fetch(`${api.url}/metrics/history`)).json();
-    } while ((before.series.p50_ms.at(-1) ?? null) === null);
+      return (before.series.p50_ms.at(-1) ?? null) !== null;
+    });
     await visit(watched, "#/operate");
     await plot(/^Latency: p50 [\d.]+ m?s, p99 [\d.]+ m?s$/).waitFor();
     await plot(/^Throughput: searches [\d.,]+\/s, others [\d.,]+\/s$/).waitFor();
@@ -72,7 +70,7 @@ describe("operating in the console", () => {
         );
         return Math.max(...columns.map(({ length }) => length));
       });
-    await until(async () => (await tallest()) > 80);
+    await until("a bar is drawn", async () => (await tallest()) > 80);
     await page.unroute("**/metrics/history?*");
   });
 

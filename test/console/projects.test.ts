@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { needs } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { api, owner, signedIn, visit } from "./world.ts";
 
 needs("chromium");
@@ -164,7 +165,7 @@ describe("a project in the console", () => {
       const { body } = await api.get(`/projects/${SLUG}/members`, owner);
       return body.data.find(({ email }: { email?: string }) => email === "hedy@example.com");
     };
-    while ((await hedy()).role !== "editor") await Bun.sleep(20);
+    await until("the member is an editor", async () => (await hedy()).role === "editor");
     await page.getByRole("button", { name: /^Remove hedy/ }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
     await role.waitFor({ state: "detached" });

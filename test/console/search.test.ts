@@ -69,7 +69,7 @@ describe("searching in the console", () => {
     });
     const cancelled = page.waitForEvent("requestfailed");
     await box.fill("lantern");
-    while (held.length === 0) await Bun.sleep(5);
+    await until("a request is held", () => held.length > 0);
     await box.fill("zebra");
     await results.filter({ hasText: "attacks/markup.md" }).first().waitFor();
     expect((await cancelled).postData()).toContain('"lantern"');
@@ -211,7 +211,7 @@ describe("an opened result in the console", () => {
       return passage.top >= box.top && passage.bottom <= box.bottom;
     })()`;
     // It is brought into view just after it was drawn.
-    await until(async () => (await page.evaluate(inView)) === true);
+    await until("the passage is in view", () => page.evaluate(inView));
     await page.getByRole("link", { name: "Metadata" }).click();
     await page.getByText('["steel","port"]').waitFor();
     await page.getByRole("link", { name: "Chunks", exact: true }).click();
