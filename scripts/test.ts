@@ -58,8 +58,6 @@ interface Step {
 }
 
 const ENGINE_FOLDER = "test/long/engine";
-/** Mutants that a run of all tests has time for. */
-const MUTANTS_SAMPLED = "20";
 const PASSED: Counts = { passed: 1, failed: 0, skipped: 0 };
 const FAILED: Counts = { passed: 0, failed: 1, skipped: 0 };
 
@@ -89,7 +87,6 @@ async function main(patterns: readonly string[], options: Options): Promise<numb
       folder: folderOf(group[0] as string),
       run: () => runTestFiles(group, `${reports}/${index}.xml`, env),
     }));
-    if (options.all && patterns.length === 0) steps.push(mutantSample(env));
     return [...engineSteps(engine, patterns.length > 0, results), ...steps];
   };
   await runAll(patterns.length > 0 ? [] : CHECKS, tests(), results);
@@ -213,12 +210,6 @@ function ofEngine(files: readonly string[]): [engine: string[], others: string[]
   const isEngine = (file: string) => folderOf(file) === ENGINE_FOLDER;
   return [files.filter(isEngine), files.filter((file) => !isEngine(file))];
 }
-
-/** Some lines of the product are broken, which the tests have to notice. */
-const mutantSample = (env: Record<string, string | undefined>): Step => ({
-  folder: "test/mutants",
-  run: () => runCounting(["scripts/mutants.ts", "--sample", MUTANTS_SAMPLED], env),
-});
 
 /** The tests of the engine have a command of their own, because they need other servers. */
 function engineSteps(
