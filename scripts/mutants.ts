@@ -7,10 +7,9 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
-import { onCleanup } from "../support/cleanup.ts";
+import { onCleanup, runProgram } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
-import { runProgram } from "../support/processes/run-program.ts";
 import { Random } from "../support/random.ts";
 import { freshSeed, SEED_VARIABLE } from "../support/seed.ts";
 

@@ -21,22 +21,31 @@ export async function openTransaction(sql: Sql, work: Work) {
     await done;
   };
   onCleanup(() => commit());
-  /** How many other sessions wait for this transaction, at first or second hand. */
-  const waiting = async () => {
-    const [row] = await sql<{ count: number }[]>`
-      WITH RECURSIVE waiting AS (
-        SELECT pid FROM pg_stat_activity WHERE ${pid} = ANY (pg_blocking_pids(pid))
-        UNION SELECT a.pid FROM pg_stat_activity a, waiting w
-          WHERE w.pid = ANY (pg_blocking_pids(a.pid)))
-      SELECT count(*)::integer AS count FROM waiting`;
-    return row?.count ?? 0;
-  };
-  const awaitedBy = (sessions: number) =>
-    until(`${sessions} sessions wait for the open transaction`, async () => {
-      return (await waiting()) === sessions;
+  /** The processes of the sessions that wait for this transaction, at first or second hand. */
+  const waiting = () => sql<{ pid: number }[]>`
+    WITH RECURSIVE waiting AS (
+      SELECT pid FROM pg_stat_activity WHERE ${pid} = ANY (pg_blocking_pids(pid))
+      UNION SELECT a.pid FROM pg_stat_activity a, waiting w
+        WHERE w.pid = ANY (pg_blocking_pids(a.pid)))
+    SELECT pid FROM waiting`;
+  /** Waits until this many sessions wait, and returns their process ids. */
+  const awaitedBy = async (sessions: number): Promise<number[]> => {
+    let pids: number[] = [];
+    await until(`${sessions} sessions wait for the open transaction`, async () => {
+      pids = (await waiting()).map((row) => row.pid);
+      return pids.length >= sessions;
     });
+    return pids;
+  };
   return { commit, waiting, awaitedBy };
 }
+
+/** Locks a table until the transaction is committed: against writes, or against reads as well. */
+export const lockTable = (
+  sql: Sql,
+  table: "runs" | "input_responses" | "chunks",
+  mode: "EXCLUSIVE" | "ACCESS EXCLUSIVE" = "EXCLUSIVE",
+) => openTransaction(sql, (tx) => tx.unsafe(`LOCK TABLE ${table} IN ${mode} MODE`));
 
 /**
  * Starts a request while another transaction has made a change and not yet committed it, and commits once the
@@ -54,7 +63,7 @@ export async function beforeCommit<T>(
   });
   answer.catch(() => {});
   await until("the request waits for the transaction or is answered", async () => {
-    return isAnswered || (await waiting()) > 0;
+    return isAnswered || (await waiting()).length > 0;
   });
   await commit();
   return await answer;

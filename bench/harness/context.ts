@@ -1,4 +1,4 @@
-import { runProgram } from "../../support/processes/run-program.ts";
+import { runProgram } from "../../support/cleanup.ts";
 import { type BenchDatabase, startDatabase } from "./database.ts";
 import { type ImportCost, importFile } from "./import-file.ts";
 import { readOptions, type Values } from "./options.ts";

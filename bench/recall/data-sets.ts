@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { DOCUMENTS, type EncodedKind, encoder, QUESTIONS } from "../../support/encoder-vectors.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
 import { type Matrix, readVectors } from "../harness/vector-files.ts";
+import { DOCUMENTS, type EncodedKind, encoder, QUESTIONS } from "./encoder-vectors.ts";
 
 /** Vectors to index, and queries of them by kind. */
 export interface DataSet {

@@ -9,7 +9,6 @@
  */
 import type { Sql } from "../../src/db/client.ts";
 import { addProject, addUser } from "../../support/accounts.ts";
-import { sendDeliveries, type Tally } from "../../support/deliveries.ts";
 import { FaultDuring } from "../../support/faults.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis, type TestRedis } from "../../support/processes/redis.ts";
@@ -17,6 +16,7 @@ import { seedNotice } from "../../support/seed.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import type { BenchServer } from "../harness/server.ts";
+import { sendDeliveries, type Tally } from "./deliveries.ts";
 
 export const OPTIONS = { deliveries: 10_000, repeats: 0.2 };
 type Options = typeof OPTIONS;

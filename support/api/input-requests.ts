@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
-import { until } from "../until.ts";
 
 export const FIELDS = [
   { name: "note", type: "text", required: true },
@@ -30,31 +29,4 @@ export async function addInputRequest(
       ${sql.json(fields as never)})`;
   const path = `/conversations/${conversationId}/input-requests/${id}/responses`;
   return { id, conversationId, path };
-}
-
-/** Locks a table until `release` is called: against writes, or against reads as well. */
-export async function lockTable(
-  sql: Sql,
-  table: "runs" | "input_responses" | "chunks",
-  mode: "EXCLUSIVE" | "ACCESS EXCLUSIVE" = "EXCLUSIVE",
-) {
-  const holder = await sql.reserve();
-  await holder.unsafe(`BEGIN; LOCK TABLE ${table} IN ${mode} MODE`);
-  return {
-    /** Waits until `count` backends are blocked on the table, and returns their process ids. */
-    async waiting(count: number): Promise<number[]> {
-      let rows: { pid: number }[] = [];
-      await until(`${count} backends wait for ${table}`, async () => {
-        rows = await sql<{ pid: number }[]>`
-          SELECT pid FROM pg_stat_activity WHERE datname = current_database()
-            AND wait_event_type = 'Lock' AND wait_event = 'relation'`;
-        return rows.length >= count;
-      });
-      return rows.map(({ pid }) => pid);
-    },
-    async release(): Promise<void> {
-      await holder.unsafe("ROLLBACK");
-      holder.release();
-    },
-  };
 }

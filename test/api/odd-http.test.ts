@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
 import { RawClient } from "../../support/raw-client.ts";
-import { type Exchange, exchange, type Piece } from "../../support/raw-exchange.ts";
+import { type Exchange, exchange, type Piece } from "./raw-exchange.ts";
 
 const api = await sharedApi();
 const user = await api.user();

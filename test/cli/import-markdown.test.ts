@@ -7,8 +7,8 @@ import {
   vectorOf,
 } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { docxFile, paragraph, pdfFile } from "../../support/office-files.ts";
 import { callCommand } from "../../support/processes/command.ts";
+import { docxFile, paragraph, pdfFile } from "../unit/import/office-files.ts";
 import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
 let cli: TestCli;

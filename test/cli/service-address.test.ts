@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
+import { folderWithCluster } from "../../support/processes/own-postgres.ts";
 import { NOBODY_PORT } from "../../support/processes/ports.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
-import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
 import { startServer } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, startApi, type TestApi } from "../../support/api/api.ts";
-import {
-  addInputRequest,
-  lockTable,
-  type TestInputRequest,
-} from "../../support/api/input-requests.ts";
+import { addInputRequest, type TestInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { type Fault, FaultDuring } from "../../support/faults.ts";
+import { lockTable } from "../../support/open-transaction.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
@@ -72,7 +69,7 @@ describe("a second answer while the first is being stored", () => {
     const request = await ask();
     const responses = await lockTable(sql, "input_responses");
     const first = answer(api, request);
-    await responses.waiting(1);
+    await responses.awaitedBy(1);
     for (const service of [api, beside]) {
       const { status, headers, body } = await answer(service, request);
       expect(status).toBe(409);
@@ -83,7 +80,7 @@ describe("a second answer while the first is being stored", () => {
       });
       expect(headers.get("retry-after")).toBe("1");
     }
-    await responses.release();
+    await responses.commit();
     expect((await first).body.duplicate).toBe(false);
     expect((await answer(beside, request)).body.duplicate).toBe(true);
     expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
@@ -93,12 +90,12 @@ describe("a second answer while the first is being stored", () => {
     const request = await ask();
     const responses = await lockTable(sql, "input_responses");
     const first = answer(api, request);
-    await responses.waiting(1);
+    await responses.awaitedBy(1);
     const invalid = await beside.post(request.path, { values: { note: 1 } }, member);
     expect([invalid.status, invalid.body.slug]).toEqual([400, "validation-failed"]);
     const foreign = await beside.post(request.path, { values: { note: "a" } }, await api.user());
     expect([foreign.status, foreign.body.slug]).toEqual([404, "conversation-not-found"]);
-    await responses.release();
+    await responses.commit();
     expect((await first).status).toBe(200);
   });
 });

@@ -3,8 +3,9 @@ import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { FailpointTrigger } from "../../src/shared/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
-import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
+import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
+import { lockTable } from "../../support/open-transaction.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
@@ -109,11 +110,11 @@ export async function deliveriesKilledInStatement(): Promise<void> {
     const sent = fetch(`${crashing.url}${webhook.path}`, { method: "POST", headers, body: "1" });
     sendings.push({ key, webhook, sent });
   }
-  await runs.waiting(2);
+  await runs.awaitedBy(2);
   crashing.server.kill("SIGKILL");
   const outcomes = await Promise.allSettled(sendings.map(({ sent }) => sent));
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  await runs.release();
+  await runs.commit();
   for (const { key, webhook } of sendings) {
     const last = await retry(() => deliver(webhook, key, 1));
     expect(last.status).toBe(200);

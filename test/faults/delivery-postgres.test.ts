@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { startApi, type TestApi } from "../../support/api/api.ts";
-import { addInputRequest, lockTable } from "../../support/api/input-requests.ts";
+import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
+import { lockTable, openTransaction } from "../../support/open-transaction.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { startRelay } from "./relay.ts";
 
@@ -33,8 +34,8 @@ describe("a database connection lost during a transaction", () => {
       const webhook = await addWebhook(sql, project);
       const runs = await lockTable(sql, "runs");
       const sent = deliver(api, webhook, key);
-      for (const pid of await runs.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
-      await runs.release();
+      for (const pid of await runs.awaitedBy(1)) await sql`SELECT pg_terminate_backend(${pid})`;
+      await runs.commit();
       const { status, body } = await sent;
       expect([status, body.duplicate]).toEqual([200, false]);
       expect(await storedRows(sql, webhook)).toMatchObject({ events: 1, messages: 1, runs: 1 });
@@ -46,8 +47,8 @@ describe("a database connection lost during a transaction", () => {
     const request = await addInputRequest(sql, await addConversation(sql, member, project));
     const responses = await lockTable(sql, "input_responses");
     const sent = api.post(request.path, { values: { note: "a" } }, member);
-    for (const pid of await responses.waiting(1)) await sql`SELECT pg_terminate_backend(${pid})`;
-    await responses.release();
+    for (const pid of await responses.awaitedBy(1)) await sql`SELECT pg_terminate_backend(${pid})`;
+    await responses.commit();
     const { status, body } = await sent;
     expect([status, body.duplicate]).toEqual([200, false]);
     expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
@@ -60,7 +61,7 @@ describe("a slow first attempt", () => {
     const runs = await lockTable(sql, "runs");
     const key = randomUUID();
     const first = deliver(api, webhook, key);
-    await runs.waiting(1);
+    await runs.awaitedBy(1);
     const { status, body, headers } = await deliver(api, webhook, key);
     expect(status).toBe(409);
     expect(body.idempotency).toMatchObject({
@@ -68,7 +69,7 @@ describe("a slow first attempt", () => {
       ...{ retry_after_seconds: 1, expires_at: expect.any(String) },
     });
     expect(headers.get("retry-after")).toBe("1");
-    await runs.release();
+    await runs.commit();
     expect((await first).body.duplicate).toBe(false);
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(true);
   });
@@ -79,8 +80,8 @@ describe("a slow first attempt", () => {
     const runs = await lockTable(sql, "runs");
     const key = randomUUID();
     const both = [deliver(api, webhook, key), deliver(beside, webhook, key)];
-    await runs.waiting(2);
-    await runs.release();
+    await runs.awaitedBy(2);
+    await runs.commit();
     const answers = await Promise.all(both);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.filter(({ body }) => body.duplicate)).toHaveLength(1);
@@ -93,7 +94,7 @@ describe("a slow first attempt", () => {
     const runs = await lockTable(sql, "runs");
     const key = randomUUID();
     const { status, body, headers } = await deliver(api, webhook, key);
-    await runs.release();
+    await runs.commit();
     expect([status, body.slug]).toEqual([503, "overloaded"]);
     expect(headers.has("retry-after")).toBe(true);
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(false);
@@ -101,12 +102,12 @@ describe("a slow first attempt", () => {
 
   test("a second answer returns 409 in_progress while the first runs", async () => {
     const request = await addInputRequest(sql, await addConversation(sql, member, project));
-    const holder = await sql.reserve();
-    await holder`BEGIN`;
-    await holder`SELECT FROM input_requests WHERE id = ${request.id} FOR UPDATE`;
+    const first = await openTransaction(
+      sql,
+      (tx) => tx`SELECT FROM input_requests WHERE id = ${request.id} FOR UPDATE`,
+    );
     const { status, body } = await api.post(request.path, { values: { note: "a" } }, member);
-    await holder`ROLLBACK`;
-    holder.release();
+    await first.commit();
     expect(status).toBe(409);
     expect(body.idempotency).toMatchObject({
       state: "in_progress",

@@ -12,7 +12,7 @@ import { accepts, socketPath } from "../../src/db/embedded/socket.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { folderWithCluster } from "../../support/processes/prepared-cluster.ts";
+import { folderWithCluster } from "../../support/processes/own-postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 

@@ -3,8 +3,8 @@ import * as native from "../../native/index.ts";
 import { type TextMessage, ViewStore } from "../../src/text/index.ts";
 import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
-import { lockTable } from "../../support/api/input-requests.ts";
 import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { lockTable } from "../../support/open-transaction.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
 import { until } from "../../support/until.ts";
@@ -130,10 +130,10 @@ describe("a service whose database goes away", async () => {
       await world.write(10, `files-${loss}`);
       const chunks = await lockTable(sql, "chunks", "ACCESS EXCLUSIVE");
       await away.end();
-      await chunks.waiting(1);
+      await chunks.awaitedBy(1);
       // A load waits for its chunks now.
       await using lost = proxy.cut();
-      await chunks.release();
+      await chunks.commit();
       await lost.end();
     }
     await world.agrees(service.url);

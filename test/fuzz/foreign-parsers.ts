@@ -4,7 +4,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { ForeignReader } from "../../src/import/foreign/foreign-reader.ts";
 import { RecordError } from "../../src/import/records/errors.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { docxFile, paragraph, pdfFile } from "../../support/office-files.ts";
+import { docxFile, paragraph, pdfFile } from "../unit/import/office-files.ts";
 import { PDF, XML } from "./parser-inputs.ts";
 import { must, type Parser, readMarkdown, refusing, textOf } from "./reading.ts";
 

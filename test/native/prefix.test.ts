@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { DOCUMENTS, encoder, QUESTIONS } from "../../bench/recall/encoder-vectors.ts";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { DOCUMENTS, encoder, QUESTIONS } from "../../support/encoder-vectors.ts";
 import { appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;

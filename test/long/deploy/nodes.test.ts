@@ -14,8 +14,8 @@ import { onFreePort } from "../../../support/processes/ports.ts";
 import { PROJECT_ROOT } from "../../../support/processes/process.ts";
 import { startRedis } from "../../../support/processes/redis.ts";
 import { lacks, programPath } from "../../../support/programs.ts";
-import { exchange } from "../../../support/raw-exchange.ts";
 import { until } from "../../../support/until.ts";
+import { exchange } from "../../api/raw-exchange.ts";
 
 /** So many that each node gets some of them, wherever their random ids and the nodes' random ports fall. */
 const PROJECTS = 24;

@@ -21,7 +21,7 @@ import {
   type TestChunk,
   type TestVersion,
 } from "../../../support/api/versions.ts";
-import { runProgram } from "../../../support/processes/run-program.ts";
+import { runProgram } from "../../../support/cleanup.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 import {
   best,

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { type Fault, faultUntil } from "../../../support/faults.ts";
@@ -10,6 +10,9 @@ const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--
 
 /** Texts are UTF-8 whatever the environment says of the language. */
 const NEW_CLUSTER = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"];
+
+/** A busy machine starts and stops a server late. Without this, pg_ctl gives up after a minute, and the server goes on. */
+const CONTROL_TIMEOUT_SECONDS = "240";
 
 const SETTINGS: Readonly<Record<string, string>> = {
   fsync: "off",
@@ -65,15 +68,19 @@ export async function startEngineServer(
     ([name, value]) => `-c ${name}=${value}`,
   );
   const log = join(folder, "log");
-  const control = (...args: string[]) => run([...tool("pg_ctl"), "-D", cluster, "-w", ...args]);
+  const control = (...args: string[]) =>
+    run([...tool("pg_ctl"), "-D", cluster, "-w", "-t", CONTROL_TIMEOUT_SECONDS, ...args]);
   const start = async (port: number) => {
     const all = [`-p ${port}`, "-h 127.0.0.1", `-k ${folder}`, ...options].join(" ");
     await control("-l", log, "-o", all, "start");
     return port;
   };
   const stop = () => control("-m", "immediate", "stop");
+  // Registered before the start, because a server whose start fails may be left running.
+  onCleanup(async () => {
+    if (existsSync(join(cluster, "postmaster.pid"))) await stop();
+  });
   const port = await onFreePort(start);
-  onCleanup(() => stop().catch(() => {}));
   return {
     port,
     url: (database) => `postgres://tessera@127.0.0.1:${port}/${database}`,

@@ -5,7 +5,7 @@ import { untilReady } from "../../../support/api/index-world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
-import { folderWithCluster } from "../../../support/processes/prepared-cluster.ts";
+import { folderWithCluster } from "../../../support/processes/own-postgres.ts";
 import { PROJECT_ROOT, startServer, type TestServer } from "../../../support/processes/process.ts";
 import { lacks } from "../../../support/programs.ts";
 import { untilPasses } from "../../../support/until.ts";

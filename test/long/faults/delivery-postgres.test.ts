@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { sendDeliveries } from "../../../bench/webhooks/deliveries.ts";
 import { startApi, TestApi } from "../../../support/api/api.ts";
-import { sendDeliveries } from "../../../support/deliveries.ts";
 import { startOwnPostgres } from "../../../support/processes/own-postgres.ts";
 import { addWebhook, orphanRows, storedRows } from "../../../support/webhooks.ts";
 

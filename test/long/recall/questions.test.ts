@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
+import { DOCUMENTS, encoder, QUESTIONS } from "../../../bench/recall/encoder-vectors.ts";
 import * as native from "../../../native/index.ts";
-import { DOCUMENTS, encoder, QUESTIONS } from "../../../support/encoder-vectors.ts";
 import { normalNumbers } from "../../../support/random.ts";
 import {
   appendAll,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { ForeignReader } from "../../../src/import/foreign/foreign-reader.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
-import { docxFile, paragraph, pdfFile } from "../../../support/office-files.ts";
 import { until } from "../../../support/until.ts";
+import { docxFile, paragraph, pdfFile } from "./office-files.ts";
 
 const folder = temporaryFolder("foreign");
 const MIB = 1_048_576;

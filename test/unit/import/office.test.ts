@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { storedText } from "../../../src/import/markdown/formats.ts";
-import { docxFile, paragraph, pdfFile } from "../../../support/office-files.ts";
+import { docxFile, paragraph, pdfFile } from "./office-files.ts";
 
 /** Real documents, which the tests of the reader have. */
 const SAMPLES = join(dirname(require.resolve("mammoth/package.json")), "test", "test-data");

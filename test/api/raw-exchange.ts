@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { until } from "./until.ts";
+import { until } from "../../support/until.ts";
 
 /** What came back over one connection. */
 export interface Exchange {

@@ -1,4 +1,4 @@
-import { normalNumbers, randomNumbers } from "./random.ts";
+import { normalNumbers, randomNumbers } from "../../support/random.ts";
 
 /**
  * Vectors as a sentence encoder makes them: a common direction, of which each has another share, a spectrum that

@@ -1,5 +1,5 @@
-import { random } from "./seed.ts";
-import { until } from "./until.ts";
+import { random } from "../../support/seed.ts";
+import { until } from "../../support/until.ts";
 
 /** Deliveries, some of them repetitions, that are sent until each is acknowledged. */
 export interface Workload {
