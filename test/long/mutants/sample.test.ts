@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { execute } from "../../../support/processes/test-process.ts";
+import { execute } from "../../../scripts/test-process.ts";
 import { SEED } from "../../../support/seed.ts";
 
 /** Mutants that a run of all tests has time for. */
