@@ -10,6 +10,7 @@ import { randomNumbers } from "../../support/random.ts";
 import { FOREIGN } from "./foreign-parsers.ts";
 import { FENCED, HTML, MARKDOWN, TOML, YAML } from "./parser-inputs.ts";
 import { must, type Parser, readMarkdown, refusing, textOf } from "./reading.ts";
+import { SEARCH_BODIES } from "./search-bodies.ts";
 
 /** Inputs grow to this size, in bytes. */
 const INPUT_MAX_BYTES = 20_000;
@@ -124,6 +125,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     read: (input) =>
       refusing([RecordError], async () => readMarkdown(await storedText("a.html", input))),
   },
+  "search-bodies": SEARCH_BODIES,
   ...FOREIGN,
 };
 

@@ -30,8 +30,9 @@ class BodyParser {
     } while (consume(','));
     if (!consume('}')) return false;
     skipSpace();
-    return at_ == end_ && hasVector_ && hasDimension_ && out_.vector.size() == out_.dimension &&
-           isUsableVector(out_.vector.data(), out_.vector.size());
+    // A filter that is not a member of the body itself belongs to an ignored field.
+    return at_ == end_ && hasFilter_ == (filterAt_ > 0) && hasVector_ && hasDimension_ &&
+           out_.vector.size() == out_.dimension && isUsableVector(out_.vector.data(), out_.vector.size());
   }
 
  private:
@@ -85,6 +86,8 @@ class BodyParser {
   bool ignore(std::string_view key) {
     if (key.empty() || key.size() > MAX_IGNORED_FIELD_CHARS) return false;
     if (!std::all_of(key.begin(), key.end(), isPlain)) return false;
+    // An object in JavaScript has its numbered members first.
+    if (key[0] >= '0' && key[0] <= '9') return false;
     if (out_.ignoredCount == MAX_IGNORED_FIELDS || isIgnored(key)) return true;
     if (out_.ignoredCount++ > 0) out_.ignored += ',';
     out_.ignored += key;

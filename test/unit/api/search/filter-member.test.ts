@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { parseSearchBody } from "../../../../native/testing.ts";
 import { readFilter } from "../../../../src/api/scopes/filter.ts";
 import { filterMember } from "../../../../src/api/search/filter-member.ts";
@@ -48,31 +47,4 @@ test("what is not one valid filter of the body needs a full parse", () => {
       expect(appliedFilter(text), members).toBeUndefined();
     }
   }
-});
-
-test("for any body, the filter that is applied is the one that a parser finds", () => {
-  const value = fc.oneof(
-    fc.jsonValue(),
-    fc.constant(FILTER),
-    fc.record({ filter: fc.constant(FILTER) }),
-  );
-  const names = fc.constantFrom("filter", "x", "y", "fil\\ter");
-  const damage = fc.option(fc.tuple(fc.nat(200), fc.constantFrom(",", "{", "}", '"', " ", "]")), {
-    freq: 2,
-  });
-  const body = fc.dictionary(names, value);
-  fc.assert(
-    fc.property(body, body, fc.boolean(), damage, (before, after, spaced, fault) => {
-      const query = { ...before, dimension: DIMENSION, vector, ...after };
-      const whole = JSON.stringify(query, null, spaced ? 1 : 0);
-      const text =
-        fault === null ? whole : whole.slice(0, fault[0]) + fault[1] + whole.slice(fault[0]);
-      const applied = appliedFilter(text);
-      if (applied === undefined) return;
-      const parsed = JSON.parse(text);
-      const filter = "filter" in parsed ? readFilter(parsed.filter) : "none";
-      expect(applied).toBe(filter as string);
-    }),
-    { numRuns: 1_000 },
-  );
 });
