@@ -12,16 +12,21 @@ const REQUEST_HEADERS = [
   "Idempotency-Key",
   "If-Match",
   "If-None-Match",
+  "Linear-Delivery",
   "MCP-Protocol-Version",
+  "Svix-Id",
   "Traceparent",
   "Tracestate",
+  "Webhook-Id",
   "X-API-Key",
+  "X-Gitea-Delivery",
   "X-GitHub-Delivery",
   "X-Gitlab-Event-UUID",
   "X-Request-Id",
   "X-Request-UUID",
   "X-Routing-Key",
   "X-Service-Webhook-Secret",
+  "X-Shopify-Webhook-Id",
 ].join(", ");
 
 /** The headers of responses that a page may read, besides those that every page may. */

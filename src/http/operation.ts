@@ -160,6 +160,11 @@ export type AnyJsonOperation = JsonOperation<any, any, any>;
 // biome-ignore lint/suspicious/noExplicitAny: existential type
 export type Operation = AnyJsonOperation | RawOperation<any, any>;
 
+/** The credential that an operation takes. */
+export function credentialOf(operation: Operation): "bearer" | "own" | "none" {
+  return operation.kind === "json" ? "bearer" : operation.credential;
+}
+
 /** Declares a JSON operation. A function for its type inference. */
 export function operation<
   P extends TObject = TObject,

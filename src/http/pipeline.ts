@@ -10,11 +10,11 @@ import { type Changes, isWrite, queryOf as querySchemaOf, setChange } from "./ch
 import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
 import type { BodyIntake, Uptake } from "./load/body.ts";
-import { isJsonType, mediaType, parseBody, requirePlainBody } from "./load/body.ts";
+import { isJsonType, mediaType, parseBody } from "./load/body.ts";
 import type { Gates } from "./load/gates.ts";
 import type { UnsentAnswers } from "./load/large-answers.ts";
 import type { RateLimits } from "./load/rate-limit.ts";
-import type { AnyJsonOperation, Operation } from "./operation.ts";
+import { type AnyJsonOperation, credentialOf, type Operation } from "./operation.ts";
 import type { Refusals } from "./refusals.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type RequestDetail,
   recordRequest,
 } from "./request-record.ts";
-import { json, problemResponse } from "./respond.ts";
+import { json, NO_STORE, problemResponse } from "./respond.ts";
 
 export interface HttpContext extends RecordContext {
   /** {base_url}, without a trailing slash. */
@@ -89,7 +89,6 @@ function bodyOf(
       headers: { accept: "application/json" },
     });
   }
-  requirePlainBody(request);
   return parseBody(bytes, body);
 }
 
@@ -145,9 +144,10 @@ async function enter(call: Incoming, tenant: string): Promise<void> {
 async function admit(call: Incoming): Promise<Principal | undefined> {
   const { operation, context, request } = call;
   const { authenticator, gates, rateLimits } = context;
-  if (operation.kind === "raw" && operation.credential !== "bearer") {
+  const credential = credentialOf(operation);
+  if (credential !== "bearer") {
     // All who need no credential count as one tenant.
-    if (operation.credential === "none") await gates.starts.enter("");
+    if (credential === "none") await gates.starts.enter("");
     return undefined;
   }
   const principal = await authenticator.authenticate(request.headers);
@@ -221,9 +221,16 @@ function noteProblem(
   context.audit.denied({ principal, operation, slug, detail, requestId });
 }
 
-/** The problem of a failed request. Those without a valid credential share what one tenant may start. */
-async function problemOf(error: unknown, { gates }: HttpContext): Promise<unknown> {
-  if (!(error instanceof Problem) || error.type.status !== 401) return error;
+/**
+ * The problem of a failed request. Those of callers who are not known share what one tenant may start: without a
+ * valid credential, or to an unknown webhook.
+ */
+async function problemOf(
+  error: unknown,
+  { context: { gates }, principal }: Incoming,
+): Promise<unknown> {
+  const isUnknown = principal === undefined && error instanceof Problem;
+  if (!isUnknown || (error.type.status !== 401 && error.type.status !== 404)) return error;
   try {
     await gates.starts.enter("");
     return error;
@@ -252,7 +259,7 @@ async function answer(call: Incoming): Promise<Response> {
   } catch (cause) {
     // A refusal may wait before it is sent, and keeps nobody waiting then.
     leave(call);
-    const error = await problemOf(cause, context);
+    const error = await problemOf(cause, call);
     const { baseUrl, log, refusals } = context;
     const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
     if (error instanceof Problem) noteProblem(error, call);
@@ -265,6 +272,12 @@ async function answer(call: Incoming): Promise<Response> {
   } finally {
     leave(call);
   }
+}
+
+/** Keeps caches from answering others with what one credential was shown. Answers with a tag say more themselves. */
+function keepFromOthers(headers: Headers): void {
+  headers.append("vary", "Authorization, X-API-Key");
+  if (!headers.has("cache-control")) headers.set("cache-control", NO_STORE);
 }
 
 /** Runs an operation for a request, in a span of its own, and records duration and status. */
@@ -280,7 +293,8 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
     };
     return traceRequest({ request, requestId, operation: id, route }, async () => {
       const response = await answer(call);
-      if (operation.page !== undefined) response.headers.set("vary", "Accept");
+      if (operation.page !== undefined) response.headers.append("vary", "Accept");
+      if (credentialOf(operation) !== "none") keepFromOthers(response.headers);
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
       const { principal, detail, scope, asked, refused = false } = call;

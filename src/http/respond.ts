@@ -8,6 +8,8 @@ import { responseOf } from "./load/large-answers.ts";
 const REFUSAL_LOG_INTERVAL_MS = 1_000;
 
 export const JSON_TYPE = "application/json";
+/** No cache may keep an answer. */
+export const NO_STORE = "no-store";
 export const PROBLEM_TYPE = "application/problem+json";
 
 /** A response whose body is JSON text already. */
@@ -38,7 +40,7 @@ export function problemHeaders(problem: Problem, requestId: string): Record<stri
   return {
     "content-type": PROBLEM_TYPE,
     "x-request-id": requestId,
-    "cache-control": "no-store",
+    "cache-control": NO_STORE,
     "x-content-type-options": "nosniff",
     ...(retry === undefined ? {} : { "retry-after": String(retry) }),
     ...(problem.slug === "unauthorized"

@@ -174,21 +174,31 @@ describe("the conversation of a webhook", () => {
 describe("the idempotency key of a delivery", () => {
   test("the idempotency key is the first present of the headers of known senders", async () => {
     const own = await addWebhook(sql, project);
-    const headers = {
-      ...JSON_HEADERS,
-      "X-Request-UUID": "bitbucket",
-      "X-Gitlab-Event-UUID": "gitlab",
-      "X-GitHub-Delivery": "github",
-      "Idempotency-Key": "ours",
-    };
-    for (const name of Object.keys(headers).slice(1).reverse()) {
-      await deliver(own, "1", headers);
-      delete headers[name as keyof typeof headers];
+    const names = [
+      ...["Idempotency-Key", "X-GitHub-Delivery", "X-Gitlab-Event-UUID", "X-Request-UUID"],
+      ...["webhook-id", "svix-id", "X-Gitea-Delivery", "X-Shopify-Webhook-Id", "Linear-Delivery"],
+    ];
+    for (let first = 0; first < names.length; first++) {
+      const present = names.slice(first).map((name) => [name, `of-${name}`]);
+      await deliver(own, "1", { ...JSON_HEADERS, ...Object.fromEntries(present) });
     }
     const rows = await sql`
       SELECT idempotency_key AS key FROM webhook_events
       WHERE webhook_definition_id = ${own.id} ORDER BY received_at`;
-    expect(rows.map(({ key }) => key)).toEqual(["ours", "github", "gitlab", "bitbucket"]);
+    // GitLab gives several events of one action the same UUID, and another `webhook-id` each.
+    const counted = names.map((name) => (name === "X-Gitlab-Event-UUID" ? "X-Request-UUID" : name));
+    expect(rows.map(({ key }) => key)).toEqual([...new Set(counted)].map((name) => `of-${name}`));
+  });
+
+  test("two events of one action that GitLab gives the same UUID are two deliveries", async () => {
+    const own = await addWebhook(sql, project);
+    const send = (id: string) =>
+      deliver(own, "1", { ...JSON_HEADERS, "X-Gitlab-Event-UUID": "action", "webhook-id": id });
+    const ids = [await send("a"), await send("b"), await send("a")].map(
+      ({ body }) => body.webhook_event_id,
+    );
+    expect(ids[1]).not.toBe(ids[0]);
+    expect(ids[2]).toBe(ids[0]);
   });
 
   test("an idempotency key has 1 to 255 visible ASCII characters, any other returns 400", async () => {

@@ -36,10 +36,10 @@ describe("the body of an import", () => {
       expect(answer.status).toBe(415);
       expect(answer.headers.get("accept")).toBe("application/x-ndjson");
     }
-    for (const encoding of ["br", "deflate", "gzip, gzip", "constructor"]) {
+    for (const encoding of ["compress", "gzip, gzip", "constructor"]) {
       const answer = await send({ ...TYPE, "content-encoding": encoding });
       expect(answer.status).toBe(415);
-      expect(answer.headers.get("accept-encoding")).toBe("gzip, zstd, identity");
+      expect(answer.headers.get("accept-encoding")).toBe("gzip, deflate, br, zstd, identity");
     }
     expect((await send({ "content-type": "Application/X-NDJSON; charset=utf-8" })).status).toBe(
       200,

@@ -40,6 +40,8 @@ describe("the sender of a delivery", () => {
     await refused("wrong in the query", `${own.path}?secret=wrong`, {});
     await refused("empty in the query", `${own.path}?secret=`, {});
     expect(await storedRows(sql, own)).toMatchObject({ events: 0 });
+    const { body } = await api.send("POST", own.path, { headers: secret("wrong"), json: {} });
+    expect(body.detail).toContain("X-Service-Webhook-Secret");
   });
 
   test("only the first credential that is present counts", async () => {

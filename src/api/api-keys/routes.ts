@@ -64,14 +64,12 @@ function createOperation(sql: Sql): Operation {
     responseExample: CREATED_EXAMPLE,
     responseHeaders: {
       Location: { description: "The path of the key, which returns it without its secret." },
-      "Cache-Control": { description: "`no-store`, because the response contains a secret." },
     },
     problems: ["permission-denied", "project-not-found"],
     async handle({ principal, requestId, basePath, body }) {
       const created = await createApiKey(sql, principal, requestId, body);
       return json(created, 201, {
         location: `${basePath}/api-keys/${created.id}`,
-        "cache-control": "no-store",
       });
     },
   });

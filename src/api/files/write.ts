@@ -2,7 +2,7 @@ import { actorOf } from "../../audit/actor.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { requireClient } from "../../http/client-presence.ts";
-import { mediaType, requirePlainBody } from "../../http/load/body.ts";
+import { mediaType } from "../../http/load/body.ts";
 import { documentPath } from "../../import/records/document.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
@@ -59,7 +59,6 @@ function requireText(request: Request): string {
       headers: { accept: `${MARKDOWN_TYPE}, ${PLAIN_TYPE}` },
     });
   }
-  requirePlainBody(request);
   return type;
 }
 

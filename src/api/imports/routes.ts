@@ -6,9 +6,9 @@ import type { Sql } from "../../db/client.ts";
 import { databaseProblem } from "../../db/errors.ts";
 import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/answer-headers.ts";
 import { mediaType } from "../../http/load/body.ts";
+import { encodingOf } from "../../http/load/content-encoding.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { json } from "../../http/respond.ts";
-import type { Encoding } from "../../import/records/source.ts";
 import { targetOf } from "../../import/records/target.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
@@ -16,17 +16,10 @@ import { Problem } from "../../problem/problem.ts";
 import { IMPORTS_MAX } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { TenantGate } from "../../tenants/tenant-gate.ts";
-import { ImportBody, ImportHeaders, ImportQuery, ImportResult } from "./schema.ts";
+import { ImportBody, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
 
 const NDJSON_TYPE = "application/x-ndjson";
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
-  "": "identity",
-  identity: "identity",
-  gzip: "gzip",
-  "x-gzip": "gzip",
-  zstd: "zstd",
-};
 
 const EXAMPLE_BODY = `{"record":"environment","name":"production"}
 {"record":"file","path":"guide.md","environments":["production"],"content":"# Guide"}
@@ -62,20 +55,12 @@ interface ImportServices {
   readonly keepOpen: (request: Request) => void;
 }
 
-/** Throws `unsupported-media-type` unless the body is NDJSON in a known encoding. */
-function encodingOf(request: Request): Encoding {
-  if (mediaType(request) !== NDJSON_TYPE) {
-    throw new Problem("unsupported-media-type", {
-      detail: `This operation accepts ${NDJSON_TYPE}.`,
-      headers: { accept: NDJSON_TYPE },
-    });
-  }
-  const name = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  const encoding = Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
-  if (encoding !== undefined) return encoding;
+/** Throws `unsupported-media-type` unless the body is NDJSON. */
+function requireRecords(request: Request): void {
+  if (mediaType(request) === NDJSON_TYPE) return;
   throw new Problem("unsupported-media-type", {
-    detail: "This operation accepts bodies that are compressed with gzip or zstd, or not at all.",
-    headers: { "accept-encoding": "gzip, zstd, identity" },
+    detail: `This operation accepts ${NDJSON_TYPE}.`,
+    headers: { accept: NDJSON_TYPE },
   });
 }
 
@@ -133,7 +118,6 @@ export function importOperations(services: ImportServices): Operation[] {
       permission: "projects.import",
       params: ProjectParams,
       query: ImportQuery,
-      headers: ImportHeaders,
       bodies: { [NDJSON_TYPE]: { schema: ImportBody, example: EXAMPLE_BODY } },
       bodyRequired: true,
       response: ImportResult,
@@ -143,6 +127,7 @@ export function importOperations(services: ImportServices): Operation[] {
       async handle({ request, requestId, params, query, principal, note }) {
         const caller = principal as Principal;
         const project = await findWritableProject(sql, caller, params.project_reference);
+        requireRecords(request);
         const encoding = encodingOf(request);
         requireAllowedLength(request, maxBytes);
         const target = targetOf(project);

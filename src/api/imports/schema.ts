@@ -12,15 +12,6 @@ export const ImportQuery = Type.Object({
   ),
 });
 
-export const ImportHeaders = Type.Object({
-  "Content-Encoding": Type.Optional(
-    Type.String({
-      enum: ["identity", "gzip", "zstd"],
-      description: "How the body is compressed. Default: identity.",
-    }),
-  ),
-});
-
 export const ImportBody = text(
   "One record per line, as `tessera import` reads them. `project` may be absent. Records of other " +
     "projects and of the kinds `user` and `api_key` are refused.",

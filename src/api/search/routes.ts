@@ -6,7 +6,7 @@ import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../../http/answer-headers.ts";
 import { indexBehind, indexBehindHeader } from "../../http/changes.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
-import { isJsonType, mediaType, requirePlainBody } from "../../http/load/body.ts";
+import { isJsonType, mediaType } from "../../http/load/body.ts";
 import { responseOf } from "../../http/load/large-answers.ts";
 import { type Operation, rawOperation } from "../../http/operation.ts";
 import { targetOf } from "../../http/request.ts";
@@ -115,7 +115,6 @@ async function search(
   const type = mediaType(request);
   const body = await readBody();
   requireSearchType(type, body.byteLength === 0);
-  requirePlainBody(request);
   const { path: ownPath, target } = targetOf(request.url);
   const path = basePath + ownPath;
   const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };

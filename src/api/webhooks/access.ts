@@ -13,12 +13,19 @@ interface AccessServices {
   readonly authenticator: Authenticator;
 }
 
-/** Compares hashes, which have equal lengths as the constant-time comparison requires, with all of them. */
-function withSecret(secret: Uint8Array, definitions: readonly Definition[]): Definition {
+/**
+ * Compares hashes, which have equal lengths as the constant-time comparison requires, with all of them.
+ * @param place where the sender gave the secret
+ */
+function withSecret(
+  secret: Uint8Array,
+  definitions: readonly Definition[],
+  place: string,
+): Definition {
   const hash = createHash("sha256").update(secret).digest();
   const found = definitions.filter(({ secretHash }) => timingSafeEqual(hash, secretHash));
   if (found[0] !== undefined) return found[0];
-  throw new Problem("unauthorized", { detail: "The webhook secret is not valid." });
+  throw new Problem("unauthorized", { detail: `The secret in ${place} is not valid.` });
 }
 
 async function ofMember(
@@ -49,8 +56,10 @@ export async function requireAccess(
 ): Promise<Definition> {
   const headerSecret = headers.get(SECRET_HEADER);
   // Header values have one character per byte, whichever encoding the sender used.
-  if (headerSecret !== null) return withSecret(Buffer.from(headerSecret, "latin1"), definitions);
-  if (querySecret !== undefined) return withSecret(Buffer.from(querySecret), definitions);
+  if (headerSecret !== null)
+    return withSecret(Buffer.from(headerSecret, "latin1"), definitions, "X-Service-Webhook-Secret");
+  if (querySecret !== undefined)
+    return withSecret(Buffer.from(querySecret), definitions, "the query parameter `secret`");
   if (!authenticator.hasCredential(headers)) {
     throw new Problem("unauthorized", {
       detail:

@@ -20,7 +20,7 @@ import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
 import { readPayload } from "./payload.ts";
 import { type Definition, readDefinitions } from "./queries.ts";
 import {
-  KEY_HEADERS,
+  keyHeaderOf,
   REQUEST_BODIES,
   RESULT_EXAMPLE,
   WebhookEventResult,
@@ -46,7 +46,7 @@ interface WebhookServices {
 
 /** The first idempotency key in the headers, or null. Throws `validation-failed` if it is invalid. */
 function idempotencyKeyOf(headers: Headers): string | null {
-  const name = KEY_HEADERS.find((header) => headers.has(header));
+  const name = keyHeaderOf(headers);
   if (name === undefined) return null;
   const key = headers.get(name) as string;
   if (VISIBLE_ASCII.test(key)) return key;
@@ -108,8 +108,8 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         "stored result with `duplicate` true. The caller is authenticated by the first of these " +
         "that is present: the header `X-Service-Webhook-Secret`, the query parameter `secret`, a " +
         "bearer token or API key of a project member with the permission `webhooks.deliver`. The " +
-        "idempotency key is the first of `Idempotency-Key`, `X-GitHub-Delivery`, " +
-        "`X-Gitlab-Event-UUID` and `X-Request-UUID`. Without one, every delivery is new. JSON is " +
+        "idempotency key is in the first of the headers below that is present, without which every " +
+        "delivery is new. JSON is " +
         "stored as JSON, the JSON in a form's field `payload` is unwrapped, and anything else is " +
         "stored as text.",
       credential: "own",

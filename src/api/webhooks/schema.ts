@@ -44,12 +44,29 @@ export const WebhookHeaders = Type.Object({
   "X-Service-Webhook-Secret": Type.Optional(text("The webhook's secret.")),
   "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
   "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
-  "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id."),
+  "X-Gitlab-Event-UUID": keyHeader(
+    "GitLab's delivery id, which does not count beside `Webhook-Id`.",
+  ),
   "X-Request-UUID": keyHeader("Bitbucket's delivery id."),
+  "Webhook-Id": keyHeader(
+    "The delivery id of senders that follow Standard Webhooks, as GitLab does.",
+  ),
+  "Svix-Id": keyHeader("Svix's delivery id."),
+  "X-Gitea-Delivery": keyHeader("Gitea's and Forgejo's delivery id."),
+  "X-Shopify-Webhook-Id": keyHeader("Shopify's delivery id."),
+  "Linear-Delivery": keyHeader("Linear's delivery id."),
 });
 
 /** The headers that may carry the idempotency key, in order of precedence. */
-export const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
+const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
+/** GitLab gives several events of one action the same value of this header, and another `Webhook-Id` each. */
+const GITLAB_KEY_HEADER = "X-Gitlab-Event-UUID";
+
+/** The header with the idempotency key of a delivery; undefined if it has none. */
+export function keyHeaderOf(headers: Headers): string | undefined {
+  const ofEvents = headers.has("webhook-id") ? GITLAB_KEY_HEADER : undefined;
+  return KEY_HEADERS.find((name) => name !== ofEvents && headers.has(name));
+}
 
 export const WebhookEventResult = described("WebhookEventResult", "The result of a delivery.", {
   webhook_event_id: uuid("The id of the event that stores the delivery."),

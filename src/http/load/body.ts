@@ -4,6 +4,7 @@ import { bodyOf, joined, type OwnedBytes } from "../../../native/owned-bytes.ts"
 import { invalid, Problem } from "../../problem/problem.ts";
 import type { FieldError } from "../../problem/schema.ts";
 import { faultyFields } from "../../problem/unstorable.ts";
+import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
 import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
 import {
   BODIES_MAX_BYTES,
@@ -16,6 +17,7 @@ import {
 import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { TenantLedger } from "../../tenants/tenant-ledger.ts";
 import { TenantTurns } from "../../tenants/tenant-turns.ts";
+import { encodingOf } from "./content-encoding.ts";
 
 /**
  * After a large body, its tenant waits for this multiple of the time that the body took, which leaves four fifths
@@ -38,16 +40,6 @@ export function mediaType(request: Request): string {
   const header = request.headers.get("content-type") ?? "";
   const end = header.indexOf(";");
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
-}
-
-/** Throws `unsupported-media-type` for a compressed body, which would otherwise look malformed. */
-export function requirePlainBody(request: Request): void {
-  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  if (coding === "" || coding === "identity") return;
-  throw new Problem("unsupported-media-type", {
-    detail: "This operation accepts bodies without a content encoding only.",
-    headers: { "accept-encoding": "identity" },
-  });
 }
 
 /** True for application/json and every `+json` type. */
@@ -125,12 +117,28 @@ const waited = () =>
 const unreadable = (cause: unknown) =>
   new Problem("validation-failed", { detail: "The body could not be read.", cause });
 
+/** What is wrong with a body that cannot be decompressed. */
+const damaged = (encoding: Encoding, cause: unknown) =>
+  new Problem("validation-failed", {
+    ...{ detail: `The body is not valid ${encoding}.`, cause },
+    errors: [{ field: "body", message: `is not valid ${encoding}` }],
+  });
+
 /** What follows when a body has been read. */
 export interface Uptake {
   /** Whether this thread parses the body; true by default. */
   isParsedHere?(bytes: Uint8Array): boolean;
   /** Waits for what is bounded otherwise than parsing on this thread, with a body of this length. */
   admit?(bytes: number): Promise<void>;
+}
+
+/** A body in decompressed pieces. Throws `validation-failed` for one that is damaged. */
+async function* piecesOf(request: Request, encoding: Encoding): AsyncGenerator<Uint8Array> {
+  try {
+    yield* decompressed(encoding, request.body as unknown as AsyncIterable<Uint8Array>);
+  } catch (cause) {
+    throw encoding === "identity" || request.signal.aborted ? cause : damaged(encoding, cause);
+  }
 }
 
 /** When somebody else than a tenant has sent a body last, on the clock of `performance.now()`. */
@@ -185,9 +193,9 @@ export class BodyIntake {
   }
 
   /**
-   * Reads a whole body of at most `maxBytes` for a tenant, who shares the budget with others. Throws
-   * `payload-too-large`: before reading when the length is declared, else as soon as too much has
-   * arrived. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
+   * Reads a whole body for a tenant, who shares the budget with others, and decompresses it. Throws
+   * `payload-too-large` for more than `maxBytes` after that: before reading when a longer one is declared, else as
+   * soon as too much has arrived. Throws `unsupported-media-type` for an unknown content encoding. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
    * takes the body up at once.
    */
   async read(
@@ -196,6 +204,7 @@ export class BodyIntake {
     tenant: string,
     uptake: Uptake = {},
   ): Promise<OwnedBytes> {
+    const encoding = encodingOf(request);
     const declared = request.headers.get("content-length");
     if (declared === null && request.body === null) return joined([]);
     this.#others.note(tenant);
@@ -214,7 +223,10 @@ export class BodyIntake {
     this.#reserve(reading, Math.max(length, BODY_MIN_BYTES));
     const timer = setTimeout(() => refuse(refusal("request-timeout")), this.timeoutMs);
     try {
-      const bytes = await Promise.race([refused, this.#receive(request, maxBytes, reading)]);
+      const bytes = await Promise.race([
+        refused,
+        this.#receive(request, encoding, maxBytes, reading),
+      ]);
       clearTimeout(timer);
       const admitted = this.#admit(tenant, bytes, uptake);
       if (admitted === undefined) return bytes;
@@ -246,12 +258,17 @@ export class BodyIntake {
     setImmediate(end);
   }
 
-  /** The whole body. One without a declared length counts with what has arrived of it. */
-  async #receive(request: Request, maxBytes: number, reading: Reading): Promise<OwnedBytes> {
-    if (request.headers.has("content-length")) return await bodyOf(request);
+  /** The whole body, decompressed. Unless its length is declared, it counts with what has arrived of it. */
+  async #receive(
+    request: Request,
+    encoding: Encoding,
+    maxBytes: number,
+    reading: Reading,
+  ): Promise<OwnedBytes> {
+    if (encoding === "identity" && request.headers.has("content-length")) return bodyOf(request);
     const parts: Uint8Array[] = [];
     let length = 0;
-    for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const part of piecesOf(request, encoding)) {
       length += part.byteLength;
       if (length > maxBytes) throw tooLarge(maxBytes);
       // A reading that was refused meanwhile is no longer counted, and nobody waits for it.

@@ -1,3 +1,4 @@
+import { COMPRESSIONS } from "../../shared/compression/decompressed.ts";
 import { REQUEST_ID_PATTERN } from "../request.ts";
 import type { Json } from "./json-schema.ts";
 
@@ -12,6 +13,14 @@ const PARAMETERS = {
       "The caller's own id for the request, which the response repeats. A value that does not match the pattern is replaced by a new id.",
     schema: { type: "string", pattern: REQUEST_ID_PATTERN },
     example: EXAMPLE_REQUEST_ID,
+  },
+  ContentEncoding: {
+    name: "Content-Encoding",
+    in: "header",
+    required: false,
+    description:
+      "How the body is compressed. Default: identity. Limits of its size hold after decompression.",
+    schema: { type: "string", enum: ["identity", ...COMPRESSIONS] },
   },
   IfNoneMatch: {
     name: "If-None-Match",
@@ -37,20 +46,16 @@ const HEADERS = {
   },
   Vary: {
     description:
-      "The request headers that the answer depends on: `Accept` where browsers get a page, `Origin` where pages of " +
-      "other origins may call the service.",
+      "The request headers that the answer depends on: `Authorization` and `X-API-Key` where a credential is needed, " +
+      "`Accept` where browsers get a page, `Origin` where pages of other origins may call the service.",
     required: false,
     schema: { type: "string" },
   },
-  NoStore: {
-    description: "Problems must not be stored.",
+  CacheControl: {
+    description:
+      "Only the caller may store the answer: `private`, or `no-store` where a stored one could not be revalidated.",
     required: true,
-    schema: { type: "string", const: "no-store" },
-  },
-  Revalidate: {
-    description: "Only the caller may store the response, and must revalidate it before each use.",
-    required: true,
-    schema: { type: "string" },
+    schema: { type: "string", pattern: "^(private|no-store)" },
   },
   ETag: {
     description:
@@ -73,7 +78,7 @@ const HEADERS = {
     schema: { type: "string" },
   },
   AcceptEncoding: {
-    description: "The content encoding that the operation accepts, when the body had another one.",
+    description: "The content encodings that the service accepts, when the body had another one.",
     schema: { type: "string" },
   },
   RateLimit: {

@@ -5,7 +5,7 @@ import { ProblemBody } from "../../problem/schema.ts";
 import { text } from "../../shared/schemas.ts";
 import { VERSION } from "../../shared/version.ts";
 import { headersOf, queryOf } from "../changes.ts";
-import { type MediaType, type Operation, TAGS } from "../operation.ts";
+import { credentialOf, type MediaType, type Operation, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
 import { type Json, plainSchema } from "./json-schema.ts";
@@ -14,15 +14,15 @@ import { withNamedSchemas } from "./schemas.ts";
 /** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];
 const REQUEST_ID_HEADER = { $ref: "#/components/headers/RequestId" };
+const CACHE_CONTROL_HEADER = { $ref: "#/components/headers/CacheControl" };
 const NO_SNIFF_HEADER = { $ref: "#/components/headers/NoSniff" };
 const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
+const CONTENT_ENCODING_PARAMETER = { $ref: "#/components/parameters/ContentEncoding" };
 const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
 const EXAMPLE_BASE_URL = "https://api.example.com";
 /** Marks this service's own additions to the API. */
 const EXTENSION_KEYWORD = "x-tessera-extension";
 const EXTENSION = { [EXTENSION_KEYWORD]: true };
-/** The media type of operations that take every body. */
-const ANY_TYPE = "*/*";
 /** The page that browsers get where an operation has one. */
 const HTML_PAGE: MediaType = {
   schema: text("The same as a page, for callers who prefer HTML. It needs no credential."),
@@ -31,23 +31,21 @@ const HTML_PAGE: MediaType = {
 /** An SPDX expression. */
 const LICENSE = "Apache-2.0";
 
+function hasBody(operation: Operation): boolean {
+  if (operation.kind === "json") return operation.body !== undefined;
+  return Object.keys(operation.bodies).length > 0;
+}
+
 /** The problems of an operation: its own, and those that follow from its inputs. */
 function problemsOf(operation: Operation): Slug[] {
   const slugs = new Set<Slug>([...operation.problems, ...COMMON]);
   const bearer = operation.kind === "json" || operation.credential === "bearer";
   if (bearer) slugs.add("unauthorized").add("rate-limited");
   if (bearer && operation.permission !== null) slugs.add("permission-denied");
-  const hasBody =
-    operation.kind === "json"
-      ? operation.body !== undefined
-      : Object.keys(operation.bodies).length > 0;
-  if (hasBody) {
-    for (const slug of ["validation-failed", "request-timeout", "payload-too-large"] as const) {
-      slugs.add(slug);
-    }
+  if (hasBody(operation)) {
+    slugs.add("validation-failed").add("unsupported-media-type");
+    slugs.add("request-timeout").add("payload-too-large");
   }
-  const takesAll = operation.kind === "raw" && ANY_TYPE in operation.bodies;
-  if (hasBody && !takesAll) slugs.add("unsupported-media-type");
   if (operation.reads !== undefined) slugs.add("index-behind");
   if (queryOf(operation) !== undefined) slugs.add("validation-failed");
   return [...slugs];
@@ -80,6 +78,7 @@ function parametersOf(operation: Operation): Json[] {
     ...list("path", operation.params),
     ...list("query", queryOf(operation)),
     ...list("header", operation.headers),
+    ...(hasBody(operation) ? [CONTENT_ENCODING_PARAMETER] : []),
     ...(operation.conditional ? [IF_NONE_MATCH_PARAMETER] : []),
     REQUEST_ID_PARAMETER,
   ];
@@ -121,7 +120,7 @@ function problemHeaders(slugs: readonly Slug[]): Json {
     "X-Request-Id": REQUEST_ID_HEADER,
     Vary: { $ref: "#/components/headers/Vary" },
     "X-Content-Type-Options": NO_SNIFF_HEADER,
-    "Cache-Control": { $ref: "#/components/headers/NoStore" },
+    "Cache-Control": CACHE_CONTROL_HEADER,
     ...RATE_LIMIT_HEADERS,
   };
   if (slugs.includes("unauthorized")) {
@@ -175,9 +174,9 @@ function successHeaders(operation: Operation): Json {
     "X-Content-Type-Options": NO_SNIFF_HEADER,
     ...RATE_LIMIT_HEADERS,
   };
+  if (credentialOf(operation) !== "none") headers["Cache-Control"] = CACHE_CONTROL_HEADER;
   if (operation.conditional) {
     headers["ETag"] = { $ref: "#/components/headers/ETag" };
-    headers["Cache-Control"] = { $ref: "#/components/headers/Revalidate" };
   }
   for (const [name, header] of Object.entries(headersOf(operation))) {
     const { description, extension } = header;
@@ -227,7 +226,6 @@ const SECURITY = {
 };
 
 function operationObject(operation: Operation): Json {
-  const credential = operation.kind === "json" ? "bearer" : operation.credential;
   const needs =
     operation.permission === null ? "" : `Needs the permission \`${operation.permission}\`.`;
   const description = [operation.description, needs].filter(Boolean).join("\n\n");
@@ -241,7 +239,7 @@ function operationObject(operation: Operation): Json {
     parameters: parametersOf(operation),
     ...(requestBody ? { requestBody } : {}),
     responses: { ...successResponses(operation), ...problemResponses(operation) },
-    security: SECURITY[credential],
+    security: SECURITY[credentialOf(operation)],
   };
 }
 

@@ -1,13 +1,8 @@
 import { constants, createReadStream } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { createGunzip, createZstdDecompress } from "node:zlib";
+import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
 import { IMPORT_READ_BYTES } from "../../shared/limits.ts";
 import { ImportError } from "./errors.ts";
-import { wholeFrames } from "./zstd-frames.ts";
-
-/** How an input is compressed. */
-export type Encoding = "identity" | "gzip" | "zstd";
 
 /** A named stream of NDJSON. */
 export interface Source {
@@ -57,23 +52,6 @@ function unreadable(name: string, error: NodeJS.ErrnoException): ImportError {
 function encodingOf(name: string): Encoding {
   if (name.endsWith(".gz")) return "gzip";
   return name.endsWith(".zst") ? "zstd" : "identity";
-}
-
-/** The decompressed input. An error of the input is thrown as it is. */
-export function decompressed(
-  encoding: Encoding,
-  input: AsyncIterable<Uint8Array>,
-): AsyncIterable<Uint8Array> {
-  if (encoding === "identity") return input;
-  const decoder =
-    encoding === "gzip"
-      ? createGunzip({ chunkSize: IMPORT_READ_BYTES })
-      : createZstdDecompress({ chunkSize: IMPORT_READ_BYTES });
-  const whole = encoding === "zstd" ? wholeFrames(input) : input;
-  const compressed =
-    whole instanceof Readable ? whole : Readable.from(whole, { objectMode: false });
-  compressed.on("error", (error) => decoder.destroy(error));
-  return compressed.pipe(decoder);
 }
 
 async function* counted(

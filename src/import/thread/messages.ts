@@ -1,6 +1,6 @@
 import type { Actor } from "../../audit/actor.ts";
+import type { Encoding } from "../../shared/compression/decompressed.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
-import type { Encoding } from "../records/source.ts";
 import type { ImportTarget } from "../records/target.ts";
 import type { Fingerprints } from "../upsert/plan.ts";
 

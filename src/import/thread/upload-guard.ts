@@ -1,10 +1,10 @@
+import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
 import {
   IMPORT_EXPANSION_FREE_BYTES,
   IMPORT_EXPANSION_MAX,
   IMPORT_REFUSED_MAX,
 } from "../../shared/limits.ts";
 import { ImportError } from "../records/errors.ts";
-import { decompressed, type Encoding } from "../records/source.ts";
 
 /** The input is larger than allowed. */
 export class InputTooLarge extends ImportError {}

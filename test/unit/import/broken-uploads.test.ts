@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Encoding } from "../../../src/import/records/source.ts";
+import { brotliCompressSync, deflateSync } from "node:zlib";
 import { expanded } from "../../../src/import/thread/upload-guard.ts";
+import type { Encoding } from "../../../src/shared/compression/decompressed.ts";
 import { randomNumbers } from "../../../support/random.ts";
 
 const random = randomNumbers(11);
@@ -11,13 +12,13 @@ function lines(count: number): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.join(""));
 }
 
-const pack: Record<
-  Exclude<Encoding, "identity">,
-  (bytes: Uint8Array<ArrayBuffer>) => Uint8Array
-> = {
-  gzip: (bytes) => Bun.gzipSync(bytes),
-  zstd: (bytes) => new Uint8Array(Bun.zstdCompressSync(bytes)),
+const pack = {
+  gzip: (bytes: Uint8Array<ArrayBuffer>) => Bun.gzipSync(bytes),
+  zstd: (bytes: Uint8Array<ArrayBuffer>) => new Uint8Array(Bun.zstdCompressSync(bytes)),
 };
+
+/** Formats of one member, behind whose end nothing may follow. */
+const packOne = { deflate: deflateSync, br: brotliCompressSync };
 
 /** How many bytes a body expands to; undefined when it is refused. */
 async function expansion(encoding: Encoding, body: Uint8Array): Promise<number | undefined> {
@@ -55,3 +56,16 @@ describe("a compressed upload of one member or several", () => {
     },
   );
 });
+
+test.each(["deflate", "br"] as const)(
+  "an upload in %s is whole only where it ends, whichever byte it was cut at and whatever follows",
+  async (encoding) => {
+    const plain = lines(9);
+    const body = packOne[encoding](plain);
+    for (let cut = 0; cut < body.length; cut++) {
+      expect([cut, await expansion(encoding, body.subarray(0, cut))]).toEqual([cut, undefined]);
+    }
+    expect(await expansion(encoding, body)).toBe(plain.length);
+    expect(await expansion(encoding, Buffer.concat([body, body]))).toBeUndefined();
+  },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { constants, createZstdCompress } from "node:zlib";
-import { wholeFrames } from "../../../src/import/records/zstd-frames.ts";
+import { wholeFrames } from "../../../src/shared/compression/zstd-frames.ts";
 import { randomNumbers } from "../../../support/random.ts";
 
 const random = randomNumbers(7);
