@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
+import type { NamedScope } from "../accounts.ts";
 import { randomNumbers } from "../random.ts";
 import type { TestProject } from "./api.ts";
 
@@ -59,21 +60,26 @@ export const chunkOf = (
 export const base64Of = (vector: Float32Array<ArrayBuffer>): string =>
   Buffer.from(vector.buffer).toString("base64");
 
-/** Writes a new version of a file, in no scope yet. Creates the file if the path is new. */
+/**
+ * Writes a new version of a file, in no scope yet. Creates the file if the path is new.
+ *
+ * @param contents its chunks, or its text without chunks
+ */
 export async function writeVersion(
   sql: Sql,
   project: TestProject,
   path: string,
-  chunks: readonly TestChunk[],
+  contents: readonly TestChunk[] | string,
   id: string = randomUUID(),
 ): Promise<TestVersion> {
+  const [chunks, text] = typeof contents === "string" ? [[], contents] : [contents, null];
   const [file] = await sql<{ id: string }[]>`
     INSERT INTO files (id, project_id, path) VALUES (${randomUUID()}, ${project.id}, ${path})
     ON CONFLICT (project_id, path) DO UPDATE SET path = excluded.path RETURNING id`;
   const fileId = file?.id as string;
   await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key, chunk_count)
-    VALUES (${id}, ${project.id}, ${fileId}, ${id}, ${chunks.length})`;
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
+    VALUES (${id}, ${project.id}, ${fileId}, ${id}, ${text}, ${chunks.length})`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
       start_offset, end_offset, token_count, metadata, dimension, embedding)
@@ -99,6 +105,22 @@ export async function attach(
     FROM unnest(${versions.map((v) => v.fileId)}::uuid[], ${versions.map((v) => v.id)}::uuid[])
       AS t (file, version)
     ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
+}
+
+/** Puts new versions of texts into the working set of an environment, in one transaction. */
+export async function publishTexts(
+  sql: Sql,
+  project: TestProject,
+  environment: NamedScope,
+  texts: Readonly<Record<string, string>>,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const versions: TestVersion[] = [];
+    for (const [path, text] of Object.entries(texts)) {
+      versions.push(await writeVersion(tx as never, project, path, text));
+    }
+    await attach(tx as never, project, environment.id, versions);
+  });
 }
 
 /** Puts versions into a release. */

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { announceVersions } from "../../src/import/upsert/announce.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
-import { untilReady } from "../../support/api/index-world.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import { untilReady } from "../../support/api/world.ts";
 import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;

@@ -4,8 +4,8 @@ import { noteParkedTask } from "../../src/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { publishTexts } from "../../support/api/versions.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
 

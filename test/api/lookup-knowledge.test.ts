@@ -4,8 +4,12 @@ import fc from "fast-check";
 import { LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import { publishTexts, writeTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import {
+  release as attachToRelease,
+  publishTexts,
+  writeVersion,
+} from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
@@ -170,11 +174,8 @@ describe("the target of a lookup", () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
     const release = await addRelease(sql, own, "v1.0.0");
-    const versions = await writeTexts(sql, own, { "old.md": "the old text" });
-    for (const { fileId, versionId } of versions.values()) {
-      await sql`INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
-        VALUES (${own.id}, ${release.id}, ${fileId}, ${versionId})`;
-    }
+    const old = await writeVersion(sql, own, "old.md", "the old text");
+    await attachToRelease(sql, own, release.id, [old]);
     await publishTexts(sql, own, production, { "new.md": "the new text" });
     for (const name of [release.name, release.id]) {
       const { body } = await look({ lookup_target: { release: name } }, pathOf(own));

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { addressOf, fileResource } from "../../src/api/mcp/resource-uris.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { publishTexts } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 import { assistantOf } from "./mcp-client.ts";
 

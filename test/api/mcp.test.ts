@@ -5,11 +5,11 @@ import { McpHeaders } from "../../src/api/mcp/schema.ts";
 import { ANSWER_PIECE_BYTES } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   chunkOf,
+  publishTexts,
   randomVector,
   release,
   writeVersion,

@@ -1,12 +1,12 @@
 import { test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { until } from "../../support/until.ts";
 
 test("a project is indexed when it changes, before anybody has searched it", async () => {
   const api = await sharedApi();
   await untilReady(api.url);
-  const world = await IndexWorld.create(api);
+  const world = await TestWorld.create(api);
   await world.write(2);
   const reported = async () => {
     const [row] = await api.sql`

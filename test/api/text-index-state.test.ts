@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import { untilReady } from "../../support/api/index-world.ts";
-import { publishTexts } from "../../support/api/knowledge.ts";
+import { publishTexts } from "../../support/api/versions.ts";
+import { untilReady } from "../../support/api/world.ts";
 import { until } from "../../support/until.ts";
 
 test("a project without vectors reports its documents, and that no change waits", async () => {

@@ -4,9 +4,14 @@ import { Tessera, TesseraError, type TesseraOptions } from "../../client/src/ind
 import { clientTypes } from "../../scripts/openapi-types.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import { publishTexts } from "../../support/api/knowledge.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import {
+  attach,
+  chunkOf,
+  publishTexts,
+  randomVector,
+  writeVersion,
+} from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { spooled } from "../../src/import/thread/spool.ts";
 import { sharedApi, startApi, startApiProcess } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import {
@@ -33,7 +33,7 @@ const FAULTS = [
 ] as const;
 
 /** Puts files by an import that is stored as a whole before it begins. */
-async function importInto(url: string, { project, member }: IndexWorld) {
+async function importInto(url: string, { project, member }: TestWorld) {
   const files = Array.from({ length: 20 }, (_, i) => ({
     ...{ record: "file", path: `i${i}.md`, environments: ["production"] },
     content: `# ${i}\n\n${"word ".repeat(2_000)}`,
@@ -53,7 +53,7 @@ const snapshots = (disk: SmallDisk) =>
 
 test("a service that is killed while it receives an upload leaves nothing of it", async () => {
   const folder = dataFolder();
-  const world = await IndexWorld.create(first);
+  const world = await TestWorld.create(first);
   const node = await startApiProcess({ beside: first, env: { DATA_DIR: folder } });
   await untilReady(node.url);
   const { id } = world.project;
@@ -83,7 +83,7 @@ test("a service that is killed while it receives an upload leaves nothing of it"
 describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, reason, found) => {
   test("keeps no project from being searched, changed or loaded, is named, and is used again once that is over", async () => {
     const disk = await mountSmallDisk(DISK_MB);
-    const [world, other] = [await IndexWorld.create(first), await IndexWorld.create(first)];
+    const [world, other] = [await TestWorld.create(first), await TestWorld.create(first)];
     for (const each of [world, other]) await each.write(1);
     const env = { DATA_DIR: disk.path, INDEX_PRELOAD: "none", ...bucket.env() };
     const node = await startApi({ beside: first, env });
@@ -111,7 +111,7 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
 
   test("keeps no service from ending well, nor the next one from starting once that is over", async () => {
     const disk = await mountSmallDisk(DISK_MB);
-    const world = await IndexWorld.create(first);
+    const world = await TestWorld.create(first);
     await world.write(1);
     const env = { DATA_DIR: disk.path };
     const node = await startApi({ beside: first, env });

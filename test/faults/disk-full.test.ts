@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startApiProcess, TestApi } from "../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import {
@@ -50,7 +50,7 @@ const api = await startApiProcess({
   env: { LOG_LEVEL: "error" },
 });
 await untilReady(api.url);
-const world = await IndexWorld.create(api);
+const world = await TestWorld.create(api);
 await world.write(1);
 const webhook = await addWebhook(sql, world.project);
 

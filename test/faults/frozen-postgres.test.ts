@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../src/db/client.ts";
 import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
 import { type Caller, startApiProcess, TestApi } from "../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
+import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import type { Fault } from "../../support/faults.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
@@ -23,7 +23,7 @@ async function startWorld() {
   const env = { DATABASE_URL: address.href };
   const api = await startApiProcess({ beside: direct, env });
   await untilReady(api.url);
-  const world = await IndexWorld.create(api);
+  const world = await TestWorld.create(api);
   await world.write(2);
   await world.agrees(api.url);
   const key = await api.key(world.member);

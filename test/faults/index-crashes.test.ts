@@ -2,8 +2,7 @@ import { describe, expect, onTestFinished, test } from "bun:test";
 import * as native from "../../native/index.ts";
 import { type TextMessage, ViewStore } from "../../src/text/index.ts";
 import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
-import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { lockTable } from "../../support/open-transaction.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startProxy } from "../../support/processes/proxy.ts";
@@ -47,12 +46,12 @@ function loadedProjects(): Map<string, string[]> {
 
 test("an indexing thread that crashes under load is replaced, with the same answers and no memory left behind", async () => {
   const api = await startApi({ env: { TESSERA_FAILPOINTS: "indexing.rebuild" } });
-  const world = await IndexWorld.create(api);
-  const texts = await KnowledgeWorld.create(api);
+  const world = await TestWorld.create(api);
+  const texts = await TestWorld.create(api);
   // Lookups keep the segments that they have read for a while.
-  const unread = await KnowledgeWorld.create(api);
+  const unread = await TestWorld.create(api);
   const segments = publishedSegments(unread.project.id);
-  const write = () => Promise.all([world.write(10), texts.write(20), unread.write(20)]);
+  const write = () => Promise.all([world.write(10), texts.writeTexts(20), unread.writeTexts(20)]);
   const agree = async () => {
     for (const each of [world, texts]) await each.agrees(api.url);
   };
@@ -63,7 +62,7 @@ test("an indexing thread that crashes under load is replaced, with the same answ
   const statuses = new Set<number>();
   const ask = async () => {
     while (isLoaded) {
-      const [search, lookup] = [world.search(api.url), texts.ask(api.url, { query: "chapter" })];
+      const [search, lookup] = [world.search(api.url), texts.lookUp(api.url, { query: "chapter" })];
       for (const { status } of await Promise.all([search, lookup])) statuses.add(status);
       await Bun.sleep(PAUSE_MS);
     }
@@ -106,7 +105,7 @@ describe("a service whose database goes away", async () => {
   const service = await startApiProcess({ beside: direct, env: { DATABASE_URL: address.href } });
 
   test("without its database a service is not ready and refuses new callers, and later finds what was written meanwhile", async () => {
-    const world = await IndexWorld.create(direct);
+    const world = await TestWorld.create(direct);
     await world.write(3);
     await world.agrees(service.url);
     await using cut = proxy.cut();
@@ -124,7 +123,7 @@ describe("a service whose database goes away", async () => {
   });
 
   test("a load that loses the database continues once it is back", async () => {
-    const world = await IndexWorld.create(direct);
+    const world = await TestWorld.create(direct);
     for (let loss = 0; loss < LOSSES; loss++) {
       await using away = proxy.cut();
       await world.write(10, `files-${loss}`);

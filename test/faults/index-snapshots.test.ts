@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../support/api/index-world.ts";
-import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { untilPasses } from "../../support/until.ts";
 
@@ -21,7 +20,7 @@ const FILES = 2;
 const TEXT_AFTER = "volcano";
 const TEXTS = 6;
 
-const projectFolder = (folder: string, world: IndexWorld | KnowledgeWorld) =>
+const projectFolder = (folder: string, world: TestWorld) =>
   join(folder, "index", "slot-0", world.project.id);
 
 /** Every file of a vector snapshot. */
@@ -77,24 +76,24 @@ const textDamages = Object.entries(TEXT_DAMAGES);
 const saved = dataFolder();
 const first = await startApi({ env: { DATA_DIR: saved } });
 const { sql } = first;
-const world = await IndexWorld.create(first);
-const copied = await IndexWorld.create(first);
-const rebuilt = await IndexWorld.create(first);
-const deleted = await IndexWorld.create(first);
-const damaged = await Promise.all(damages.map(() => IndexWorld.create(first)));
+const world = await TestWorld.create(first);
+const copied = await TestWorld.create(first);
+const rebuilt = await TestWorld.create(first);
+const deleted = await TestWorld.create(first);
+const damaged = await Promise.all(damages.map(() => TestWorld.create(first)));
 const worlds = [world, copied, rebuilt, deleted, ...damaged];
 for (const each of worlds) await each.write(FILES, "file", BEFORE);
 for (const each of worlds) await each.agrees(first.url);
-const texts = await KnowledgeWorld.create(first);
-const damagedTexts = await Promise.all(textDamages.map(() => KnowledgeWorld.create(first)));
+const texts = await TestWorld.create(first);
+const damagedTexts = await Promise.all(textDamages.map(() => TestWorld.create(first)));
 for (const each of [texts, ...damagedTexts]) {
-  await each.write(TEXTS);
+  await each.writeTexts(TEXTS);
   await each.agrees(first.url);
 }
 await first.stop();
 // The change log has no entry for this, so only a rebuilt index can show it.
-for (const each of worlds) await each.rewriteContents(AFTER);
-for (const each of [texts, ...damagedTexts]) await each.rewrite(TEXT_AFTER);
+for (const each of worlds) await each.rewriteChunks(AFTER);
+for (const each of [texts, ...damagedTexts]) await each.rewriteTexts(TEXT_AFTER);
 
 /** A folder with the snapshots, as if copied from another machine. */
 function copyOfSnapshots(): string {
@@ -115,10 +114,10 @@ const contents = async ({ url }: TestApi, of = world) => (await of.search(url)).
 describe("a service that starts with snapshots of which some are unusable", () => {
   const folder = copyOfSnapshots();
   for (const [i, [, damage]] of damages.entries()) {
-    damage(projectFolder(folder, damaged[i] as IndexWorld));
+    damage(projectFolder(folder, damaged[i] as TestWorld));
   }
   for (const [i, [, damage]] of textDamages.entries()) {
-    damage(projectFolder(folder, damagedTexts[i] as KnowledgeWorld));
+    damage(projectFolder(folder, damagedTexts[i] as TestWorld));
   }
   let starting: ReturnType<typeof startApiProcess> | undefined;
   const started = () => {
@@ -138,7 +137,7 @@ describe("a service that starts with snapshots of which some are unusable", () =
     expect(await contents(service)).toEqual([BEFORE]);
   });
 
-  test.each(damages.map(([what], i) => [what, damaged[i] as IndexWorld] as const))(
+  test.each(damages.map(([what], i) => [what, damaged[i] as TestWorld] as const))(
     "a snapshot with %s is rebuilt from the database",
     async (_, of) => {
       const service = await started();
@@ -153,7 +152,7 @@ describe("a service that starts with snapshots of which some are unusable", () =
     expect(await texts.paths(url, { query: TEXT_AFTER })).toEqual([]);
   });
 
-  test.each(textDamages.map(([what], i) => [what, damagedTexts[i] as KnowledgeWorld] as const))(
+  test.each(textDamages.map(([what], i) => [what, damagedTexts[i] as TestWorld] as const))(
     "a text snapshot that %s is rebuilt from the database",
     async (_, of) => {
       const { url } = await started();
@@ -188,7 +187,7 @@ describe("a service that starts with snapshots of which some are unusable", () =
   test("two services on one data directory keep separate snapshots, to which later changes are added", async () => {
     const [one, two] = [await started(), await start(folder)];
     await rebuilt.write(1, "for-both");
-    for (const each of damagedTexts) await each.write(TEXTS / 2);
+    for (const each of damagedTexts) await each.writeTexts(TEXTS / 2);
     for (const { url } of [one, two]) await rebuilt.agrees(url);
     one.server.kill("SIGTERM");
     expect(await one.server.exited).toBe(0);
@@ -213,7 +212,7 @@ describe("a service that starts with snapshots of which some are unusable", () =
 });
 
 describe("a service whose database has changed since the snapshot", () => {
-  const [pruned, other] = damaged as [IndexWorld, IndexWorld];
+  const [pruned, other] = damaged as [TestWorld, TestWorld];
 
   test("a snapshot of a change log that diverged after a backup was restored is not used", async () => {
     await sql`UPDATE change_log SET at = at + interval '1 second'`;
@@ -237,7 +236,7 @@ describe("a service whose database has changed since the snapshot", () => {
   test("a snapshot older than the pruned change log is brought up to date without reading its chunks", async () => {
     const prune = () => sql`DELETE FROM change_log WHERE seq < (SELECT max(seq) FROM change_log)`;
     await pruned.write(1, "while-away");
-    await pruned.rewriteContents(AFTER);
+    await pruned.rewriteChunks(AFTER);
     await prune();
     await pruned.write(1, "later");
     await prune();

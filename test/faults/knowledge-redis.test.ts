@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { startApi } from "../../support/api/api.ts";
-import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
+import { TestWorld } from "../../support/api/world.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 import { untilPasses } from "../../support/until.ts";
@@ -12,8 +12,8 @@ const ITEMS = 30;
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
 const service = await startApi({ env });
-const world = await KnowledgeWorld.create(service);
-await world.write(ITEMS);
+const world = await TestWorld.create(service);
+await world.writeTexts(ITEMS);
 await world.agrees(service.url);
 
 describe("lookup cursors in Redis", () => {
@@ -25,7 +25,7 @@ describe("lookup cursors in Redis", () => {
       const urls = [service.url, other.url];
       let body: object | null = { ...question, limit: 7 };
       for (let page = 0; body !== null; page++) {
-        const answer = await world.ask(urls[page % 2] as string, body);
+        const answer = await world.lookUp(urls[page % 2] as string, body);
         expect(answer.status).toBe(200);
         for (const item of answer.body.data) paths.push(item.path);
         const { next } = answer.body.page_info;
@@ -37,27 +37,27 @@ describe("lookup cursors in Redis", () => {
   });
 
   test("a cursor fails while Redis is down and is unknown after Redis restarts empty", async () => {
-    const first = await world.ask(service.url, { limit: 5 });
+    const first = await world.lookUp(service.url, { limit: 5 });
     const cursor = first.body.page_info.next;
-    expect((await world.ask(service.url, { cursor })).status).toBe(200);
+    expect((await world.lookUp(service.url, { cursor })).status).toBe(200);
 
     await using killed = await redis.kill();
-    const away = await world.ask(service.url, { cursor });
+    const away = await world.lookUp(service.url, { cursor });
     expect(away.status).toBe(503);
     expect(away.body.slug).toBe("dependency-unavailable");
     expect(Number(away.headers.get("retry-after"))).toBeGreaterThan(0);
 
     await killed.end();
     await untilPasses("the cursor is unknown", async () => {
-      const { status, body } = await world.ask(service.url, { cursor });
+      const { status, body } = await world.lookUp(service.url, { cursor });
       expect([status, body.slug]).toEqual([400, "invalid-cursor"]);
     });
     expect(await world.paths(service.url, { limit: 5 })).toHaveLength(ITEMS);
   });
 
   test("a result of one page needs neither a cursor nor Redis", async () => {
-    const small = await KnowledgeWorld.create(service);
-    await small.write(3);
+    const small = await TestWorld.create(service);
+    await small.writeTexts(3);
     await small.agrees(service.url);
     await using _killed = await redis.kill();
     expect(await small.paths(service.url, {})).toHaveLength(3);

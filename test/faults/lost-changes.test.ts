@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
-import { untilReady } from "../../support/api/index-world.ts";
 import {
   attach,
   chunkOf,
@@ -9,6 +8,7 @@ import {
   randomVector,
   writeVersion,
 } from "../../support/api/versions.ts";
+import { untilReady } from "../../support/api/world.ts";
 import { untilPasses } from "../../support/until.ts";
 
 const DIMENSION = 768;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { untilReady } from "../../support/api/index-world.ts";
+import { untilReady } from "../../support/api/world.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { startServer } from "../../support/processes/process.ts";
 import { RawClient } from "../../support/raw-client.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { NextPageUnavailable, Tessera } from "../../client/src/index.ts";
 import { startApi } from "../../support/api/api.ts";
-import { KnowledgeWorld } from "../../support/api/knowledge-world.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { TestWorld } from "../../support/api/world.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { type Fault, faultUntil } from "../../support/faults.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -24,8 +24,8 @@ const REQUESTS_PER_ROUND = 2;
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
 const api = await startApi({ env });
-const world = await KnowledgeWorld.create(api);
-await world.write(ITEMS);
+const world = await TestWorld.create(api);
+await world.writeTexts(ITEMS);
 await world.agrees(api.url);
 const { member, project } = world;
 const admin = new Redis(redis.url, { retryStrategy: () => 50 });
@@ -92,7 +92,7 @@ const FAULTS: Readonly<Record<string, Away>> = {
   "was killed": { begin: () => redis.kill(), ...AWAY },
 };
 
-const lookUp = (body: object) => world.ask(api.url, body);
+const lookUp = (body: object) => world.lookUp(api.url, body);
 const retrieve = (json: object) => api.post(`/projects/${project.slug}/retrieve`, json, member);
 const readiness = async () => {
   const response = await fetch(`${api.url}/readyz`);

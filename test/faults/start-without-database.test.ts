@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { untilReady } from "../../support/api/index-world.ts";
+import { untilReady } from "../../support/api/world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { NOBODY_PORT } from "../../support/processes/ports.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";

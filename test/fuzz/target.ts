@@ -4,8 +4,13 @@ import { startApi, type TestApi } from "../../support/api/api.ts";
 import { CATALOGUE, environment, PERMISSION, SECRET_KEY } from "../../support/api/billing.ts";
 import { BillingProvider } from "../../support/api/billing-provider.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
-import { publishTexts } from "../../support/api/knowledge.ts";
-import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
+import {
+  attach,
+  chunkOf,
+  publishTexts,
+  randomVector,
+  writeVersion,
+} from "../../support/api/versions.ts";
 import { addBranch, addConversation, addMessages } from "../../support/content.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 

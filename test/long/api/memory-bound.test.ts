@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startApi } from "../../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../../support/api/index-world.ts";
+import { TestWorld, untilReady } from "../../../support/api/world.ts";
 
 const PROJECTS = 6;
 /** Less than three of the projects need. */
@@ -16,9 +16,9 @@ test("more projects than fit into the memory of the indexes, all in use, are sea
     const text = await (await fetch(`${api.url}/metrics`)).text();
     return Number(/^tessera_index_projects (\d+)/m.exec(text)?.[1]);
   };
-  const worlds: IndexWorld[] = [];
+  const worlds: TestWorld[] = [];
   for (let i = 0; i < PROJECTS; i++) {
-    const world = await IndexWorld.create(api);
+    const world = await TestWorld.create(api);
     await world.write(2, `file-${i}`);
     worlds.push(world);
   }

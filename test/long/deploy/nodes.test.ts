@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { startNginx } from "../../../bench/nodes/nginx.ts";
 import { startApiProcess, type TestApi } from "../../../support/api/api.ts";
 import { file, importsOf, ndjson, PRODUCTION } from "../../../support/api/imports.ts";
-import { IndexWorld, untilReady } from "../../../support/api/index-world.ts";
+import { TestWorld, untilReady } from "../../../support/api/world.ts";
 import { type Fault, faultUntil } from "../../../support/faults.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { callCommand } from "../../../support/processes/command.ts";
@@ -33,7 +33,7 @@ type Node = Awaited<ReturnType<typeof startApiProcess>>;
 /** Two nodes behind nginx that share a database and Redis. */
 class Fleet {
   readonly nodes: Node[] = [];
-  readonly worlds: IndexWorld[] = [];
+  readonly worlds: TestWorld[] = [];
   url = "";
   #folders = [dataFolder(), dataFolder()];
   #redisUrl = "";
@@ -45,7 +45,7 @@ class Fleet {
     await fleet.startNode(0);
     await fleet.startNode(1);
     for (let i = 0; i < PROJECTS; i++) {
-      const world = await IndexWorld.create(fleet.node(0));
+      const world = await TestWorld.create(fleet.node(0));
       await world.write(1, `file-${i}`);
       fleet.worlds.push(world);
     }
@@ -112,7 +112,7 @@ class Fleet {
     return statuses;
   }
 
-  searchBy({ project, member }: IndexWorld, by: "id" | "slug", key?: string): Promise<Response> {
+  searchBy({ project, member }: TestWorld, by: "id" | "slug", key?: string): Promise<Response> {
     return fetch(`${this.url}/projects/${project[by]}/environments/production/search`, {
       method: "POST",
       headers: {
@@ -189,7 +189,7 @@ describe.skipIf(lacks("nginx", "redis-server"))("two nodes behind nginx", () => 
   });
 
   test("a committed change is found through the balancer and on every node", async () => {
-    const [world] = fleet.worlds as [IndexWorld];
+    const [world] = fleet.worlds as [TestWorld];
     await world.write(1, "later");
     for (const url of [fleet.url, ...fleet.nodes.map((node) => node.url)]) await world.agrees(url);
   });
@@ -198,7 +198,7 @@ describe.skipIf(lacks("nginx", "redis-server"))("two nodes behind nginx", () => 
     let running = true;
     let found = 0;
     const failures: string[] = [];
-    const search = async (world: IndexWorld) => {
+    const search = async (world: TestWorld) => {
       while (running) {
         const response = await fleet.searchBy(world, "id");
         if (response.status === 200) found++;

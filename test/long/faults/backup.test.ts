@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { untilReady } from "../../../support/api/index-world.ts";
+import { untilReady } from "../../../support/api/world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readProcess } from "../../../src/db/embedded/processes.ts";
-import { untilReady } from "../../../support/api/index-world.ts";
+import { untilReady } from "../../../support/api/world.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";

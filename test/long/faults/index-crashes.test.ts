@@ -1,7 +1,6 @@
 import { test } from "bun:test";
 import { startApiProcess } from "../../../support/api/api.ts";
-import { IndexWorld } from "../../../support/api/index-world.ts";
-import { KnowledgeWorld } from "../../../support/api/knowledge-world.ts";
+import { TestWorld } from "../../../support/api/world.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { random } from "../../../support/seed.ts";
 
@@ -26,11 +25,11 @@ const MOMENTS = ["indexing", "compacting", "saving"] as const;
 test("a service killed while indexing, compacting and saving snapshots returns exact results after a restart", async () => {
   const env = { DATA_DIR: dataFolder() };
   let service = await startApiProcess({ env });
-  const world = await IndexWorld.create(service);
-  const texts = await KnowledgeWorld.create(service);
+  const world = await TestWorld.create(service);
+  const texts = await TestWorld.create(service);
   for (let round = 0; round < ROUNDS; round++) {
     for (const moment of MOMENTS) {
-      const writing = Promise.all([world.write(8), texts.write(20)]);
+      const writing = Promise.all([world.write(8), texts.writeTexts(20)]);
       if (moment !== "indexing") {
         await writing;
         for (const each of [world, texts]) await each.agrees(service.url);

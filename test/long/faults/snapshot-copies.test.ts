@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { startApi, startApiProcess, type TestApi } from "../../../support/api/api.ts";
-import { IndexWorld, untilReady } from "../../../support/api/index-world.ts";
-import { KnowledgeWorld } from "../../../support/api/knowledge-world.ts";
+import { TestWorld, untilReady } from "../../../support/api/world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { startProxy } from "../../../support/processes/proxy.ts";
@@ -37,10 +36,10 @@ async function copies(url: string, direction: "upload" | "download", outcome: st
 }
 
 /** New projects, whose snapshots a node has copied, and which have changed since then without a trace. */
-async function copiedWorlds(env: Record<string, string>, count: number): Promise<IndexWorld[]> {
-  const worlds: IndexWorld[] = [];
+async function copiedWorlds(env: Record<string, string>, count: number): Promise<TestWorld[]> {
+  const worlds: TestWorld[] = [];
   for (let i = 0; i < count; i++) {
-    const world = await IndexWorld.create(first);
+    const world = await TestWorld.create(first);
     await world.write(2, "file", COPIED);
     worlds.push(world);
   }
@@ -49,23 +48,23 @@ async function copiedWorlds(env: Record<string, string>, count: number): Promise
   for (const world of worlds) await world.agrees(node.url);
   await node.stop();
   // A stop uploads as much as its time allows. The next start goes on with what is left.
-  const isCopied = (world: IndexWorld) => keysOf(world).some(isManifest);
+  const isCopied = (world: TestWorld) => keysOf(world).some(isManifest);
   if (env === bucketEnv && !worlds.every(isCopied)) {
     const again = await startNode(env, folder);
     await until("every project is copied", () => worlds.every(isCopied));
     await again.stop();
   }
   // The change log has no entry for this, so only what is read from the database can show it.
-  for (const world of worlds) await world.rewriteContents(STORED);
+  for (const world of worlds) await world.rewriteChunks(STORED);
   return worlds;
 }
 
-async function copiedWorld(env: Record<string, string>): Promise<IndexWorld> {
+async function copiedWorld(env: Record<string, string>): Promise<TestWorld> {
   const [world] = await copiedWorlds(env, 1);
-  return world as IndexWorld;
+  return world as TestWorld;
 }
 
-const keysOf = ({ project }: IndexWorld) =>
+const keysOf = ({ project }: TestWorld) =>
   [...bucket.objects.keys()].filter((key) => key.includes(project.id));
 
 describe.each([
@@ -73,14 +72,14 @@ describe.each([
   ["a bucket", bucket.env()],
 ] as const)("nodes that share snapshots in %s", async (_, env) => {
   const own = dataFolder();
-  const [changed, newer] = [await IndexWorld.create(first), await IndexWorld.create(first)];
-  const texts = await KnowledgeWorld.create(first);
+  const [changed, newer] = [await TestWorld.create(first), await TestWorld.create(first)];
+  const texts = await TestWorld.create(first);
   let node: TestApi;
 
   beforeAll(async () => {
     await changed.write(2, "file", COPIED);
     await newer.write(1, "file", COPIED);
-    await texts.write(TEXTS);
+    await texts.writeTexts(TEXTS);
     const older = await startNode(env, own);
     for (const world of [changed, newer, texts]) await world.agrees(older.url);
     await older.stop();
@@ -89,8 +88,8 @@ describe.each([
     await newer.agrees(last.url);
     await last.stop();
     await changed.write(1, "later", LATER);
-    for (const world of [changed, newer]) await world.rewriteContents(STORED);
-    await texts.rewrite("volcano");
+    for (const world of [changed, newer]) await world.rewriteChunks(STORED);
+    await texts.rewriteTexts("volcano");
     node = await startNode(env);
   });
 
@@ -118,8 +117,7 @@ describe.each([
       ...readdirSync(sharedFolder, { recursive: true }).map(String),
       ...bucket.objects.keys(),
     ];
-    const isCopied = ({ project }: IndexWorld) =>
-      copied().some((name) => name.includes(project.id));
+    const isCopied = ({ project }: TestWorld) => copied().some((name) => name.includes(project.id));
     expect([isCopied(changed), isCopied(newer)]).toEqual([true, true]);
     await sql`DELETE FROM projects WHERE id = ${changed.project.id}`;
     node = await startNode(env);
@@ -134,7 +132,7 @@ describe.each([
 const isManifest = (key: string) => key.endsWith("/manifest.json");
 
 /** What can happen to the copy of a project, and to each of its pieces. */
-type Damage = (world: IndexWorld, foreign: IndexWorld) => void;
+type Damage = (world: TestWorld, foreign: TestWorld) => void;
 const toPieces =
   (damage: (bytes: Uint8Array, key: string) => Uint8Array | undefined): Damage =>
   (world) => {
@@ -167,14 +165,14 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
 
 describe("a copy that cannot be used", () => {
   const env = bucketEnv;
-  const worlds = new Map<string, IndexWorld>();
+  const worlds = new Map<string, TestWorld>();
   let [node, next]: TestApi[] = [];
 
   beforeAll(async () => {
     const [foreign, ...others] = await copiedWorlds(env, 1 + Object.keys(DAMAGES).length);
     for (const [i, [what, damage]] of Object.entries(DAMAGES).entries()) {
-      const world = others[i] as IndexWorld;
-      damage(world, foreign as IndexWorld);
+      const world = others[i] as TestWorld;
+      damage(world, foreign as TestWorld);
       worlds.set(what, world);
     }
     node = await startNode(env);
@@ -182,7 +180,7 @@ describe("a copy that cannot be used", () => {
   afterAll(() => next?.stop());
 
   test.each(Object.keys(DAMAGES))("%s is replaced from the database", async (what) => {
-    const world = worlds.get(what) as IndexWorld;
+    const world = worlds.get(what) as TestWorld;
     await world.agrees(node?.url as string);
     expect((await world.search(node?.url as string)).contents).toEqual([STORED]);
   });
@@ -193,7 +191,7 @@ describe("a copy that cannot be used", () => {
       return (await copies(node?.url as string, "download", "damaged")) >= worlds.size;
     });
     await node?.stop();
-    for (const world of worlds.values()) await world.rewriteContents(COPIED);
+    for (const world of worlds.values()) await world.rewriteChunks(COPIED);
     next = await startNode(env);
     for (const world of worlds.values()) {
       await world.agrees(next.url);
@@ -242,7 +240,7 @@ describe("a node that is killed while it uploads", () => {
     "leaves the copy of before, which a new node begins with",
     async () => {
       const world = await copiedWorld(bucket.env());
-      await world.rewriteContents(COPIED);
+      await world.rewriteChunks(COPIED);
       const env = { ...bucket.env(), DATA_DIR: dataFolder() };
       const node = await startApiProcess({ beside: first, env });
       await world.write(1, "unfinished", LATER);
@@ -257,7 +255,7 @@ describe("a node that is killed while it uploads", () => {
       await node.server.exited;
       bucket.resume();
       expect(bucket.objects.get(manifest)).toEqual(before as Uint8Array);
-      await world.rewriteContents(STORED);
+      await world.rewriteChunks(STORED);
       const next = await startNode(bucket.env());
       await world.agrees(next.url);
       expect((await world.search(next.url)).contents).toContain(COPIED);

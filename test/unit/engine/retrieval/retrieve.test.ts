@@ -6,11 +6,11 @@ import { derivedScope, type Scope } from "../../../../src/engine/requests/scope.
 import { createLog } from "../../../../src/observability/log.ts";
 import { createMetrics } from "../../../../src/observability/metrics.ts";
 import { addEnvironment, addProject, addUser } from "../../../../support/accounts.ts";
-import { publishTexts } from "../../../../support/api/knowledge.ts";
 import type { Json } from "../../../../support/api/openapi.ts";
 import {
   attach,
   nearVector,
+  publishTexts,
   randomVector,
   writeVersion,
 } from "../../../../support/api/versions.ts";
