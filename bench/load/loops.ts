@@ -36,8 +36,16 @@ const TICK_MS = 100;
 /** Pause of a client after a connection was refused or closed. */
 const CLOSED_PAUSE_MS = 10;
 
+/** What loops send requests by. */
+export interface Sender {
+  /** Sends the next request; the latency counts from `intended`. Resolves when it has ended. */
+  send(intended?: number): Promise<Ending>;
+  /** The number of requests under way. */
+  readonly busy: number;
+}
+
 /** Connections of one run. Gives up requests that take too long. */
-class Connections {
+class Connections implements Sender {
   readonly #sentAt = new Map<RawClient, number>();
   readonly #idle: RawClient[] = [];
   #next = 0;
@@ -47,7 +55,6 @@ class Connections {
     private readonly recorder: Recorder,
   ) {}
 
-  /** Sends the next request; the latency counts from `intended`. Resolves when it has ended. */
   async send(intended?: number): Promise<Ending> {
     const { requests, url, timeoutMs } = this.plan;
     const client = this.#idle.pop() ?? new RawClient(url);
@@ -64,7 +71,6 @@ class Connections {
     return ending;
   }
 
-  /** The number of requests under way. */
   get busy(): number {
     return this.#sentAt.size;
   }
@@ -79,11 +85,11 @@ class Connections {
   }
 }
 
-async function closedLoop(connections: Connections, clients: number, end: number): Promise<void> {
+export async function closedLoop(sender: Sender, clients: number, end: number): Promise<void> {
   const run = async () => {
     while (performance.now() < end) {
       // A service that refuses connections would keep this loop from ever yielding.
-      if ((await connections.send()) === "closed") await Bun.sleep(CLOSED_PAUSE_MS);
+      if ((await sender.send()) === "closed") await Bun.sleep(CLOSED_PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: clients }, run));
@@ -94,8 +100,8 @@ async function closedLoop(connections: Connections, clients: number, end: number
  * counts from its place in the schedule, so a stalled service shows in every request that came
  * during the stall, and not just in those that it held.
  */
-async function openLoop(
-  connections: Connections,
+export async function openLoop(
+  sender: Sender,
   { rate, connections: most }: { rate: number; connections: number },
   start: number,
   end: number,
@@ -107,8 +113,8 @@ async function openLoop(
   const total = Math.ceil((end - start) / intervalMs);
   while (begun < total) {
     const now = performance.now();
-    while (begun < total && intendedOf(begun) <= now && connections.busy < most) {
-      const request = connections.send(intendedOf(begun++));
+    while (begun < total && intendedOf(begun) <= now && sender.busy < most) {
+      const request = sender.send(intendedOf(begun++));
       running.add(request);
       void request.then(() => running.delete(request));
     }

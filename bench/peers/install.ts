@@ -32,6 +32,6 @@ export async function installed(peer: string, ...packages: string[]): Promise<st
 }
 
 /** The part of a package's name that says for which platform its binary is. */
-export function platform(libc = "-gnu"): string {
-  return `${process.platform}-${process.arch}${process.platform === "linux" ? libc : ""}`;
+export function platform(): string {
+  return `${process.platform}-${process.arch}${process.platform === "linux" ? "-gnu" : ""}`;
 }

@@ -52,8 +52,8 @@ export interface Measured {
   readonly p99: number;
   /** The median with one client. */
   readonly alone: number;
-  /** CPU per search of the engine; null where it is not known. */
-  readonly cpu: number | null;
+  /** CPU per search of the engine. */
+  readonly cpu: number;
 }
 
 interface Load {
@@ -77,12 +77,15 @@ async function loop(peer: Peer, queries: Matrix, limit: number, clients: number,
       latencies.push(performance.now() - before);
     }
   };
-  const before = peer.cpuSeconds?.();
+  const before = peer.cpuSeconds();
   await Promise.all(Array.from({ length: clients }, client));
-  const spent = before === undefined ? null : (peer.cpuSeconds?.() as number) - before;
+  const spent = peer.cpuSeconds() - before;
   const elapsed = (performance.now() - started) / 1_000;
-  const cpu = spent === null ? null : (spent * 1_000) / latencies.length;
-  return { latencies, throughput: latencies.length / elapsed, cpu };
+  return {
+    latencies,
+    throughput: latencies.length / elapsed,
+    cpu: (spent * 1_000) / latencies.length,
+  };
 }
 
 /** Measures with all clients and with one, after a warm-up; medians over the rounds. */
@@ -104,6 +107,6 @@ export async function measureSearches(
     p50: of((run) => median(run.latencies)),
     p99: of((run) => quantile(run.latencies, 0.99)),
     alone: median(single),
-    cpu: many[0]?.cpu === null ? null : of((run) => run.cpu as number),
+    cpu: of((run) => run.cpu),
   };
 }

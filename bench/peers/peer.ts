@@ -11,13 +11,13 @@ export interface Peer {
   use(effort: number): Promise<void>;
   /** The rows of the nearest vectors by cosine. */
   search(query: Float32Array, limit: number): Promise<readonly number[]> | readonly number[];
-  /** CPU seconds that it has used so far; undefined where another machine may do the work. */
-  cpuSeconds?(): number;
+  /** CPU seconds that it has used so far. */
+  cpuSeconds(): number;
   /** Removes what `load` has stored. */
   close(): Promise<void>;
 }
 
-/** A peer that cannot run here: its program is not there, or its service does not answer. */
+/** A peer whose packages cannot be installed here. */
 export class Unavailable extends Error {}
 
 export const rowOf = ({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> =>
@@ -28,25 +28,4 @@ export function* batches(rows: number, size: number): Generator<number[]> {
   for (let first = 0; first < rows; first += size) {
     yield Array.from({ length: Math.min(size, rows - first) }, (_, i) => first + i);
   }
-}
-
-/** Sends JSON, as all HTTP peers and Tessera are asked; throws with what was answered. */
-export async function send<T>(
-  method: string,
-  url: string,
-  body?: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<T> {
-  const response = await fetch(url, {
-    method,
-    headers: { "content-type": "application/json", ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error: Error) => {
-    throw new Unavailable(`${new URL(url).origin} does not answer: ${error.message}`);
-  });
-  const text = await response.text();
-  if (!response.ok) {
-    throw new Error(`${method} ${url} was answered ${response.status}: ${text.slice(0, 300)}`);
-  }
-  return (text === "" ? undefined : JSON.parse(text)) as T;
 }

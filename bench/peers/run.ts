@@ -3,29 +3,20 @@
  *
  *   bun bench/peers/run.ts [--vectors 20000] [--dimension 768] [--data text] [--queries 500]
  *                          [--limit 10] [--clients 16] [--seconds 5] [--rounds 2]
- *                          [--peers usearch,lancedb,chroma]
- *                          [--qdrant URL] [--weaviate URL] [--chroma-url URL] [--pgvector URL]
- *                          [--redis URL]
+ *                          [--peers usearch,lancedb]
  *
- * Tessera, LanceDB and the Chroma server start here; LanceDB and Chroma are installed below .cache/peers
- * when they are first named. The others are measured where a URL names a running one. `--data` is
- * clusters, text, uniform, duplicates or sparse. What each engine is asked to do, and what is
- * comparable, is in bench/peers/README.md.
+ * LanceDB is installed below .cache/peers when it is first named. `--data` is clusters, text, uniform, duplicates or
+ * sparse. What each engine is asked to do, and what is comparable, is in bench/peers/README.md.
  */
 
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import { type Output, secondsSince } from "../harness/table.ts";
 import { generate } from "../load/data.ts";
-import { chroma } from "./chroma.ts";
 import { lancedb } from "./lancedb.ts";
 import { type Measured, measureSearches, trueNeighbours, tune } from "./measure.ts";
 import { type Peer, Unavailable } from "./peer.ts";
-import { pgvector } from "./pgvector.ts";
-import { qdrant } from "./qdrant.ts";
-import { redisVectorSets } from "./redis.ts";
 import { tessera } from "./tessera.ts";
 import { usearch } from "./usearch.ts";
-import { weaviate } from "./weaviate.ts";
 
 export const OPTIONS = {
   vectors: 20_000,
@@ -36,46 +27,22 @@ export const OPTIONS = {
   clients: 16,
   seconds: 5,
   rounds: 2,
-  peers: "usearch,lancedb,chroma",
-  qdrant: "",
-  weaviate: "",
-  "chroma-url": "",
-  pgvector: "",
-  redis: "",
+  peers: "usearch,lancedb",
 };
 type Options = typeof OPTIONS;
 
 /** Less recall than this below Tessera's counts as equal. */
 const EQUAL_RECALL = 0.001;
 
-/** How each named engine is opened. */
-const HERE: Readonly<Record<string, () => Promise<Peer> | Peer>> = {
-  usearch,
-  lancedb,
-  chroma: () => chroma(),
-};
+type Opener = () => Promise<Peer> | Peer;
 
-type Opener = readonly [name: string, open: () => Promise<Peer> | Peer];
+/** How each engine is opened. */
+const ENGINES: Readonly<Record<string, Opener>> = { usearch, lancedb };
 
-function openers(options: Options): Opener[] {
-  const named = options.peers.split(",").filter((name) => name !== "");
-  const here = named.map((name) => {
-    const open = HERE[name];
-    if (open === undefined) {
-      throw new Error(`--peers are ${Object.keys(HERE).join(", ")}, not ${name}`);
-    }
-    return [name, open] as const;
-  });
-  const { qdrant: q, weaviate: w, "chroma-url": c, pgvector: p, redis: r } = options;
-  const trimmed = (url: string) => url.replace(/\/+$/, "");
-  return [
-    ...here,
-    ...(q === "" ? [] : [["qdrant", () => qdrant(trimmed(q))] as const]),
-    ...(w === "" ? [] : [["weaviate", () => weaviate(trimmed(w))] as const]),
-    ...(c === "" ? [] : [["chroma", () => chroma(trimmed(c))] as const]),
-    ...(p === "" ? [] : [["pgvector", () => pgvector(p, options.clients)] as const]),
-    ...(r === "" ? [] : [["redis", () => redisVectorSets(r)] as const]),
-  ];
+function openerOf(name: string): readonly [name: string, open: Opener] {
+  const open = ENGINES[name];
+  if (open === undefined) throw new Error(`--peers are ${Object.keys(ENGINES)}, not ${name}`);
+  return [name, open];
 }
 
 interface Row extends Measured {
@@ -105,7 +72,7 @@ function print(out: Output, options: Options, rows: readonly Row[], absent: Abse
       (throughput / base.throughput).toFixed(2),
       `${p50.toFixed(2)} / ${p99.toFixed(2)}`,
       alone.toFixed(2),
-      cpu === null ? "-" : cpu.toFixed(3),
+      cpu.toFixed(3),
       loadSeconds.toFixed(1),
     );
   }
@@ -114,10 +81,10 @@ function print(out: Output, options: Options, rows: readonly Row[], absent: Abse
 
 export async function run(options: Options, context: BenchContext) {
   const { vectors, dimension, queries: count, limit, clients, seconds, rounds } = options;
-  const peers = openers(options);
+  const peers = options.peers.split(",").map(openerOf);
   const { data, queries } = generate(options.data, vectors, count, dimension);
   const truth = trueNeighbours(data, queries, limit);
-  const measure = async (open: () => Promise<Peer> | Peer, target: number): Promise<Row> => {
+  const measure = async (open: Opener, target: number): Promise<Row> => {
     const peer = await open();
     try {
       const started = performance.now();

@@ -4,7 +4,7 @@ import type { Matrix } from "../harness/vector-files.ts";
 import { importRows, rowOfHit, untilComplete } from "../load/data.ts";
 import { startOwnService } from "../load/own-service.ts";
 import { Service } from "../load/service.ts";
-import { type Peer, send } from "./peer.ts";
+import type { Peer } from "./peer.ts";
 
 const INDEX_SECONDS = 1_800;
 
@@ -14,13 +14,13 @@ interface Answer {
   }>;
 }
 
-/** A service of its own, asked over HTTP with JSON arrays as the other servers are. */
+/** A service of its own, asked over HTTP with JSON arrays as users ask it. */
 export async function tessera(context: BenchContext): Promise<Peer> {
   const [project, environment] = ["bench", "production"];
   const own = await startOwnService(context, project, environment);
   const service = new Service({ project, environment, ...own });
   const url = `${service.url.origin}${service.searchPath}`;
-  const headers = { "x-api-key": own.key };
+  const headers = { "x-api-key": own.key, "content-type": "application/json" };
   return {
     name: "Tessera",
     efforts: [0],
@@ -31,8 +31,10 @@ export async function tessera(context: BenchContext): Promise<Peer> {
     async use() {},
     async search(query, limit) {
       const vector = Array.from(query);
-      const body = { vector, dimension: vector.length, limit, threshold: 0 };
-      const { data } = await send<Answer>("POST", url, body, headers);
+      const body = JSON.stringify({ vector, dimension: vector.length, limit, threshold: 0 });
+      const answer = await fetch(url, { method: "POST", headers, body });
+      if (!answer.ok) throw new Error(await answer.text());
+      const { data } = (await answer.json()) as Answer;
       return data.map(({ chunk }) => rowOfHit(chunk));
     },
     cpuSeconds: () => cpuSeconds(own.pid),

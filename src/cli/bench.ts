@@ -31,7 +31,7 @@ export function benchCommand(io: Io): Command {
 Examples:
   ./tessera bench
   ./tessera bench load --help
-  ./tessera bench micro/native-search --vectors 20000`,
+  ./tessera bench micro/shards --vectors 20000`,
     )
     .action(async (name: string | undefined, args: string[]) => {
       const benchmarks = findBenchmarks(ROOT);

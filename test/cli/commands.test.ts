@@ -426,7 +426,7 @@ describe("embed and bench", () => {
   test("bench lists the benchmarks and rejects an unknown one", async () => {
     const { status, stdout } = await cli.run(["bench"]);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^micro\/native-search {2,}\S/m);
+    expect(stdout).toMatch(/^micro\/shards {2,}\S/m);
     const unknown = await cli.run(["bench", "nope"]);
     expect(unknown.status).toBe(1);
     expect(unknown.stderr).toContain('there is no benchmark "nope"');

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { sendDeliveries } from "../../bench/webhooks/deliveries.ts";
 import { startApi } from "../../support/api/api.ts";
 import { type Fault, FaultDuring } from "../../support/faults.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
+import { sendDeliveries } from "./deliveries.ts";
 
 needs("redis-server");
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { BenchContext } from "../../../bench/harness/context.ts";
-import { helpText, parseOptions, type Values } from "../../../bench/harness/options.ts";
-import { bodiesCommand } from "../../../bench/load/bodies.ts";
-import { loadCommand } from "../../../bench/load/options.ts";
+import { helpText, type Values } from "../../../bench/harness/options.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { runCommand } from "../../../support/processes/process.ts";
 import { lacks } from "../../../support/programs.ts";
@@ -10,18 +8,14 @@ import { inProcess } from "./in-process.ts";
 
 const JUDGED = "test/fixtures/judged";
 
-/** Options with which each benchmark runs in a few seconds. The load tester and the outages of nodes have tests of their own. */
+/** Options with which each benchmark runs in a few seconds. The load tester has tests of its own. */
 const SMALL: Readonly<Record<string, Values>> = {
   "import/run": { chunks: 200, dimension: 768 },
-  "knowledge/changes": { changes: 20, files: 5 },
-  "knowledge/first": { documents: "40", requests: 25 },
   "knowledge/modes": { requests: 10, rounds: 1, clients: "1,2" },
   "knowledge/questions": { queries: 3, documents: 100, repeats: 1 },
   "knowledge/relevance": { queries: 5, judged: JUDGED },
   "knowledge/retrieval": { queries: 5, judged: JUDGED, dimension: 4 },
-  "knowledge/scale": { documents: 100, items: 200 },
   "knowledge/service": { documents: 40, imported: 40, items: 100, requests: 20 },
-  "micro/native-search": { vectors: 500, dimension: 768, queries: 20 },
   "micro/shards": { vectors: 600, shards: "600,250", queries: 10 },
   "overload/floods": { chunks: 200, clients: 2, rate: 50, seconds: 1, floods: "search;metrics" },
   "overload/run": { chunks: 200, dimension: 768, seconds: 0.5, clients: 20, shares: "0.8,5" },
@@ -38,12 +32,15 @@ const SMALL: Readonly<Record<string, Values>> = {
 
 /** The same for those that need a program that npm does not bring. */
 const WITH_REDIS: Readonly<Record<string, Values>> = {
-  "webhooks/exactly-once": { deliveries: 200 },
+  "nodes/outages": { chunks: 40, away: 0.1, after: 1 },
   "webhooks/throughput": { seconds: 0.5, rounds: 1 },
 };
 const WITH_NGINX: Readonly<Record<string, Values>> = {
   "nodes/failures": { projects: 3, chunks: 20, nodes: 2, rate: 20, seconds: 1, part: 1 },
   "nodes/run": { projects: 3, chunks: 40, searches: 24, nodes: 2 },
+};
+const WITH_BROWSER: Readonly<Record<string, Values>> = {
+  "console/first-paint": { rounds: 1, pages: "search,a guide" },
 };
 const WITH_RUNTIME: Readonly<Record<string, Values>> = {
   "embedding/run": {
@@ -52,7 +49,7 @@ const WITH_RUNTIME: Readonly<Record<string, Values>> = {
   },
 };
 
-const ALL = { ...SMALL, ...WITH_REDIS, ...WITH_NGINX, ...WITH_RUNTIME };
+const ALL = { ...SMALL, ...WITH_REDIS, ...WITH_NGINX, ...WITH_BROWSER, ...WITH_RUNTIME };
 
 interface Benchmark {
   readonly OPTIONS: Values;
@@ -74,6 +71,7 @@ describe("each benchmark ends with figures", () => {
   test.each(Object.entries(SMALL))("%s", runSmall);
   test.skipIf(lacks("redis-server")).each(Object.entries(WITH_REDIS))("%s", runSmall);
   test.skipIf(lacks("nginx")).each(Object.entries(WITH_NGINX))("%s", runSmall);
+  test.skipIf(lacks("chromium")).each(Object.entries(WITH_BROWSER))("%s", runSmall);
   test.skipIf(lacks("onnxruntime")).each(Object.entries(WITH_RUNTIME))("%s", runSmall);
 });
 
@@ -81,8 +79,7 @@ describe("the command line of benchmarks", () => {
   test("lists every benchmark, each with what it measures", async () => {
     const lines = (await callCommand(["bench"])).stdout.trimEnd().split("\n");
     const names = lines.map((line) => line.split(" ", 1)[0] ?? "");
-    const others = ["console/first-paint", "load/bodies", "load/run", "nodes/outages"];
-    expect(names).toEqual([...Object.keys(ALL), ...others].sort());
+    expect(names).toEqual([...Object.keys(ALL), "load/bodies", "load/run"].sort());
     for (const line of lines) expect(line).toMatch(/^\S+ {2,}[A-Z].+/);
   });
 
@@ -94,22 +91,6 @@ describe("the command line of benchmarks", () => {
         expect(help, name).toMatch(new RegExp(`--(no-)?${option}\\b`));
       }
     }
-    for (const command of [bodiesCommand(), loadCommand()]) {
-      expect(command.helpInformation()).toContain("--queries <file>");
-    }
-  });
-
-  test("gives options the types of their defaults, and names a wrong one", () => {
-    const defaults = { seconds: 2, data: "text", baseline: true, brief: false };
-    expect(parseOptions(defaults, [])).toEqual(defaults);
-    const args = ["--seconds", "0.5", "--data=sparse", "--no-baseline", "--brief"];
-    expect(parseOptions(defaults, args)).toEqual({
-      ...{ seconds: 0.5, data: "sparse", baseline: false, brief: true },
-    });
-    expect(() => parseOptions(defaults, ["--seconds", "soon"])).toThrow(
-      '--seconds needs a number, not "soon"',
-    );
-    expect(() => parseOptions(defaults, ["--bogus"])).toThrow("Unknown option '--bogus'");
   });
 
   test("runs one as a program, and explains wrong options with its help", async () => {

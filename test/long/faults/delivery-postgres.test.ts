@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { sendDeliveries } from "../../../bench/webhooks/deliveries.ts";
 import { startApi, TestApi } from "../../../support/api/api.ts";
 import { startOwnPostgres } from "../../../support/processes/own-postgres.ts";
 import { addWebhook, orphanRows, storedRows } from "../../../support/webhooks.ts";
+import { sendDeliveries } from "../../faults/deliveries.ts";
 
 describe("a restart of PostgreSQL during deliveries", async () => {
   const postgres = await startOwnPostgres();

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { closedLoop, openLoop, type Sender } from "../../../bench/load/loops.ts";
+import { Recorder } from "../../../bench/load/recorder.ts";
+import { advance, useFakeClock } from "../../../support/fake-clock.ts";
+
+useFakeClock();
+
+/** After the first searches all are held until the stall is over, which is a third of the time. */
+const [STALL_FROM_MS, STALL_MS, END_MS] = [250, 500, 1_500];
+const USUAL_MS = 2;
+
+/** Runs a loop against a service that stalls once. */
+async function stalled(loop: (sender: Sender) => Promise<void>) {
+  const recorder = new Recorder(0, END_MS);
+  let busy = 0;
+  const sender: Sender = {
+    async send(intended) {
+      const sentAt = performance.now();
+      const left = STALL_FROM_MS + STALL_MS - sentAt;
+      busy++;
+      await Bun.sleep(sentAt >= STALL_FROM_MS && left > 0 ? left : USUAL_MS);
+      busy--;
+      recorder.add(intended ?? sentAt, sentAt, performance.now(), 200);
+      return 200;
+    },
+    get busy() {
+      return busy;
+    },
+  };
+  const running = loop(sender);
+  await advance(2 * END_MS);
+  await running;
+  return recorder.result();
+}
+
+test("an open loop counts a stall in every request that was due meanwhile", async () => {
+  const arrival = { rate: 200, connections: 1_000 };
+  const { answered, response } = await stalled((sender) => openLoop(sender, arrival, 0, END_MS));
+  expect(answered).toBe(300);
+  // A third of the requests was due during the stall, and waited for half of it on average.
+  expect(response.p90).toBeGreaterThan(STALL_MS * 0.4);
+  expect(response.p99).toBeGreaterThan(STALL_MS * 0.8);
+});
+
+test("requests that wait for a free connection wait on the clock, too", async () => {
+  const arrival = { rate: 200, connections: 1 };
+  const { response, service } = await stalled((sender) => openLoop(sender, arrival, 0, END_MS));
+  expect(response.p90).toBeGreaterThan(STALL_MS * 0.4);
+  // The service was slow once: the time per request from the moment of sending does not show the stall.
+  expect(service.p90).toBeLessThan(STALL_MS * 0.4);
+});
+
+test("a closed loop hides the stall, which is why its percentiles are not comparable", async () => {
+  const { response } = await stalled((sender) => closedLoop(sender, 1, END_MS));
+  expect(response.max).toBeGreaterThan(STALL_MS * 0.8);
+  expect(response.p90).toBeLessThan(STALL_MS * 0.4);
+});
+
+test("refusals are no throughput, and requests without an answer count with the time that they have waited", () => {
+  const recorder = new Recorder(0, 1_000);
+  for (const ending of [200, 503, "timeout", 200, 503] as const) recorder.add(0, 0, 900, ending);
+  recorder.add(1_000, 1_000, 1_001, 200);
+  const { answered, throughput, errors, response } = recorder.result();
+  expect([answered, throughput, errors]).toEqual([2, 2, { 503: 2, timeout: 1 }]);
+  expect(response.p50).toBeGreaterThan(890);
+});
