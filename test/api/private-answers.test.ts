@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Answer } from "../../support/api/api.ts";
 import { sharedBilling } from "../../support/api/billing.ts";
-import { addDemo, examplesOfOne, operationsOf, sendExample } from "../../support/api/examples.ts";
+import { addDemo, examplesOfOne, operationsOf, sendExample } from "./operation-examples.ts";
 
 const { api } = await sharedBilling();
 const { owner } = await addDemo(api);
