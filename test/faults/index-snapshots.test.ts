@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { startApi, startApiProcess, type TestApi } from "../../support/api/api.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { untilPasses } from "../../support/until.ts";
+import { until, untilPasses } from "../../support/until.ts";
 
 const BEFORE = "as it was when the snapshot was taken";
 const AFTER = "as the database has it now";
@@ -91,6 +91,20 @@ for (const each of [texts, ...damagedTexts]) {
   await each.agrees(first.url);
 }
 await first.stop();
+// The end of a service saves as many projects as its time allows.
+const isSaved = (each: TestWorld, part: "vector" | "text") =>
+  existsSync(join(projectFolder(saved, each), part, part === "vector" ? "MANIFEST" : "text.json"));
+await until("the snapshots of all projects are saved", async () => {
+  const unsaved = [
+    ...worlds.filter((each) => !isSaved(each, "vector")),
+    ...[texts, ...damagedTexts].filter((each) => !isSaved(each, "text")),
+  ];
+  if (unsaved.length === 0) return true;
+  const again = await start(saved);
+  for (const each of unsaved) await each.agrees(again.url);
+  await again.stop();
+  return false;
+});
 // The change log has no entry for this, so only a rebuilt index can show it.
 for (const each of worlds) await each.rewriteChunks(AFTER);
 for (const each of [texts, ...damagedTexts]) await each.rewriteTexts(TEXT_AFTER);

@@ -9,7 +9,7 @@ const code = filesOf(
   "native/**/*.{cc,hpp,h}",
   "scripts/*.sh",
 );
-const documents = filesOf("*.md", "{docs,bench,src,native,test}/**/*.md");
+const documents = filesOf("*.md", "{docs,bench,src,native,support,test}/**/*.md");
 
 describe("the state of the repository", () => {
   test("no comment marks unfinished work", () => {
