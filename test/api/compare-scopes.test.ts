@@ -75,16 +75,13 @@ describe("GET /projects/{project_reference}/compare", () => {
     expect(pairs(between)).toEqual([["added", "Removed.md", "Removed"]]);
   });
 
-  test("pages list every difference once with the counts of all, and lead back", async () => {
+  test("every page has the counts of all, and a cursor goes on with its own sides only", async () => {
     const all = await compare("base_release=v1&environment=production");
     const first = await compare("base_release=v1&environment=production&limit=1");
     const second = (await api.get(first.page_info.next, member)).body;
     const third = (await api.get(second.page_info.next, member)).body;
     expect([first, second, third].flatMap(({ data }) => data)).toEqual(all.data);
     expect(third).toMatchObject({ added: 1, removed: 1, changed: 1, page_info: { next: null } });
-    const back = (await api.get(third.page_info.prev, member)).body;
-    expect(back.data).toEqual(second.data);
-    expect((await api.get(third.page_info.first, member)).body.data).toEqual(first.data);
     const cursor = new URLSearchParams(first.page_info.next.split("?")[1]).get("cursor");
     for (const query of [
       "base_release=v1&release=v1",
@@ -107,7 +104,6 @@ describe("GET /projects/{project_reference}/compare", () => {
     for (const [query, field] of [
       ["base_environment=production&base_release=v1", "base_release"],
       ["environment=production&release=v1", "release"],
-      ["limit=0", "limit"],
     ]) {
       const { status, body } = await api.get(`${path}?${query}`, member);
       expect([status, body.errors[0].field]).toEqual([400, field]);

@@ -73,13 +73,6 @@ describe("every operation", () => {
     expect((await api.get(path, scoped)).status).toBe(403);
     expect((await api.get(path, user)).status).toBe(400);
   });
-
-  test("a GET operation answers HEAD with the headers only", async () => {
-    const head = await api.send("HEAD", PATH, { as: user });
-    expect([head.status, head.text]).toEqual([200, ""]);
-    const get = await api.get(PATH, user);
-    expect(head.headers.get("etag")).toBe(get.headers.get("etag") as string);
-  });
 });
 
 describe("a request without an operation", () => {
@@ -110,28 +103,5 @@ describe("a request without an operation", () => {
       const answer = await api.get(path, user);
       expect(answer.status, path).toBeOneOf([400, 404]);
     }
-  });
-});
-
-describe("a content type", () => {
-  test("that an operation does not take is refused with those that it takes, and no other advice", async () => {
-    const { id } = await api.project(user);
-    for (const [path, type, takes] of [
-      ["/projects", "text/plain", "application/json"],
-      [`/projects/${id}/import`, "application/json", "application/x-ndjson"],
-    ] as const) {
-      const sent = { as: user, body: "{}", headers: { "content-type": type } };
-      const { status, headers, body } = await api.send("POST", path, sent);
-      expect(status, path).toBe(415);
-      expect(headers.get("accept"), path).toBe(takes);
-      expect(body.detail, path).toContain(takes);
-      expect(body.suggestion, path).not.toMatch(/application\/|text\//);
-    }
-  });
-
-  test("is refused by the document only where an operation refuses it", async () => {
-    const { document } = await api.contract();
-    expect(document.paths["/webhooks/{webhook_id}"].post.responses).not.toHaveProperty("415");
-    expect(document.paths["/projects"].post.responses).toHaveProperty("415");
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { parseKey } from "../../src/auth/key-format.ts";
-import { API_KEY_NAME_MAX_CHARS, API_KEY_SCOPES_MAX } from "../../src/shared/limits.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
@@ -141,25 +140,13 @@ describe("POST /api-keys", () => {
   });
 
   test("an invalid key request returns 400, names the field and creates nothing", async () => {
-    const scopes = Array.from({ length: API_KEY_SCOPES_MAX + 1 }, (_, i) => `s${i}`);
     const wrong: Array<[Json, string]> = [
-      [{}, "name"],
-      [{ name: "" }, "name"],
-      [{ name: "n".repeat(API_KEY_NAME_MAX_CHARS + 1) }, "name"],
-      [{ name: "a\0" }, "name"],
-      [{ name: ["n"] }, "name"],
-      [{ name: "n", project_id: "handbook" }, "project_id"],
-      [{ name: "n", scopes: "chunks.read" }, "scopes"],
-      [{ name: "n", scopes }, "scopes"],
       [{ name: "n", scopes: ["chunks.read", ""] }, "scopes[1]"],
       [{ name: "n", scopes: ["with space"] }, "scopes[0]"],
-      [{ name: "n", scopes: [null] }, "scopes[0]"],
-      [{ name: "n", expires_at: "tomorrow" }, "expires_at"],
       [{ name: "n", expires_at: "2999-02-30T00:00:00Z" }, "expires_at"],
       [{ name: "n", expires_at: "2999-01-01" }, "expires_at"],
       [{ name: "n", expires_at: "2001-01-01T00:00:00Z" }, "expires_at"],
       [{ name: "n", expires_at: "2016-12-31T23:59:60Z" }, "expires_at"],
-      [{ name: "n", expires_at: 4_000_000_000 }, "expires_at"],
     ];
     const nobody = await api.user();
     for (const [json, field] of wrong) {
@@ -175,10 +162,5 @@ describe("POST /api-keys", () => {
     for (const expires_at of ["2999-01-01t00:00:00z", "2998-12-31T23:59:60Z"]) {
       expect((await create({ name: "n", expires_at }, user)).status).toBe(201);
     }
-  });
-
-  test("creating a key without the permission returns 403", async () => {
-    const key = await api.key(user, { scopes: ["api_keys.read"] });
-    expect((await create({ name: "n" }, key)).status).toBe(403);
   });
 });

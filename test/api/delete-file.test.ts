@@ -77,11 +77,4 @@ describe("DELETE /projects/{project_reference}/files/{file_reference}", () => {
     } while (matches > 0);
     expect(matches).toBe(0);
   });
-
-  test("a member without the role is answered 403", async () => {
-    const reader = await api.user();
-    await api.join(reader, project, "member");
-    const answer = await api.send("DELETE", pathOf("race.md"), { as: reader });
-    expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
-  });
 });

@@ -62,14 +62,6 @@ describe("GET /api-keys/{id}", () => {
     }
   });
 
-  test("a key id that is not a UUID returns 400 and names the parameter", async () => {
-    for (const id of ["none", "%00", `${key.id}0`]) {
-      const answer = await api.get(`/api-keys/${id}`, user);
-      expect(answer.status).toBe(400);
-      expect(answer.body.errors).toEqual([{ field: "id", message: "must be a valid uuid" }]);
-    }
-  });
-
   test("reading a key without the permission returns 403", async () => {
     const scoped = await api.key(user, { scopes: ["api_keys.create"] });
     expect((await api.get(path, scoped)).status).toBe(403);

@@ -127,24 +127,4 @@ describe("GET /projects/{project_reference}/branches/{branchId}/eligibility", ()
     await check(of.branch, "audit", "success");
     expect((await eligibility(of)).can_merge).toBe(true);
   });
-
-  test("project and branch ids may be in either case", async () => {
-    const upper = `/projects/${project.id.toUpperCase()}/branches/${branch.toUpperCase()}/eligibility`;
-    expect((await api.get(upper, await api.key(member, { project }))).status).toBe(200);
-  });
-
-  test("a branch id that is not a UUID returns 400 and names the parameter", async () => {
-    const answer = await api.get(`/projects/${project.slug}/branches/main/eligibility`, member);
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors).toEqual([{ field: "branchId", message: "must be a valid uuid" }]);
-  });
-
-  test("an unknown branch and a branch of another project return branch-not-found", async () => {
-    const elsewhere = await addBranch(sql, await api.project(member));
-    for (const id of [randomUUID(), elsewhere]) {
-      const answer = await api.get(`/projects/${project.slug}/branches/${id}/eligibility`, member);
-      expect(answer.status).toBe(404);
-      expect(answer.body.slug).toBe("branch-not-found");
-    }
-  });
 });

@@ -89,14 +89,6 @@ describe("GET /errors/{slug}", () => {
     }
   });
 
-  test("a conditional read of an error type returns 304", async () => {
-    const etag = (await api.get("/errors/unauthorized", caller)).headers.get("etag") as string;
-    const again = await api.get("/errors/unauthorized", caller, { "if-none-match": etag });
-    expect(again.status).toBe(304);
-    const other = await api.get("/errors/overloaded", caller, { "if-none-match": etag });
-    expect(other.status).toBe(200);
-  });
-
   test("a caller who prefers HTML gets a page with the same text, without a credential", async () => {
     for (const [slug, type] of Object.entries(CATALOGUE)) {
       const page = await fetch(`${api.url}/errors/${slug}`, { headers: { accept: BROWSER } });

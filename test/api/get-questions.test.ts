@@ -99,13 +99,6 @@ describe("GET /projects/{project_reference}/questions", () => {
     expect((await asked("?days=1")).days).toEqual([]);
   });
 
-  test("an invalid number of days is answered 400", async () => {
-    for (const days of ["0", "31", "x", "1.5", ""]) {
-      const { status, body } = await api.get(`${path}?days=${days}`, owner);
-      expect([status, body.errors?.[0]?.field], days).toEqual([400, "days"]);
-    }
-  });
-
   test("of a day the most frequent thousand are kept, also when others come first", async () => {
     const other = await filled();
     const tally = (asked: number) => ({ asked, without_hits: 0 });
@@ -122,13 +115,6 @@ describe("GET /projects/{project_reference}/questions", () => {
       { asked: 1, questions: 400 },
       { asked: 2, questions: 600 },
     ]);
-  });
-
-  test("members who only read are answered 403", async () => {
-    const reader = await api.user();
-    await api.join(reader, project);
-    const { status, body } = await api.get(path, reader);
-    expect([status, body.slug]).toEqual([403, "permission-denied"]);
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
@@ -9,18 +8,6 @@ const path = "/api-keys";
 /** Creates keys of these names. */
 async function create(as: Caller, ...names: string[]): Promise<void> {
   for (const name of names) expect((await api.post(path, { name }, as)).status).toBe(201);
-}
-
-/** Follows `next` to the last page and returns the names of each page. */
-async function pages(from: string, as: Caller): Promise<string[][]> {
-  const found: string[][] = [];
-  for (let next: string | null = from; next !== null; ) {
-    const { status, body }: Json = await api.get(next, as);
-    expect(status).toBe(200);
-    found.push(body.data.map(({ name }: Json) => name));
-    next = body.page_info.next;
-  }
-  return found;
 }
 
 describe("GET /api-keys", () => {
@@ -45,32 +32,6 @@ describe("GET /api-keys", () => {
     expect(body.data.map(({ id }: Json) => id)).toEqual([expired.id]);
   });
 
-  test("pages of any size list every key once, keys of one name too, and lead back", async () => {
-    const user = await api.user();
-    const names = ["k", "k", "k", "l", "m"];
-    await create(user, ...names);
-    for (const limit of [1, 2, 5, 100]) {
-      const found = await pages(`${path}?limit=${limit}`, user);
-      expect(found.flat()).toEqual(names);
-      expect(found).toHaveLength(Math.ceil(names.length / limit));
-    }
-    const first = (await api.get(`${path}?limit=2`, user)).body;
-    const second = (await api.get(first.page_info.next, user)).body;
-    expect((await api.get(second.page_info.prev, user)).body.data).toEqual(first.data);
-  });
-
-  test("without a limit a page has the default size", async () => {
-    const user = await api.user();
-    await api.sql`
-      INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash)
-      SELECT gen_random_uuid(), ${user.userId}, 'k', 'tsr_' || i || left(${user.userId}, 8),
-        sha256(convert_to(i || ${user.userId}, 'UTF8'))
-      FROM generate_series(1, ${PAGE_DEFAULT + 1}::integer) i`;
-    const { body } = await api.get(path, user);
-    expect(body.data).toHaveLength(PAGE_DEFAULT);
-    expect(body.page_info.next).toContain(`limit=${PAGE_DEFAULT}`);
-  });
-
   test("a key that is bound to a project lists the keys of that project alone", async () => {
     const user = await api.user();
     const project = await api.project(user);
@@ -89,7 +50,5 @@ describe("GET /api-keys", () => {
       const foreign = await api.get(next, caller);
       expect([foreign.status, foreign.body.slug]).toEqual([400, "invalid-cursor"]);
     }
-    const answer = await api.get(`${path}?limit=0`, user);
-    expect([answer.status, answer.body.errors[0].field]).toEqual([400, "limit"]);
   });
 });

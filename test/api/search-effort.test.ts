@@ -101,7 +101,6 @@ function forms(path: string, query: Float32Array<ArrayBuffer>, limit: number) {
 
 describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) => {
   const json = { vector: Array.from(centre), dimension: DIMENSION };
-  const exactPath = `${path}?effort=exact`;
 
   beforeAll(async () => {
     // The first search of a scope waits until it is indexed.
@@ -141,28 +140,6 @@ describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) =
       expect(answer.headers.get("x-search-plan")).toBe("empty");
       timesOf(answer);
     }
-  });
-
-  test.each(["default", "EXACT", "", "exact%20", "1"])(
-    "the effort %p is refused by name, whatever the body",
-    async (effort) => {
-      for (const ask of forms(path, centre, 10)) {
-        const answer = await ask(`effort=${effort}`);
-        expect(answer.status).toBe(400);
-        expect(answer.body.slug).toBe("validation-failed");
-        expect(answer.body.errors).toEqual([
-          { field: "effort", message: "must be exact, or absent" },
-        ]);
-        expect(answer.headers.get("x-search-plan")).toBeNull();
-      }
-    },
-  );
-
-  test("the body of an exact search is checked like any other", async () => {
-    const answer = await api.post(exactPath, { ...json, limit: 0, dimension: 5 }, member);
-    expect(answer.status).toBe(400);
-    const fields = answer.body.errors.map((error: Json) => error.field);
-    expect(fields.sort()).toEqual(["dimension", "limit"]);
   });
 });
 

@@ -317,13 +317,4 @@ describe("who may search an environment", () => {
     );
     expect(answer.body.slug).toBe("project-not-found");
   });
-
-  test.each(["nothing", "PRODUCTION", "a%00b", "x".repeat(300), "%ED%A0%80"])(
-    "the environment %s, which does not exist, answers 404",
-    async (name) => {
-      const answer = await look(json, `/projects/${project.slug}/environments/${name}/search`);
-      expect(answer.status).toBe(404);
-      expect(answer.body.slug).toBe("environment-not-found");
-    },
-  );
 });

@@ -122,20 +122,4 @@ describe.each(["environments", "releases"])("the matches of a search in %s", (ki
     expect(body).toMatchObject({ data: [], total_matches: 0 });
     expect(headers.get("x-total-matches")).toBe("exact");
   });
-
-  test.each(["all", "EXACT", "", "1"])("the count %p is refused by name", async (count) => {
-    for (const ask of forms(pathOf("few"), `count=${count}`, 10)) {
-      const answer = await ask();
-      expect([answer.status, answer.body.slug]).toEqual([400, "validation-failed"]);
-      expect(answer.body.errors).toEqual([{ field: "count", message: "must be exact, or absent" }]);
-      expect(answer.headers.has("x-total-matches")).toBe(false);
-    }
-  });
-
-  test("are not told to foreign callers, whichever count they ask for", async () => {
-    for (const { why, caller } of await api.foreigners(project)) {
-      const answer = await api.post(`${pathOf("few")}?count=exact`, json, caller);
-      expect([answer.status, answer.body.slug], why).toEqual([404, "project-not-found"]);
-    }
-  });
 });

@@ -65,18 +65,4 @@ describe("PATCH /projects/{project_reference}/environments/{environmentName}", (
     const other = await api.send("PATCH", `${path}-none`, sent);
     expect([other.status, other.body.slug]).toEqual([404, "environment-not-found"]);
   });
-
-  test("invalid fields are named", async () => {
-    for (const json of [{}, { active_release: 1 }, { active_release: "" }]) {
-      const answer = await api.send("PATCH", path, { as: editor, json });
-      expect([answer.status, answer.body.errors[0].field]).toEqual([400, "active_release"]);
-    }
-  });
-
-  test("a member without the role is answered 403", async () => {
-    const reader = await api.user();
-    await api.join(reader, project, "member");
-    const sent = { as: reader, json: { active_release: null } };
-    expect((await api.send("PATCH", path, sent)).status).toBe(403);
-  });
 });

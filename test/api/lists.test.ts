@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { addEnvironment } from "../../support/accounts.ts";
+import { sharedApi } from "../../support/api/api.ts";
+import { importsOf } from "../../support/api/imports.ts";
+import type { Json } from "../../support/api/openapi.ts";
+import { addWebhook } from "../../support/webhooks.ts";
+import { addDemo, operationsOf } from "./operation-examples.ts";
+
+/** Lists without pages, with the reason. */
+const WHOLE: Readonly<Record<string, string>> = {
+  listEmbedders: "a configuration has few",
+  listFields: "a scope has few",
+  listInvitations: "the newest are listed",
+  listSlowRequests: "the slowest are listed",
+};
+
+const api = await sharedApi();
+const { sql } = api;
+const { owner, project } = await addDemo(api);
+const other = await api.project(owner);
+/** An environment without files in both. */
+const EMPTY = "many-0";
+for (const name of ["production", EMPTY]) await addEnvironment(sql, other, name);
+
+/** Fills every list with more than it has by default, and makes what it is ordered by the same for most of it. */
+async function fill(): Promise<void> {
+  const names = Array.from({ length: PAGE_DEFAULT + 1 }, (_, i) => `many-${i}`);
+  const files = names.map((path) => ({
+    ...{ record: "file", path, content: path, environments: ["production"] },
+    chunks: [{ content: path }, { content: "more" }],
+  }));
+  await importsOf(api, owner).report(project, [
+    ...names.map((name) => ({ record: "environment", name })),
+    ...files,
+    ...names.map((name) => ({ record: "release", name })),
+  ]);
+  const { path, headers } = await addWebhook(sql, project);
+  for (const name of names) {
+    await api.project(owner);
+    await api.key(owner);
+    await api.join(await api.user(), project);
+    expect((await api.send("POST", path, { headers, json: { name } })).status).toBe(200);
+  }
+  await sql`UPDATE releases SET created_at = '2026-01-01T00:00:00.123457Z'
+    WHERE project_id = ${project.id}`;
+  await sql`UPDATE webhook_events SET received_at = '2026-01-01T00:00:00.123457Z'
+    WHERE project_id = ${project.id}`;
+  await sql`UPDATE users SET email = NULL WHERE id <> ${owner.userId}`;
+}
+
+await fill();
+
+const lists = (await operationsOf(api)).filter(
+  ({ method, operation }) => method === "GET" && /^list|^compare/.test(operation.operationId),
+);
+const takesCursor = ({ operation }: (typeof lists)[number]) =>
+  JSON.stringify(operation.parameters).includes('"cursor"');
+
+test("every list has pages, but for those named here", () => {
+  const whole = lists.filter((each) => !takesCursor(each));
+  expect(whole.map(({ operation }) => operation.operationId).sort()).toEqual(Object.keys(WHOLE));
+});
+
+for (const { operation, template } of lists.filter(takesCursor)) {
+  const reference = (slug: string) => template.replace("{project_reference}", slug);
+  const sides = operation.operationId === "compareScopes" ? [`base_environment=${EMPTY}`] : [];
+  const read = async (path: string): Promise<Json> => {
+    const { status, body, text } = await api.get(path, owner);
+    expect(status, text).toBe(200);
+    return body;
+  };
+  const at = (...query: string[]) => `${reference(project.slug)}?${[...sides, ...query].join("&")}`;
+  /** The pages from one on, by a link of each. */
+  const follow = async (from: string, link: "next" | "prev"): Promise<Json[]> => {
+    const pages: Json[] = [];
+    for (let path: string | null = from; path !== null; path = pages.at(-1).page_info[link]) {
+      pages.push(await read(path));
+    }
+    return pages;
+  };
+  const refusal = async (path: string) => {
+    const { status, body } = await api.get(path, owner);
+    return [status, body.slug, body.errors?.[0]?.field];
+  };
+
+  describe(`GET ${template}`, () => {
+    test("pages of any size list everything once and in the same order, forwards and backwards", async () => {
+      const [whole = []] = (await follow(at("limit=100"), "next")).map(({ data }) => data);
+      expect(whole.length).toBeGreaterThan(PAGE_DEFAULT);
+      for (const limit of [PAGE_DEFAULT / 2 + 1, whole.length]) {
+        const pages = await follow(at(`limit=${limit}`), "next");
+        expect(pages.flatMap(({ data }) => data).slice(0, whole.length)).toEqual(whole);
+        const last = pages.at(-1).page_info;
+        expect([pages[0].page_info.first, pages[0].page_info.prev]).toEqual([null, null]);
+        if (last.prev === null) continue;
+        const back = (await follow(last.prev, "prev")).map(({ data }) => data);
+        expect(back.toReversed()).toEqual(pages.slice(0, -1).map(({ data }) => data));
+        expect((await read(last.first)).data).toEqual(pages[0].data);
+      }
+    });
+
+    test("a page has the default size without a limit, and a cursor alone goes on with it", async () => {
+      const { data, page_info } = await read(at());
+      expect(data).toHaveLength(PAGE_DEFAULT);
+      expect(page_info.next).toContain(`limit=${PAGE_DEFAULT}`);
+      const alone = page_info.next.replace(`limit=${PAGE_DEFAULT}&`, "");
+      expect((await read(alone)).data).toEqual((await read(page_info.next)).data);
+    });
+
+    test("a limit that is not a whole number from 1 to 100 is refused by name", async () => {
+      for (const limit of ["0", "101", "-1", "1.5", "ten", "", "1e1", "%2050"]) {
+        expect(await refusal(at(`limit=${limit}`))).toEqual([400, "validation-failed", "limit"]);
+      }
+    });
+
+    test("a cursor that is malformed, modified, or of another limit or project is refused", async () => {
+      const { next } = (await read(at("limit=2"))).page_info;
+      const cursor = new URLSearchParams(next.split("?")[1]).get("cursor") as string;
+      const odd = ["", "x", "%00", "a".repeat(13_335), `${cursor}=`, `${cursor}A`, ` ${cursor}`];
+      for (let place = 0; place < cursor.length; place += 17) {
+        odd.push(
+          cursor.slice(0, place) + (cursor[place] === "A" ? "B" : "A") + cursor.slice(place + 1),
+        );
+      }
+      const paths = odd.map((each) => at(`limit=2&cursor=${each}`));
+      paths.push(next.replace("limit=2", "limit=3"));
+      if (template.includes("{project_reference}"))
+        paths.push(next.replace(project.slug, other.slug));
+      for (const path of paths) {
+        expect((await refusal(path)).slice(0, 2), path).toEqual([400, "invalid-cursor"]);
+      }
+    });
+  });
+}
