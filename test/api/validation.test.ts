@@ -82,7 +82,7 @@ for (const operation of operations) {
   }
 
   if (Object.keys(bodies).join() === JSON_TYPE) {
-    test(`a body of ${method} ${template} that is malformed, large, encoded or of another type is refused`, async () => {
+    test(`a body of ${method} ${template} that is malformed, large or of another type is refused`, async () => {
       const [example] = await examplesOfOne(api, owner, operation);
       const send = async (body: string, more: Readonly<Record<string, string>> = {}) => {
         const headers = { ...example?.headers, ...more };
@@ -99,9 +99,6 @@ for (const operation of operations) {
       expect(typed.refusal).toEqual([415, "unsupported-media-type"]);
       expect(typed.headers.get("accept")).toBe(JSON_TYPE);
       expect(typed.body.detail).toContain(JSON_TYPE);
-      const packed = await send("{}", { "content-encoding": "gzip" });
-      expect(packed.refusal).toEqual([415, "unsupported-media-type"]);
-      expect(packed.headers.get("accept-encoding")).toBe("identity");
     });
   }
 
