@@ -1,4 +1,5 @@
 import { ConfigError } from "./config/load.ts";
+import { CoordinationRefusal } from "./coordination/coordinator.ts";
 import { EmbeddedDatabaseError } from "./db/embedded.ts";
 import { explainDatabase } from "./db/errors.ts";
 import { DatabaseRefusal } from "./db/session/refusal.ts";
@@ -8,6 +9,7 @@ import { ServiceRunsError } from "./shared/service-claim.ts";
 
 const EXPLAINED = [
   ConfigError,
+  CoordinationRefusal,
   ListenError,
   ServiceRunsError,
   DatabaseRefusal,

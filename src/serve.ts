@@ -12,7 +12,13 @@ import type { Coordinator } from "./coordination/coordinator.ts";
 import { openCoordinator } from "./coordination/open.ts";
 import type { Sql } from "./db/client.ts";
 import { migrateWhenReachable } from "./db/migrate.ts";
-import { databaseId, databaseName, openConfiguredDatabase } from "./db/open.ts";
+import {
+  checkWrites,
+  databaseId,
+  databaseName,
+  openConfiguredDatabase,
+  sharedIdentity,
+} from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { demoBanner, prepareDemo } from "./demo/demo.ts";
 import { openEmbedding } from "./embeddings/queue/open.ts";
@@ -24,7 +30,7 @@ import { type Listener, listen } from "./http/listen.ts";
 import { BodyIntake } from "./http/load/body.ts";
 import { openGates } from "./http/load/gates.ts";
 import { UnsentAnswers } from "./http/load/large-answers.ts";
-import { RateLimits } from "./http/load/rate-limit.ts";
+import { openRateLimits } from "./http/load/rate-limit.ts";
 import { Refusals } from "./http/refusals.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
@@ -108,14 +114,14 @@ async function announce(
   });
 }
 
-function openRateLimits(
-  { rateLimit }: Config,
-  coordinator: Coordinator,
+async function openCoordination(
+  config: Config,
+  sql: Sql,
+  log: Log,
   metrics: Metrics,
-): RateLimits | undefined {
-  if (rateLimit.requests === 0 && rateLimit.userRequests === 0) return undefined;
-  const onRefused = () => metrics.rateLimited.inc();
-  return new RateLimits({ ...rateLimit, coordinator, onRefused });
+): Promise<Coordinator> {
+  const calls = observeCalls(metrics.calls, "redis");
+  return await openCoordinator(config, await sharedIdentity(sql), log, calls);
 }
 
 /** Brings the database up to date, before the indexes are loaded, so that they contain the demo project. */
@@ -148,9 +154,9 @@ async function openServices(
     close: closeAuth,
   } = await openAuth(config, sql, log, metrics);
   resources.push("authentication", closeAuth);
-  const coordinator = await openCoordinator(config, log, observeCalls(metrics.calls, "redis"));
+  const coordinator = await openCoordination(config, sql, log, metrics);
   resources.push("coordination", () => coordinator.close());
-  const rateLimits = openRateLimits(config, coordinator, metrics);
+  const rateLimits = openRateLimits(config, coordinator, metrics.rateLimited);
   resources.push("rate limits", () => rateLimits?.close());
   const audit = new AuditLog(sql, log);
   resources.push("audit log", () => audit.close());
@@ -175,6 +181,8 @@ async function openServices(
   const readiness = new Readiness();
   readiness.add("database", () => database.check());
   readiness.add("index", async () => engine.state().behind);
+  // Searches and other reads continue without changes.
+  readiness.addUseful("writes", () => checkWrites(sql));
   // Without coordination requests continue, so traffic is still welcome.
   readiness.addUseful("redis", () => coordinator.check());
   metrics.observeCoordination(() => coordinator.check());

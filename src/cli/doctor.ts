@@ -276,7 +276,7 @@ async function checkRedis(config: Config): Promise<Finding> {
     return ok("redis", "none: correct for a single process");
   }
   try {
-    const coordinator = await openCoordinator(config, createLog("silent"));
+    const coordinator = await openCoordinator(config, "doctor", createLog("silent"));
     try {
       const fault = await coordinator.check();
       if (fault === null) return ok("redis", "answers");

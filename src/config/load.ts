@@ -142,7 +142,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     host: reader.text("HOST") ?? DEFAULTS.host,
     baseUrl: reader.url("BASE_URL", http)?.replace(/\/+$/, ""),
     dataDir: resolve(reader.text("DATA_DIR") ?? DEFAULT_DATA_DIR),
-    databaseUrl: reader.url("DATABASE_URL", ["postgres", "postgresql"]),
+    databaseUrl: reader.database("DATABASE_URL"),
     redisUrl: reader.url("REDIS_URL", ["redis", "rediss", "unix"]),
     jwt: {
       secret: reader.text("JWT_SECRET"),
@@ -165,7 +165,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     apiKey: reader.text("TESSERA_API_KEY"),
     serviceUrl: reader.url("TESSERA_URL", http)?.replace(/\/+$/, ""),
     searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),
-    vectorDatabaseUrl: reader.url("VECTOR_DATABASE_URL", ["postgres", "postgresql"]),
+    vectorDatabaseUrl: reader.database("VECTOR_DATABASE_URL"),
     vectorPlacements: reader.integer("VECTOR_PLACEMENTS", 1, 1, VECTOR_PLACEMENTS_MAX),
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
     searchInlineMs: reader.number(

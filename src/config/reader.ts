@@ -31,12 +31,27 @@ export class Reader {
     const value = this.text(name);
     if (value === undefined) return undefined;
     // The value may contain a password, so the fault does not repeat it. PostgreSQL addresses may
-    // name several hosts or a socket, which URL cannot parse, so only their prefix is checked.
+    // name a socket, which URL cannot parse, so only their prefix is checked.
     const protocol = protocols.find((candidate) => value.startsWith(`${candidate}://`));
     const parses = protocol?.startsWith("http") ? URL.canParse(value) : protocol !== undefined;
     if (parses) return value;
     const forms = protocols.map((candidate) => `${candidate}://`).join(" or ");
     this.faults.push(`${name} must be a URL that starts with ${forms}`);
+    return undefined;
+  }
+
+  /** The address of one PostgreSQL server, or of what leads to it. */
+  database(name: string): string | undefined {
+    const value = this.url(name, ["postgres", "postgresql"]);
+    if (value === undefined) return undefined;
+    const [address = "", query = ""] = value.split("?");
+    const authority = address.replace(/^\w+:\/\//, "").replace(/\/.*$/, "");
+    const hosts = [authority.replace(/^.*@/, ""), new URLSearchParams(query).get("host") ?? ""];
+    if (!hosts.some((host) => host.includes(","))) return value;
+    this.faults.push(
+      `${name} must name one server: where another takes over, name the address of a proxy, or a name in DNS, ` +
+        "that leads to the primary",
+    );
     return undefined;
   }
 

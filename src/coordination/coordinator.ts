@@ -1,3 +1,6 @@
+/** A server that cannot coordinate. The message says why and what helps, for a person. */
+export class CoordinationRefusal extends Error {}
+
 /** A lock with an expiry, which only its holder can renew and release. */
 export interface Lease {
   readonly name: string;

@@ -4,14 +4,18 @@ import type { Log } from "../observability/log.ts";
 import type { Coordinator } from "./coordinator.ts";
 import { createMemoryCoordinator } from "./memory.ts";
 
-/** Coordination through the configured Redis, or within this process when there is none. */
+/**
+ * Coordination through the configured Redis, or within this process when there is none.
+ * @param identity of the database, see `sharedIdentity`
+ */
 export async function openCoordinator(
   config: Config,
+  identity: string,
   log: Log,
   observer?: CallObserver,
 ): Promise<Coordinator> {
   if (config.redisUrl === undefined) return createMemoryCoordinator();
   // Without Redis, its client need not be loaded.
   const { openRedisCoordinator } = await import("./redis.ts");
-  return await openRedisCoordinator(config.redisUrl, log, observer);
+  return await openRedisCoordinator(config.redisUrl, identity, log, observer);
 }

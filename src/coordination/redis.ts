@@ -4,7 +4,7 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
 import { REDIS_COMMAND_TIMEOUT_MS, REDIS_OWNER_VALUES_MAX_BYTES } from "../shared/limits.ts";
-import type { Coordinator, Lease } from "./coordinator.ts";
+import { CoordinationRefusal, type Coordinator, type Lease } from "./coordinator.ts";
 
 const REDIS_CONNECT_TIMEOUT_MS = 2_000;
 const REDIS_RECONNECT_MS = 250;
@@ -37,11 +37,26 @@ local over = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', sum - ARGV[4], 'LIMIT'
 if #over > 0 then redis.call('ZREM', KEYS[1], unpack(over)) end
 return over`;
 
-/** Every script uses one key, so it runs on any node of a cluster. */
-const leaseKey = (name: string) => `tessera:lease:${name}`;
-const countKey = (key: string) => `tessera:count:${key}`;
-const spaceKey = (owner: string) => `tessera:space:${owner}`;
-const valueKey = (key: string) => `tessera:value:${key}`;
+/** The names of keys in Redis. Installations that share a server have different identities. */
+function keysOf(identity: string) {
+  const named = (kind: string) => (name: string) => `tessera:${identity}:${kind}:${name}`;
+  return {
+    leaseKey: named("lease"),
+    countKey: named("count"),
+    spaceKey: named("space"),
+    valueKey: named("value"),
+  };
+}
+
+const CLUSTER_FAULT =
+  "Redis is a node of a cluster, which stores a part of the keys only: let REDIS_URL name a server that is none";
+
+/** What is wrong with the kind of this server; null for one that stores all keys. */
+async function kindFault(redis: Redis): Promise<string | null> {
+  // Who may not ask gets no answer.
+  const info = await redis.info("cluster").catch(() => "");
+  return /^cluster_enabled:1/m.test(info) ? CLUSTER_FAULT : null;
+}
 
 function connect(url: string): Redis {
   const options = {
@@ -146,11 +161,13 @@ function unavailable(cause?: unknown): Problem {
 }
 
 /**
- * Coordination through Redis 6.2 or later, shared by all processes that use the same server. Opens
- * even while the server is unavailable, and keeps reconnecting.
+ * Coordination through Redis 6.2 or later, shared by all processes that use the same server and database. Opens
+ * even while the server is unavailable, and keeps reconnecting. Throws a CoordinationRefusal for a node of a cluster.
+ * @param identity of the database whose service this is; its keys begin with it
  */
 export async function openRedisCoordinator(
   url: string,
+  identity: string,
   log: Log,
   observer?: CallObserver,
 ): Promise<Coordinator> {
@@ -158,7 +175,13 @@ export async function openRedisCoordinator(
   const circuit = new Circuit(redis, log, observer);
   // Without a listener an error event would end the process. The commands report the errors.
   redis.on("error", () => {});
-  await circuit.send("CONNECT", () => redis.connect()).catch(() => {});
+  const connected = circuit.send("CONNECT", () => redis.connect().then(() => kindFault(redis)));
+  const fault = await connected.catch(() => null);
+  if (fault !== null) {
+    redis.disconnect();
+    throw new CoordinationRefusal(fault);
+  }
+  const { leaseKey, countKey, spaceKey, valueKey } = keysOf(identity);
 
   function lease(name: string, token: string): Lease {
     const key = leaseKey(name);
@@ -199,8 +222,7 @@ export async function openRedisCoordinator(
           redis.eval(TAKE_SPACE, 1, space, name, bytes, ttlSeconds, max) as Promise<string[]>,
         ]),
       );
-      // One command per key, because the keys may be on different nodes of a cluster.
-      for (const dropped of over) redis.unlink(dropped).catch(() => {});
+      if (over.length > 0) redis.unlink(...over).catch(() => {});
     },
     get: (key) => circuit.send("GET", () => redis.get(valueKey(key))),
     async add(amounts, ttlSeconds) {
@@ -212,7 +234,7 @@ export async function openRedisCoordinator(
       try {
         // A server without memory and a replica answer, but write nothing.
         await redis.set(valueKey("check"), "", "PX", CHECK_TTL_MS);
-        return null;
+        return await kindFault(redis);
       } catch (error) {
         const reason = refusalOf(error);
         return reason === undefined ? "Redis does not answer" : `Redis refuses commands: ${reason}`;

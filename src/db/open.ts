@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import pTimeout from "p-timeout";
 import type { Config } from "../config/schema.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS } from "../shared/limits.ts";
@@ -5,6 +6,8 @@ import { type DatabaseOptions, openDatabase, type Queryable, type Sql } from "./
 import { openEmbeddedDatabase } from "./embedded.ts";
 
 const READINESS_TIMEOUT_MS = 1_000;
+/** 96 bits: enough that no two databases share them. */
+const IDENTITY_CHARS = 16;
 
 interface OpenedDatabase {
   readonly sql: Sql;
@@ -20,6 +23,12 @@ async function check(sql: Sql): Promise<string | null> {
   return await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
 }
 
+/** What keeps the database from accepting changes; null when nothing does, and when it does not answer either. */
+export async function checkWrites(sql: Sql): Promise<string | null> {
+  const { isStandby } = await serverOf(sql).catch(() => ({ isStandby: false }));
+  return isStandby ? "the database is a standby, which accepts no changes" : null;
+}
+
 /** Names the configured database to people, without credentials. */
 export function databaseName({ databaseUrl, dataDir }: Config): string {
   if (databaseUrl === undefined) return `the database in ${dataDir}`;
@@ -31,6 +40,20 @@ export async function databaseId(sql: Queryable): Promise<string> {
   const [row] = await sql<{ id: string }[]>`SELECT id FROM index_origin`;
   if (row === undefined) throw new Error("the table index_origin is empty");
   return row.id;
+}
+
+/**
+ * Identifies the database where several may share a server for coordination. Unlike `databaseId`, a copy that was
+ * restored from a dump has another one; a standby has the same, so that it can take over.
+ */
+export async function sharedIdentity(sql: Queryable): Promise<string> {
+  const [row] = await sql<{ parts: string }[]>`
+    SELECT concat_ws(' ', o.id, c.system_identifier, d.oid) AS parts
+    FROM index_origin o, pg_control_system() c, pg_database d WHERE d.datname = current_database()`;
+  return createHash("sha256")
+    .update(row?.parts ?? "")
+    .digest("base64url")
+    .slice(0, IDENTITY_CHARS);
 }
 
 interface Server {

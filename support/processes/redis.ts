@@ -18,11 +18,11 @@ export type TestRedis = {
   stop(): Promise<void>;
 };
 
-/** Starts a real redis-server without persistence. */
-export async function startRedis(): Promise<TestRedis> {
+/** Starts a real redis-server without persistence, with further arguments. */
+export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
   const folder = temporaryFolder("redis");
   let { port, server } = await onFreePort(async (port) => ({
-    ...{ port, server: await launch(port, folder) },
+    ...{ port, server: await launch(port, folder, args) },
   }));
 
   async function kill(): Promise<void> {
@@ -32,7 +32,7 @@ export async function startRedis(): Promise<TestRedis> {
 
   async function restart(): Promise<void> {
     await kill();
-    server = await launch(port, folder);
+    server = await launch(port, folder, args);
   }
 
   const stop = onCleanup(kill);
@@ -51,7 +51,7 @@ export async function startRedis(): Promise<TestRedis> {
   };
 }
 
-async function launch(port: number, folder: string): Promise<Subprocess> {
+async function launch(port: number, folder: string, args: readonly string[]): Promise<Subprocess> {
   const server = Bun.spawn(
     [
       programPath("redis-server"),
@@ -60,6 +60,7 @@ async function launch(port: number, folder: string): Promise<Subprocess> {
       ...["--save", ""],
       ...["--appendonly", "no"],
       ...["--dir", folder],
+      ...args,
     ],
     { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
   );

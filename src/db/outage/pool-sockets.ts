@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 
-/** The driver's options that say where the server is: it may have several addresses. */
+/** The driver's options that say where the server is, in lists of one. */
 interface Address {
   readonly host: readonly string[];
   readonly port: readonly number[];
@@ -20,14 +20,12 @@ interface Activity {
  */
 export class PoolSockets {
   readonly #open = new Map<Socket, Activity>();
-  #host = 0;
   #looks = 0;
 
   /** Begins to connect. The driver's listeners report the outcome; what it writes is buffered. */
   connect(address: Address): Socket {
     const socket = new Socket();
-    const at = this.#host++ % address.port.length;
-    const [host, port] = [address.host[at] as string, address.port[at] as number];
+    const [host, port] = [address.host[0] as string, address.port[0] as number];
     if (address.path) socket.connect(address.path);
     else socket.connect(port, host);
     this.#open.set(socket, { bytesRead: 0, heardAt: this.#looks });

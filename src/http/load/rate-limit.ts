@@ -1,4 +1,5 @@
 import type { Principal } from "../../auth/principal.ts";
+import type { Config } from "../../config/schema.ts";
 import type { Coordinator } from "../../coordination/coordinator.ts";
 import { Problem } from "../../problem/problem.ts";
 import { RATE_LIMIT_CALLERS_MAX, RATE_LIMIT_SYNC_MS } from "../../shared/limits.ts";
@@ -144,4 +145,14 @@ export class RateLimits {
     }
     this.#sending = false;
   }
+}
+
+/** Limits where the configuration has some. @param refused counts the requests beyond them */
+export function openRateLimits(
+  { rateLimit }: Config,
+  coordinator: Coordinator,
+  refused: { inc(): void },
+): RateLimits | undefined {
+  if (rateLimit.requests === 0 && rateLimit.userRequests === 0) return undefined;
+  return new RateLimits({ ...rateLimit, coordinator, onRefused: () => refused.inc() });
 }

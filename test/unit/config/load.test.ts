@@ -167,9 +167,15 @@ describe("the configuration", () => {
     );
   });
 
-  test("a database address with several hosts or a socket is accepted", () => {
-    for (const url of ["postgres://u:p@a:1,b:2/db", "postgresql:///db?host=/tmp"]) {
+  test("a database address may name a socket, but not several servers", () => {
+    for (const url of [
+      "postgresql:///db?host=/tmp",
+      "postgres://u:a,b@host/db?options=-csearch_path=a,b",
+    ]) {
       expect(loadConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    }
+    for (const url of ["postgres://u:p@a:1,b:2/db", "postgresql:///db?host=a,b"]) {
+      expect(() => loadConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL must name one server");
     }
   });
 

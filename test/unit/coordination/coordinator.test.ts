@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "bun";
 import fc from "fast-check";
-import type { Acquired, Coordinator, Lease } from "../../../src/coordination/coordinator.ts";
+import {
+  type Acquired,
+  CoordinationRefusal,
+  type Coordinator,
+  type Lease,
+} from "../../../src/coordination/coordinator.ts";
 import { createMemoryCoordinator } from "../../../src/coordination/memory.ts";
 import { openRedisCoordinator } from "../../../src/coordination/redis.ts";
 import { createLog } from "../../../src/observability/log.ts";
@@ -31,7 +36,7 @@ const withoutRedis = lacks("redis-server");
 const redis = withoutRedis ? undefined : await startRedis();
 
 async function overRedis(): Promise<Coordinator> {
-  const coordinator = await openRedisCoordinator(redis?.url ?? "", log);
+  const coordinator = await openRedisCoordinator(redis?.url ?? "", "a", log);
   onCleanup(() => coordinator.close());
   return coordinator;
 }
@@ -292,7 +297,7 @@ describe("an unavailable Redis", () => {
       `a Redis that was ${way} is reported, and used again once it is back`,
       async () => {
         const server = await startRedis();
-        const coordinator = await openRedisCoordinator(server.url, log);
+        const coordinator = await openRedisCoordinator(server.url, "a", log);
         onCleanup(() => coordinator.close());
         const lease = leaseOf(await coordinator.acquire("held", LONG_MS));
         await using away = way === "killed" ? await server.kill() : server.pause();
@@ -336,7 +341,7 @@ describe("an unavailable Redis", () => {
       });
       onCleanup(async () => relay.stop(true));
       const url = `redis://127.0.0.1:${relay.port}`;
-      const coordinator = await openRedisCoordinator(url, log);
+      const coordinator = await openRedisCoordinator(url, "a", log);
       onCleanup(() => coordinator.close());
       await coordinator.put("key", "value", lifetime(60));
       deadConnections++;
@@ -347,10 +352,48 @@ describe("an unavailable Redis", () => {
     },
   );
 
+  test.skipIf(withoutRedis)(
+    "a node of a cluster is refused, or reported if it comes later",
+    async () => {
+      const node = await startRedis(["--cluster-enabled", "yes"]);
+      const opened = openRedisCoordinator(node.url, "a", log);
+      expect(await opened.catch((error) => error)).toBeInstanceOf(CoordinationRefusal);
+      await using killed = await node.kill();
+      const coordinator = await openRedisCoordinator(node.url, "a", log);
+      onCleanup(() => coordinator.close());
+      await killed.end();
+      await until(
+        "the node answers",
+        async () => (await coordinator.check()) !== "Redis does not answer",
+      );
+      expect(await coordinator.check()).toMatch(/refuses commands: CLUSTERDOWN|node of a cluster/);
+      await node.stop();
+    },
+  );
+
+  test.skipIf(withoutRedis)(
+    "installations with other databases share a server, and nothing on it",
+    async () => {
+      const server = await startRedis();
+      const [one, other] = (await Promise.all(
+        ["a", "b"].map((identity) => openRedisCoordinator(server.url, identity, log)),
+      )) as [Coordinator, Coordinator];
+      onCleanup(() => one.close());
+      onCleanup(() => other.close());
+      leaseOf(await one.acquire("lease", LONG_MS));
+      leaseOf(await other.acquire("lease", LONG_MS));
+      await one.put("key", "value", lifetime(60));
+      expect(await other.get("key")).toBeNull();
+      expect(await one.add(new Map([["count", 2]]), 60)).toEqual([2]);
+      expect(await other.add(new Map([["count", 3]]), 60)).toEqual([3]);
+      await server.stop();
+    },
+  );
+
   test.skipIf(withoutRedis)("the service starts while Redis is unavailable", async () => {
     const server = await startRedis();
     await using killed = await server.kill();
-    const coordinator = await openRedisCoordinator(server.url, log);
+    const coordinator = await openRedisCoordinator(server.url, "a", log);
     onCleanup(() => coordinator.close());
     await isUnavailable(coordinator.acquire("lease", LONG_MS));
     await killed.end();
