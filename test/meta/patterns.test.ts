@@ -30,6 +30,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     accepts: ["http://127.0.0.1:11434/v1/embeddings", "https://api.openai.com/v1"],
     refuses: ["ftp://a", "127.0.0.1:11434", "HTTP://a", ""],
   },
+  "how caches may keep an answer to a credential": {
+    pattern: "^(private|no-store)",
+    accepts: ["no-store", "private, no-cache", "private, max-age=31536000, immutable"],
+    refuses: ["", "public, max-age=60", "no-cache", "max-age=60, private"],
+  },
   "text without NUL": {
     pattern: String.raw`^[^\u0000]*$`,
     accepts: ["", "pcC{}", "line\nbreak", "guide/setup.md", "grün 🚀"],
