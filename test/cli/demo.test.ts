@@ -1,11 +1,24 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { demoBanner } from "../../src/demo/demo.ts";
+import { serve } from "../../src/serve.ts";
+import { onCleanup } from "../../support/cleanup.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { PROJECT_ROOT, runCommand, startServer } from "../../support/processes/process.ts";
+import { createEmptyDatabase } from "../../support/processes/postgres.ts";
+import { environment, PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 
-const KEY = /tsr_[0-9A-Za-z]+_[0-9A-Za-z]+/;
+/** Starts the service, and returns what it prints about a demo. */
+async function start(env: Readonly<Record<string, string>>) {
+  const { demo, baseUrl, stop } = await serve(
+    loadConfig(environment({ ...env, LOG_LEVEL: "fatal" })),
+  );
+  const printed = demo === undefined ? "" : demoBanner(demo, baseUrl);
+  return { url: baseUrl, printed, stop: onCleanup(stop) };
+}
 
 /** Runs a printed command in a shell until the search has results. */
 async function hitsOf(line: string): Promise<{ score: number }[]> {
@@ -18,58 +31,38 @@ async function hitsOf(line: string): Promise<{ score: number }[]> {
   return hits;
 }
 
-describe("the first start with an empty embedded database", () => {
-  test("prints once a key of the owner, who creates projects and sees those that are imported, and a curl command that finds something", async () => {
-    // A shell would split this name if it were not quoted.
-    const env = { DEMO: "auto", DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
-    const server = await startServer({ env });
-    await until("the demo is announced", () => server.logs().includes("DEMO=off"));
-    const key = server.logs().match(KEY)?.[0] ?? "";
-    const line = server.logs().match(/^ {2}(curl .*)$/m)?.[1] ?? "";
-    expect(line).toContain(key);
-    const hits = await hitsOf(line);
-    expect(hits).toHaveLength(3);
-    expect(hits[0]?.score).toBeGreaterThanOrEqual(0.7);
+test("the first start with a demo prints once a key of the owner, who creates projects and sees those that are imported, and a curl command that finds something", async () => {
+  const { url: DATABASE_URL } = await createEmptyDatabase();
+  // A shell would split this name if it were not quoted.
+  const env = { DATABASE_URL, DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
+  const without = await start({ ...env, DEMO: "off" });
+  expect(without.printed).toBe("");
+  await without.stop();
 
-    const authorized = { headers: { "x-api-key": key } };
-    const release = await fetch(`${server.url}/projects/demo/chunks?limit=1`, authorized);
-    expect(release.status).toBe(200);
-    expect(server.logs()).toMatch(/for your projects: .*, until \d{4}-\d\d-\d\d/);
-    const folder = ["--markdown", "fixtures/docs/concepts", "--project", "imported"];
-    const added = await runCommand(["import", ...folder], { env });
-    expect(added.status, added.stderr).toBe(0);
-    const created = await fetch(`${server.url}/projects`, {
-      method: "POST",
-      headers: { ...authorized.headers, "content-type": "application/json" },
-      body: JSON.stringify({ name: "Created", slug: "created" }),
-    });
-    expect(created.status).toBe(201);
-    const projects = await fetch(`${server.url}/projects`, authorized);
-    const { data } = (await projects.json()) as { data: { slug: string }[] };
-    expect(data.map(({ slug }) => slug)).toEqual(["created", "demo", "imported"]);
-    server.kill("SIGTERM");
-    expect(await server.exited).toBe(0);
+  const server = await start({ ...env, DEMO: "on" });
+  const key = server.printed.match(/tsr_[0-9A-Za-z]+_[0-9A-Za-z]+/)?.[0] ?? "";
+  const line = server.printed.match(/^ {2}(curl .*)$/m)?.[1] ?? "";
+  expect(line).toContain(key);
+  const hits = await hitsOf(line);
+  expect(hits).toHaveLength(3);
+  expect(hits[0]?.score).toBeGreaterThanOrEqual(0.7);
+  expect(server.printed).toMatch(/for your projects: .*, until \d{4}-\d\d-\d\d/);
 
-    const again = await startServer({ env });
-    expect(again.logs()).not.toMatch(KEY);
-    const still = await fetch(`${again.url}/projects/demo/chunks?limit=1`, authorized);
-    expect(still.status).toBe(200);
-    again.kill("SIGTERM");
-    expect(await again.exited).toBe(0);
-
-    const create = ["keys", "create", "--user", "owner@localhost", "--name", "x"];
-    const alone = await runCommand(create, { env });
-    expect(alone.status).toBe(0);
-    expect(alone.stdout).toMatch(KEY);
+  const folder = ["--markdown", "fixtures/docs/concepts", "--project", "imported"];
+  const added = await callCommand(["import", ...folder], { env });
+  expect(added.status, added.stderr).toBe(0);
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  const created = await fetch(`${server.url}/projects`, {
+    ...{ method: "POST", headers, body: JSON.stringify({ name: "Created", slug: "created" }) },
   });
+  expect(created.status).toBe(201);
+  const projects = await fetch(`${server.url}/projects`, { headers });
+  const { data } = (await projects.json()) as { data: { slug: string }[] };
+  expect(data.map(({ slug }) => slug)).toEqual(["created", "demo", "imported"]);
+  await server.stop();
 
-  test("creates nothing with DEMO=off", async () => {
-    const server = await startServer({ env: { DEMO: "off" } });
-    const env = { DATA_DIR: server.dataDir };
-    const result = await runCommand(["index", "rebuild"], { env });
-    expect(result.stdout).toBe("there are no projects, so there is nothing to rebuild\n");
-    expect(server.logs()).not.toMatch(KEY);
-    server.kill("SIGTERM");
-    expect(await server.exited).toBe(0);
-  });
+  const again = await start({ ...env, DEMO: "on" });
+  expect(again.printed).toBe("");
+  const still = await fetch(`${again.url}/projects/demo/chunks?limit=1`, { headers });
+  expect(still.status).toBe(200);
 });

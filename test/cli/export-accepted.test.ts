@@ -10,7 +10,7 @@ import { addWebhook } from "../../support/webhooks.ts";
 import { jsonObject } from "../unit/shared/json/written-numbers.ts";
 import { dump, openCli } from "./support.ts";
 
-const SAMPLES = 4;
+const SAMPLES = 2;
 const api = await startApi();
 const { sql } = api;
 const owner = await api.user();

@@ -125,18 +125,6 @@ describe("export", () => {
     expect(await tables(other)).toEqual(await tables(cli));
   });
 
-  test("importing an export into the same database changes nothing", async () => {
-    const cli = await openCli();
-    await cli.import(RECORDS);
-    const folder = "fixtures/docs/concepts";
-    await cli.run(["import", "--markdown", folder, "--project", "handbook"]);
-    const before = await dump(cli.sql);
-    const result = await cli.run(["import", "-"], await exported(cli, "--credentials"));
-    expect(result.status, result.stderr).toBe(0);
-    expect(result.stdout).toContain("nothing changed");
-    expect(await dump(cli.sql)).toEqual(before);
-  });
-
   test("a project is exported with its members and nothing of other projects", async () => {
     const cli = await openCli();
     await cli.import(RECORDS);

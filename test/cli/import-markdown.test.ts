@@ -62,41 +62,6 @@ describe("importing Markdown", () => {
     expect([...owners]).toEqual([{ email: "owner@localhost", role: "owner" }]);
   });
 
-  test("converts HTML pages with --html, without scripts and navigation", async () => {
-    write("guide.md", GUIDE);
-    write(
-      "page.html",
-      "<html><head><title>T</title><script>bad()</script></head><body><nav>menu</nav>" +
-        "<h1>Page</h1><p>Some <b>bold</b> text.</p><pre><code>x = 1</code></pre></body></html>",
-    );
-    await importFolder();
-    expect(await paths()).toEqual(["guide.md"]);
-    expect((await importFolder("--html", "--prune")).status).toBe(0);
-    expect(await paths()).toEqual(["guide.md", "page.html.md"]);
-    const [row] =
-      await cli.sql`SELECT v.content FROM file_versions v JOIN files f ON f.id = v.file_id
-      WHERE f.path = 'page.html.md'`;
-    expect(row?.["content"]).toBe("# Page\n\nSome **bold** text.\n\n```\nx = 1\n```");
-    expect((await importFolder("--html")).stdout).toContain("nothing changed");
-  });
-
-  test("converts AsciiDoc with --asciidoc, and reads no other file for it", async () => {
-    write("secret.txt", "do not read this");
-    write(
-      "guide.adoc",
-      "= Guide\n:toc:\n\nWith *bold*.\n\n== Setup\n\ninclude::secret.txt[]\n\n" +
-        "[source,sh]\n----\n# install\n----\n\n----\n# no heading\n----\n",
-    );
-    expect((await importFolder("--asciidoc")).status).toBe(0);
-    expect(await paths()).toEqual(["guide.adoc.md"]);
-    const [row] = await cli.sql`SELECT content FROM file_versions`;
-    expect(row?.["content"]).toBe(
-      "# Guide\n\nWith **bold**.\n\n## Setup\n\n[secret.txt](secret.txt)\n\n" +
-        "```sh\n# install\n```\n\n```\n# no heading\n```",
-    );
-    expect((await importFolder("--asciidoc")).stdout).toContain("nothing changed");
-  });
-
   test("imports the text of PDF and Word documents, and names those without any", async () => {
     const pages = [["First page"], ["Second page"]];
     write("deep/report.pdf", pdfFile({ title: "Report", pages }));
@@ -193,15 +158,6 @@ describe("importing Markdown", () => {
       expect(line).toEndWith("; imported as text");
     }
     expect(await paths()).toHaveLength(5);
-  });
-
-  test("cuts a file of several megabytes into many chunks", async () => {
-    write("long.md", `# Long\n\n${"A paragraph of some words.\n\n".repeat(100_000)}`);
-    expect((await importFolder()).status).toBe(0);
-    const [row] = await cli.sql`
-      SELECT chunk_count, (SELECT count(*)::integer FROM chunks) AS chunks FROM file_versions`;
-    expect(row?.["chunk_count"]).toBe(row?.["chunks"]);
-    expect(row?.["chunks"]).toBeGreaterThan(1_000);
   });
 
   test("changes nothing in a strict import with a rejected file", async () => {

@@ -49,10 +49,14 @@ async function startWatch(...options: string[]) {
   return { folder, untilStored, interrupt };
 }
 
-test("import --watch follows new, changed and removed files until it is interrupted", async () => {
-  const { folder, untilStored, interrupt } = await startWatch();
+test("import --watch follows new, changed and removed files until it is interrupted, and says so in a line per attempt when embedding has failed", async () => {
+  const endpoint = startEmbeddingEndpoint();
+  const embedder = ["--embed-url", endpoint.url, "--embed-model", "m"];
+  const { folder, untilStored, interrupt } = await startWatch(...embedder);
   const isThere = (path: string) => (contents: Record<string, string>) => path in contents;
   const { "a.md": before } = await untilStored("the first file is there", isThere("a.md"));
+  const refuse = () => new Response("no credit", { status: 402 });
+  endpoint.next.push(refuse, refuse);
   mkdirSync(join(folder, "new"));
   writeFileSync(join(folder, "new", "b.md"), "# B");
   await untilStored("the new file is there", isThere("new/b.md"));
@@ -60,18 +64,6 @@ test("import --watch follows new, changed and removed files until it is interrup
   await untilStored("the file is changed", (contents) => contents["a.md"] !== before);
   rmSync(join(folder, "new", "b.md"));
   await untilStored("the file is removed", (contents) => !isThere("new/b.md")(contents));
-  await interrupt();
-});
-
-test("import --watch goes on after embedding has failed, and says so in a line per attempt", async () => {
-  const endpoint = startEmbeddingEndpoint();
-  const embedder = ["--embed-url", endpoint.url, "--embed-model", "m"];
-  const { folder, untilStored, interrupt } = await startWatch(...embedder);
-  await untilStored("the first file is there", (contents) => "a.md" in contents);
-  const refuse = () => new Response("no credit", { status: 402 });
-  endpoint.next.push(refuse, refuse);
-  writeFileSync(join(folder, "b.md"), "# B");
-  await untilStored("the file is there in the end", (contents) => "b.md" in contents);
   const lines = (await interrupt()).split("\n").filter((line) => line.includes("answered 402"));
   expect(lines.map((line) => line.replace(/\d+ s$/, "N s"))).toEqual(
     Array(2).fill("tessera: the embedding endpoint answered 402 (no credit); trying again in N s"),

@@ -23,33 +23,33 @@ describe("commands end when searches see what they have changed", () => {
 
   test("a search after a release, an activation and a removal sees each of them", async () => {
     const project = ["--project", "seen"];
-    await run("import", "--markdown", "fixtures/docs", ...project);
+    await run("import", "--markdown", "fixtures/docs/operations", ...project);
     await run("releases", "create", "v1", ...project);
-    const removed = ["files", "remove", "operations/snapshots.md", "--yes", ...project];
+    const removed = ["files", "remove", "snapshots.md", "--yes", ...project];
     expect((await run(...removed)).status).toBe(0);
     const paths = async (...target: string[]) =>
       (await run("lookup", "snapshots", "--limit", "10", ...project, ...target)).stdout;
-    expect(await paths()).not.toContain("operations/snapshots.md");
-    expect(await paths("--release", "v1")).toContain("operations/snapshots.md");
+    expect(await paths()).not.toContain("snapshots.md");
+    expect(await paths("--release", "v1")).toContain("snapshots.md");
     await run("environments", "activate", "production", "v1", ...project);
-    expect(await paths()).toContain("operations/snapshots.md");
+    expect(await paths()).toContain("snapshots.md");
   });
 
   test("a command waits for a server that is behind, and not with --no-wait", async () => {
-    await run("import", "--markdown", "fixtures/docs", "--project", "awaited");
+    await run("import", "--markdown", "fixtures/docs/concepts", "--project", "awaited");
     const remove = (path: string, ...options: string[]) =>
       run("files", "remove", path, "--yes", "--project", "awaited", ...options);
     const server = crypto.randomUUID();
     await api.sql`INSERT INTO index_nodes (id, seq) VALUES (${server}, 0)`;
-    expect((await remove("operations/snapshots.md", "--no-wait")).status).toBe(0);
+    expect((await remove("releases.md", "--no-wait")).status).toBe(0);
     let ended = false;
-    const waiting = remove("concepts/releases.md").finally(() => {
+    const waiting = remove("projects.md").finally(() => {
       ended = true;
     });
     const gone = async () =>
       (
         await api.sql`SELECT FROM audit_log WHERE action = 'files.removed'
-        AND details::text LIKE '%concepts/releases.md%'`
+        AND details::text LIKE '%projects.md%'`
       ).length > 0;
     await until("the file is removed", gone);
     await untilLooked(api.sql);

@@ -1,75 +1,47 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { startApi } from "../../support/api/api.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
-import { folderWithCluster } from "../../support/processes/own-postgres.ts";
 import { NOBODY_PORT } from "../../support/processes/ports.ts";
-import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
-import { startServer } from "../../support/processes/process.ts";
-import { until } from "../../support/until.ts";
+import { createEmptyDatabase } from "../../support/processes/postgres.ts";
 
 const IMPORT = ["import", "--markdown", "fixtures/docs/concepts", "--project", "own"];
 
-/** Repeats a command until it finds something or fails. */
-async function untilFound(run: () => ReturnType<typeof callCommand>) {
-  let result = await run();
-  await until("the command finds something", async () => {
-    if (result.stdout !== "" || result.status !== 0) return true;
-    result = await run();
-    return false;
-  });
-  return result;
-}
-
 describe("commands and the service of the same data directory", () => {
   test("find each other without an address, which --url and TESSERA_URL override", async () => {
-    const env = { DATA_DIR: await folderWithCluster() };
-    const server = await startServer({ env });
-    expect(server.logs()).toContain(`console: ${server.url}/console\n`);
+    const DATA_DIR = dataFolder();
+    const api = await startApi({ env: { DATA_DIR } });
+    const env = { DATABASE_URL: api.databaseUrl, DATA_DIR };
     const imported = await callCommand(IMPORT, { env });
     expect(imported.status, imported.stderr).toBe(0);
-    expect(imported.stdout).toMatch(/\d rows changed in the database in \S+\n/);
+    expect(imported.stdout).toMatch(/\d rows changed in the database \S+\n/);
     const curl = /^ {2}(curl .*)$/m.exec(imported.stderr)?.[1] ?? "";
-    expect(curl).toContain(`curl -s ${server.url}/projects/own/`);
+    expect(curl).toContain(`curl -s ${api.url}/projects/own/`);
     const answer = await Bun.spawn(["sh", "-c", curl], { stderr: "ignore" }).stdout.text();
     expect(JSON.parse(answer)).toHaveProperty("data");
 
     const lookup = ["lookup", "releases", "--project", "own"];
-    const found = await untilFound(() => callCommand(lookup, { env }));
+    const found = await callCommand(lookup, { env });
     expect(found.stdout).toContain("releases.md");
     const nowhere = `http://127.0.0.1:${NOBODY_PORT}`;
     const byVariable = await callCommand(lookup, { env: { ...env, TESSERA_URL: nowhere } });
     expect(byVariable).toMatchObject({ status: 1, stdout: "" });
     expect(byVariable.stderr).toContain(`${nowhere} does not answer`);
-    const byOption = await callCommand([...lookup, "--url", server.url], {
+    const byOption = await callCommand([...lookup, "--url", api.url], {
       env: { ...env, TESSERA_URL: nowhere },
     });
     expect(byOption.status, byOption.stderr).toBe(0);
 
-    server.kill("SIGTERM");
-    expect(await server.exited).toBe(0);
-    expect(existsSync(join(server.dataDir, "service.json"))).toBe(false);
-  });
-
-  test("are not separated by an address that a killed service has left", async () => {
-    const env = { DATA_DIR: await folderWithCluster() };
-    const first = await startServer({ env });
-    first.kill("SIGKILL");
-    await first.exited;
-    const left = await callCommand(["doctor", "--json"], { env });
-    expect(left.stdout).toContain(`${first.url} does not answer`);
-    const again = await startServer({ env });
-    const { stdout } = await callCommand(["doctor", "--json"], { env });
-    expect(stdout).toContain(`answers at ${again.url}`);
-    expect(stdout).toContain("there are no projects");
-    expect(stdout).not.toContain("warning");
+    await api.stop();
+    expect(existsSync(join(DATA_DIR, "service.json"))).toBe(false);
   });
 
   test("do not use different databases without a word", async () => {
-    const { url } = await createTestDatabase();
-    const server = await startServer({ env: { DATABASE_URL: url } });
-    const env = { DATA_DIR: server.dataDir };
+    const env = { DATA_DIR: dataFolder() };
+    const server = await startApi({ env });
+    const url = server.databaseUrl;
     const forced = await callCommand(["migrate", "--create"], { env });
     expect(forced).toMatchObject({ status: 1, stdout: "" });
     expect(forced.stderr).toContain(`the service at ${server.url} uses the database 127.0.0.1:`);
