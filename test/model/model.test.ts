@@ -3,7 +3,7 @@ import { lacksSmallDisks } from "../../support/processes/small-disk.ts";
 import { lacks } from "../../support/programs.ts";
 import { SEED } from "../../support/seed.ts";
 import { runModel } from "./run.ts";
-import type { FaultName } from "./world/faults.ts";
+import { FAULT_NAMES, FaultDeck } from "./world/faults.ts";
 import { Tally } from "./world/requests.ts";
 import { World } from "./world/world.ts";
 
@@ -14,8 +14,7 @@ test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
   async () => {
     const world = await World.shared();
     const tally = new Tally();
-    const faults = new Map<FaultName, number>();
-    await runModel(world, tally, faults, {
+    await runModel(world, tally, new FaultDeck(FAULT_NAMES, SEED), {
       ...{ seed: SEED, clients: 4, commands: 30, shrinkMs: SHRINK_MS },
       faultWeight: 6,
     });

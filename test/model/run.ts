@@ -9,7 +9,7 @@ import { lookUpScope, lookupCommands } from "./tenant/lookups.ts";
 import { listChunks, listProjects, projectCommands } from "./tenant/projects.ts";
 import { scopesOf, searchCommands, searchScope } from "./tenant/searches.ts";
 import { newTenant, type Scene, type Tenant } from "./tenant/tenant.ts";
-import { FAULT_NAMES, FaultInjector } from "./world/faults.ts";
+import { type FaultDeck, FaultInjector } from "./world/faults.ts";
 import { Requests, type Tally } from "./world/requests.ts";
 import type { World } from "./world/world.ts";
 
@@ -28,13 +28,18 @@ export interface RunOptions {
   readonly shrinkMs: number;
 }
 
-const faultCommand = fc
-  .record({ fault: fc.constantFrom(...FAULT_NAMES), ms: fc.integer(FAULT_MS) })
-  .map((params) =>
-    command("fault", params, async (_, { faults }, { fault, ms }) => faults.begin(fault, ms)),
+/** A fault that the deck deals. Shrinking drops it, or makes it shorter, but never changes it. */
+function faultCommand(deck: FaultDeck) {
+  const params = fc.record({
+    fault: fc.constant(undefined).map(() => deck.deal()),
+    ms: fc.integer(FAULT_MS),
+  });
+  return params.map((given) =>
+    command("fault", given, async (_, { faults }, { fault, ms }) => faults.begin(fault, ms)),
   );
+}
 
-function commandsOf({ commands, faultWeight }: RunOptions): fc.Arbitrary<Command[]> {
+function commandsOf({ commands, faultWeight }: RunOptions, deck: FaultDeck) {
   const any = fc.oneof(
     ...importCommands,
     ...searchCommands,
@@ -43,11 +48,11 @@ function commandsOf({ commands, faultWeight }: RunOptions): fc.Arbitrary<Command
     ...deliveryCommands,
     ...answerCommands,
     ...accountCommands,
-    { weight: faultWeight, arbitrary: faultCommand },
+    { weight: faultWeight, arbitrary: faultCommand(deck) },
   );
   // The steps of fc.commands can be replayed only together with what each of them did, and these
   // have no precondition that would need it.
-  return fc.array(any, { maxLength: commands, size: "max" });
+  return fc.array<Command>(any, { maxLength: commands, size: "max" });
 }
 
 /** After all faults are over, everything is as the model says, in both processes. */
@@ -89,10 +94,9 @@ async function allOf(scene: Scene, work: readonly Promise<unknown>[]): Promise<v
 async function runClients(
   world: World,
   tally: Tally,
-  counts: FaultInjector["counts"],
   clients: readonly (readonly Command[])[],
 ): Promise<void> {
-  const faults = new FaultInjector(world, counts);
+  const faults = new FaultInjector(world);
   const requests = new Requests(world, tally);
   const created = await Promise.all(clients.map(() => newTenant(world)));
   const tenants = created.map(({ tenant }) => tenant);
@@ -125,10 +129,10 @@ async function runClients(
 export async function runModel(
   world: World,
   tally: Tally,
-  counts: FaultInjector["counts"],
+  deck: FaultDeck,
   options: RunOptions,
 ): Promise<void> {
-  const commands = commandsOf(options);
+  const commands = commandsOf(options, deck);
   const clients = fc.tuple(...Array.from({ length: options.clients }, () => commands));
   let failedAt = Number.POSITIVE_INFINITY;
   await fc.assert(
@@ -136,7 +140,7 @@ export async function runModel(
       // Smaller candidates count as good after that, which ends the shrinking.
       if (Date.now() - failedAt > options.shrinkMs) return;
       try {
-        await runClients(world, tally, counts, all);
+        await runClients(world, tally, all);
       } catch (error) {
         failedAt = Math.min(failedAt, Date.now());
         throw error;

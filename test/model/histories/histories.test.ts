@@ -2,19 +2,19 @@ import { expect, test } from "bun:test";
 import { lacksSmallDisks } from "../../../support/processes/small-disk.ts";
 import { lacks } from "../../../support/programs.ts";
 import { SEED } from "../../../support/seed.ts";
-import type { FaultName } from "../world/faults.ts";
+import { FaultDeck } from "../world/faults.ts";
 import { Tally } from "../world/requests.ts";
 import { World } from "../world/world.ts";
-import { runHistories } from "./run.ts";
+import { FAULTS, runHistories } from "./run.ts";
 
 const OPTIONS = { places: 4, clients: 4, operations: 35, faults: 6 };
 
 test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
   "some order of all operations on an environment explains what clients of two services are answered, and searches see the change that they name",
   async () => {
-    const faults = new Map<FaultName, number>();
     const world = await World.shared();
-    const report = await runHistories(world, new Tally(), faults, { seed: SEED, ...OPTIONS });
+    const deck = new FaultDeck(FAULTS, SEED);
+    const report = await runHistories(world, new Tally(), deck, { seed: SEED, ...OPTIONS });
     expect(report.operations).toBeGreaterThan(0);
     expect(report.searches).toBeGreaterThan(0);
   },

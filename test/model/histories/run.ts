@@ -1,14 +1,15 @@
 /** Runs clients against two services while processes are killed and stopped, and checks their histories. */
 import { randomUUID } from "node:crypto";
 import { Random } from "../../../support/random.ts";
-import { FaultInjector, type FaultName } from "../world/faults.ts";
+import { type FaultDeck, FaultInjector, type FaultName } from "../world/faults.ts";
 import { Requests, type Tally } from "../world/requests.ts";
 import type { World } from "../world/world.ts";
 import { Client, Place } from "./clients.ts";
 import { ENVIRONMENT } from "./environment.ts";
 import { isLinearizable, printed, shrunk, UndecidedError } from "./linearizable.ts";
 
-const FAULTS: readonly FaultName[] = [
+/** Faults that leave requests without an answer. */
+export const FAULTS: readonly FaultName[] = [
   ...(["kill service 0", "kill service 1", "stall service 0", "stall service 1"] as const),
   ...(["kill Redis", "freeze Redis", "kill a process of PostgreSQL", "crash PostgreSQL"] as const),
 ];
@@ -39,11 +40,11 @@ export interface HistoryReport {
 export async function runHistories(
   world: World,
   tally: Tally,
-  counts: Map<FaultName, number>,
+  deck: FaultDeck,
   options: HistoryOptions,
 ): Promise<HistoryReport> {
   const random = new Random(options.seed);
-  const [faults, requests] = [new FaultInjector(world, counts), new Requests(world, tally)];
+  const [faults, requests] = [new FaultInjector(world), new Requests(world, tally)];
   const places = await Promise.all(
     Array.from({ length: options.places }, () => newPlace(world, requests)),
   );
@@ -55,8 +56,7 @@ export async function runHistories(
   );
   const disturb = () => {
     if (random.below(1_000) >= options.faults) return;
-    const name = FAULTS[random.below(FAULTS.length)] as FaultName;
-    faults.begin(name, FAULT_MIN_MS + random.below(FAULT_SPREAD_MS));
+    faults.begin(deck.deal(), FAULT_MIN_MS + random.below(FAULT_SPREAD_MS));
   };
   try {
     await Promise.all(clients.flat().map((client) => act(client, options.operations, disturb)));

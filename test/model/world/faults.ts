@@ -1,4 +1,5 @@
 import { faultUntil } from "../../../support/faults.ts";
+import { Random } from "../../../support/random.ts";
 import type { World } from "./world.ts";
 
 const EXIT_CLEAN = 0;
@@ -109,34 +110,47 @@ const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 
-/** Causes faults beside the requests of a run. */
-export class FaultInjector {
-  readonly #running = new Map<string, Promise<void>>();
-  #failure: unknown;
+/** Deals faults out in an order by the seed: each of them before any is repeated. */
+export class FaultDeck {
+  readonly #random: Random;
+  #left: FaultName[] = [];
+  /** How often each fault has been dealt, at least. */
+  rounds = 0;
 
   constructor(
-    private readonly world: World,
-    /** Counts the faults by name. */
-    readonly counts: Map<FaultName, number>,
-  ) {}
+    private readonly names: readonly FaultName[],
+    seed: number,
+  ) {
+    this.#random = new Random(seed);
+  }
 
-  /** Begins a fault, unless one of its kind is in effect. */
+  deal(): FaultName {
+    if (this.#left.length === 0) this.#left = this.#random.sample(this.names, this.names.length);
+    const name = this.#left.pop() as FaultName;
+    if (this.#left.length === 0) this.rounds++;
+    return name;
+  }
+}
+
+/** Causes faults beside the requests of a run. */
+export class FaultInjector {
+  /** The last fault of each kind. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  constructor(private readonly world: World) {}
+
+  /** Begins a fault as soon as the one of its kind is over that is in effect. */
   begin(name: FaultName, ms: number): void {
     const { kind, run }: Fault = FAULTS[name];
-    if (this.#running.has(kind)) return;
-    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    const fault = this.world
-      .disturb(() => run(this.world, ms))
-      .catch((error) => {
-        this.#failure ??= error;
-      })
-      .finally(() => this.#running.delete(kind));
-    this.#running.set(kind, fault);
+    const before = this.#last.get(kind) ?? Promise.resolve();
+    const fault = before.then(() => this.world.disturb(() => run(this.world, ms)));
+    // `settled` reports the failure.
+    fault.catch(() => {});
+    this.#last.set(kind, fault);
   }
 
   /** Waits until all faults are over. Throws if one of them showed a defect. */
   async settled(): Promise<void> {
-    await Promise.all(this.#running.values());
-    if (this.#failure !== undefined) throw this.#failure;
+    await Promise.all(this.#last.values());
   }
 }
