@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { join } from "node:path";
 import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
 import { FieldWork } from "../../../../src/indexing/fields/field-work.ts";
@@ -7,7 +7,7 @@ import { matchFacets } from "../../../../src/indexing/projects/match-facets.ts";
 import { matchVersions } from "../../../../src/indexing/projects/match-versions.ts";
 import { scopeFields } from "../../../../src/indexing/projects/scope-fields.ts";
 import type { VersionReader } from "../../../../src/indexing/versions/version-index.ts";
-import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
+import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { PROJECT_ROOT } from "../../../../support/processes/process.ts";
 
 useFakeClock();
@@ -75,6 +75,27 @@ test("every piece of work on fields takes a turn of the user who asks, and keeps
   resolve();
   await held;
   for (const work of all) expect(await done("greedy", [work])).not.toEqual(["late"]);
+});
+
+test("evaluations of two users follow each other slice by slice, and leave the thread to others in between", async () => {
+  const [SLICE_MS, SLICES] = [5, 3];
+  const work = new FieldWork(SLICE_MS);
+  const order: string[] = [];
+  function* evaluation(user: string) {
+    for (let step = 0; step < SLICES * SLICE_MS; step++) {
+      order.push(user);
+      jest.advanceTimersByTime(1);
+      yield;
+    }
+  }
+  const users = ["a", "b"];
+  const all = users.map((user) => work.inTurn(user, (evaluate) => evaluate(evaluation(user))));
+  await turns();
+  const slice = (user: string | undefined) => Array(SLICE_MS).fill(user);
+  expect(order).toEqual(slice("a"));
+  await advance(LONG_MS);
+  await Promise.all(all);
+  expect(order).toEqual(Array(SLICES).fill(users.flatMap(slice)).flat());
 });
 
 test("no other work on fields is admitted than that, and what retrievals read themselves", async () => {
