@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  type KnowledgeDocument,
-  mergeSegments,
-  openSegment,
-  tokenize,
-} from "../../../src/text/index.ts";
+import type { KnowledgeDocument } from "../../../src/text/index.ts";
 import { pathsOf, searchText, type TextView } from "../../../support/text-search.ts";
 import { byteOrder, dealtView, documentOf, someDocuments, viewOf, words } from "./documents.ts";
 
@@ -287,16 +282,6 @@ describe("matched fields", () => {
       "content",
     ]);
   });
-
-  test("every hit has matched fields", () => {
-    fc.assert(
-      fc.property(someDocuments, words(3), (documents, query) => {
-        const view = viewOf(documents);
-        const { hits } = searchText(view, query);
-        for (const hit of hits) expect(hit.matched_fields.length).toBeGreaterThan(0);
-      }),
-    );
-  });
 });
 
 describe("scopes, shards, segments and pages", () => {
@@ -327,45 +312,6 @@ describe("scopes, shards, segments and pages", () => {
     );
   });
 
-  test("merging segments keeps the ranking and drops other documents", () => {
-    fc.assert(
-      fc.property(scene, ({ documents, query, deal, hidden }) => {
-        const shown = visiblePaths(documents, hidden);
-        const dealt = dealtView(
-          documents,
-          (i) => deal[i] ?? 0,
-          (path) => shown.has(path),
-        );
-        const parts = dealt.segments.map((segment, s) => ({
-          segment,
-          keep: dealt.documentSets[s] ?? null,
-        }));
-        const merged = openSegment(mergeSegments(parts).buffer);
-        expect(merged.documentCount).toBe(shown.size);
-        expect(visible({ segments: [merged], documentSets: [null] }, query)).toEqual(
-          visible(dealt, query),
-        );
-      }),
-    );
-  });
-
-  test("a one-word query matches exactly the documents that hold the word", () => {
-    const word = fc.constantFrom("anchor", "basket", "candle", "quartz");
-    fc.assert(
-      fc.property(someDocuments, word, (documents, query) => {
-        const holding = documents.filter((document) => {
-          const values = document.frontmatter.map((entry) => entry.value);
-          const text = [document.title, ...document.headings, ...values, document.content];
-          return tokenize(text.join("\n")).includes(query);
-        });
-        const found = find(viewOf(documents), query);
-        expect(found.sort(byteOrder)).toEqual(
-          holding.map((document) => document.path).sort(byteOrder),
-        );
-      }),
-    );
-  });
-
   test("shards are disjoint and together hold every match", () => {
     fc.assert(
       fc.property(scene, fc.integer({ min: 1, max: 8 }), ({ documents, query }, shardCount) => {
@@ -377,24 +323,6 @@ describe("scopes, shards, segments and pages", () => {
         const joined = shards.flatMap((shard) => pathsOf(shard.hits));
         expect([...joined].sort()).toEqual(pathsOf(whole.hits).sort());
         expect(shards.reduce((sum, shard) => sum + shard.total, 0)).toBe(whole.total);
-      }),
-    );
-  });
-
-  test("all pages together are the whole ranking", () => {
-    fc.assert(
-      fc.property(scene, fc.integer({ min: 1, max: 12 }), ({ documents, query }, limit) => {
-        const view = viewOf(documents);
-        const whole = searchText(view, query);
-        const pages: string[] = [];
-        let progress = "";
-        for (let more = whole.total > 0; more; ) {
-          const page = searchText(view, query, { limit, progress });
-          expect(page.total).toBe(whole.total);
-          pages.push(...pathsOf(page.hits));
-          ({ more, progress } = page);
-        }
-        expect(pages).toEqual(pathsOf(whole.hits));
       }),
     );
   });

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { ENGLISH, stem, tokenize } from "../../../src/text/index.ts";
+import { tokenize } from "../../../src/text/index.ts";
 import { searchText, type TextView } from "../../../support/text-search.ts";
-import { documentOf, someDocuments, viewOf, words } from "./documents.ts";
-
-const stemEnglish = (word: string) => stem(word, ENGLISH);
+import { documentOf, viewOf } from "./documents.ts";
 
 function snippetOf(content: string, query: string) {
   const view = viewOf([documentOf("a.md", { title: "guide", content })]);
@@ -95,42 +91,5 @@ describe("snippets", () => {
       "lantern pier",
     );
     expect(marked).toEqual(["lantern", "pier"]);
-  });
-
-  test("matches are inside the text, in order, and are words of the query", () => {
-    fc.assert(
-      fc.property(someDocuments, words(4), (documents, query) => {
-        const wanted = new Set(tokenize(query).map(stemEnglish));
-        const last = tokenize(query).at(-1) ?? "";
-        for (const { text, matches } of snippets(viewOf(documents), query)) {
-          expect(text.length).toBeLessThanOrEqual(SNIPPET_MAX_CHARS + 2);
-          let previous = 0;
-          for (const [start, end] of matches) {
-            expect(start).toBeGreaterThanOrEqual(previous);
-            expect(end).toBeGreaterThan(start);
-            previous = end;
-            const tokens = tokenize(text.slice(start, end));
-            expect(
-              tokens.some((token) => wanted.has(stemEnglish(token)) || token.startsWith(last)),
-            ).toBe(true);
-          }
-          expect(previous).toBeLessThanOrEqual(text.length);
-        }
-      }),
-    );
-  });
-
-  test("any text at all gives a well-formed snippet", () => {
-    const anything = fc.string({ unit: "grapheme", maxLength: 400 });
-    fc.assert(
-      fc.property(anything, anything, (before, after) => {
-        const { text, matches } = snippetOf(`${before} lantern ${after}`, "lantern");
-        expect(text.isWellFormed()).toBe(true);
-        for (const [start, end] of matches) {
-          expect(end).toBeLessThanOrEqual(text.length);
-          expect(tokenize(text.slice(start, end))).toContain("lantern");
-        }
-      }),
-    );
   });
 });

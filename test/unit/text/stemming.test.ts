@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { stemLanguages } from "../../../native/text.ts";
-import { charactersOf } from "../../../src/text/analysis/characters.ts";
 import {
   type KnowledgeDocument,
   mergeSegments,
@@ -51,37 +49,6 @@ test("every form of a word finds the others in a file that states its language",
       ]);
     }
   }
-});
-
-test("the marks of stems in all languages are whole characters and never empty", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(fc.constantFrom(...FAMILIES), fc.nat(), fc.nat()), {
-        minLength: 1,
-        maxLength: 6,
-      }),
-      (picked) => {
-        const documents = picked.map(([{ language, family }, at], i) =>
-          inLanguage(`${i}.md`, language, `(${family[at % family.length]})`),
-        );
-        for (const [{ family }, , other] of picked) {
-          const query = family[other % family.length] as string;
-          const { hits } = searchText(viewOf(documents), query);
-          expect(hits.length).toBeGreaterThan(0);
-          for (const { snippet } of hits) {
-            const text = snippet?.text ?? "";
-            const starts = new Set([0]);
-            for (const each of charactersOf(text)) starts.add(Math.max(...starts) + each.length);
-            expect([query, snippet?.matches.length]).toEqual([query, 1]);
-            for (const [start, end] of snippet?.matches ?? []) {
-              expect(end).toBeGreaterThan(start);
-              expect([text, starts.has(start), starts.has(end)]).toEqual([text, true, true]);
-            }
-          }
-        }
-      },
-    ),
-  );
 });
 
 describe("the language of a file", () => {

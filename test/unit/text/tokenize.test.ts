@@ -2,9 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { compoundsIn, identifiersIn, subwordsOf } from "../../../src/text/analysis/tokenize.ts";
-import { ENGLISH, stem, tokenize } from "../../../src/text/index.ts";
-
-const stemEnglish = (word: string) => stem(word, ENGLISH);
+import { tokenize } from "../../../src/text/index.ts";
 
 describe("tokens", () => {
   test("tokens are folded runs of letters and digits", () => {
@@ -120,39 +118,5 @@ describe("subwords of identifiers", () => {
       ["x", "86"],
     ]);
     expect(identifiersIn("utf8 E0938")).toEqual([]);
-  });
-});
-
-describe("stems", () => {
-  test("all forms of a word have one stem", () => {
-    const families = [
-      "cache caches cached caching",
-      "configure configures configured configuring configuration",
-      "query queries queried querying",
-      "index indexes indexed indexing",
-      "box boxes boxed boxing",
-      "stop stops stopped stopping",
-      "organise organize organised organizing organization organisation",
-      "translate translates translated translating translation",
-      "page pages paged paging",
-      "render renders rendered rendering renderer",
-      "filter filters filtered filtering",
-      "install installs installed installing installation",
-    ];
-    for (const family of families) {
-      expect(new Set(family.split(" ").map(stemEnglish)).size).toBe(1);
-    }
-  });
-
-  test("different words have different stems", () => {
-    for (const [a, b] of [
-      ["thing", "think"],
-      ["string", "strange"],
-      ["class", "clash"],
-      ["status", "state"],
-      ["analysis", "analog"],
-    ] as const) {
-      expect(stemEnglish(a)).not.toBe(stemEnglish(b));
-    }
   });
 });
