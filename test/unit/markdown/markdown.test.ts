@@ -182,35 +182,6 @@ describe("titles and headings", () => {
     expect(parseMarkdown("folder/my-page.mdx", "text\n").title).toBe("my-page");
     expect(parseMarkdown("a.markdown", "text\n### Four\n## Five\n").title).toBe("Four");
   });
-
-  test("hashes are dropped only where they close a heading", () => {
-    const text = "# Learning C#\n## Closed ##\n### #\n#### a # b\n";
-    expect(parseMarkdown("a.md", text).headings).toEqual(["Learning C#", "Closed", "a # b"]);
-  });
-
-  test("headings are plain text, and fenced code has no headings", () => {
-    const text = [
-      "# The `first` **one** #",
-      "~~~~sh",
-      "# a comment",
-      "~~~",
-      "# still code",
-      "~~~~",
-      "Underlined",
-      "==========",
-      "- item",
-      "---",
-      "#hashtag",
-      "## With [a link](https://example.org) {#anchor}",
-      "",
-      "```js inline``` # no fence",
-      "### Last",
-    ].join("\n");
-    const { headings, content } = parseMarkdown("a.md", text);
-    expect(headings).toEqual(["The first one", "Underlined", "With a link", "Last"]);
-    expect(content).toContain("# a comment");
-    expect(content).not.toContain("Underlined");
-  });
 });
 
 describe("documents of sites and vaults", () => {
