@@ -31,20 +31,6 @@ test("a stored snapshot of an earlier build opens and gives the answers it gave 
   stored.vector.dropProject(PROJECT);
 });
 
-test("a native snapshot of another format version is refused with both versions", async () => {
-  const stored = openStored();
-  const path = join(vectorFolder(stored), "MANIFEST");
-  expect(readFileSync(path).readUInt32LE(8)).toBe(DISK_FORMATS.nativeSnapshot);
-  rewrite(path, (bytes) => {
-    bytes.writeUInt32LE(ANOTHER_VERSION, 8);
-    return bytes;
-  });
-  await expect(stored.vector.restore(PROJECT, vectorFolder(stored))).rejects.toThrow(
-    `format version 99, this build reads ${DISK_FORMATS.nativeSnapshot}`,
-  );
-  expect(native.projects()).not.toContain(PROJECT);
-});
-
 test("a vector snapshot whose version list has another format is refused and unloaded", async () => {
   const stored = openStored();
   testing.restoreSync(PROJECT, vectorFolder(stored));

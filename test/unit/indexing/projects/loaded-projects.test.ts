@@ -31,29 +31,42 @@ function indexOfEqualProjects(): VersionIndex {
   } as unknown as VersionIndex;
 }
 
-test("when memory is short, the projects of the tenant who holds the most of it are evicted, also before those that were used longer ago", async () => {
-  const scope = { id: randomUUID(), kind: "environment" as const };
-  const evicted: string[] = [];
+const scope = { id: randomUUID(), kind: "environment" as const };
+
+interface World {
+  readonly index?: Partial<VersionIndex>;
+  scopesOf?(projectId: string): Promise<unknown[]>;
+}
+
+/** Projects with an empty scope each, and the names of those that were loaded and evicted. */
+function openProjects({ index = {}, scopesOf = async () => [scope] }: World = {}) {
+  const [loaded, evicted]: [string[], string[]] = [[], []];
   const context = {
     log: createLog("silent"),
-    indexes: [indexOfEqualProjects()],
+    indexes: [{ ...indexOfEqualProjects(), ...index }],
     fields: new FieldIndex(),
-    changes: { scopesOf: async () => [scope], versionsOf: async () => [] },
+    changes: { scopesOf, versionsOf: async () => [] },
     reader: {},
-    snapshots: new SnapshotStore(temporaryFolder("shared-memory")),
+    snapshots: new SnapshotStore(temporaryFolder("projects")),
     databaseId: "d",
     anchor: () => ({ seq: 1, at: "" }),
     bulk: pLimit(1),
   } as unknown as IndexingContext;
-  const events = { loaded() {}, evicted: (id: string) => evicted.push(id) };
+  const events = {
+    loaded: (id: string) => void loaded.push(id),
+    evicted: (id: string) => void evicted.push(id),
+  };
   const projects = new LoadedProjects(context, events, BUDGET_BYTES);
-  expect(await projects.ensure({ projectId: "modest", scope, tenant: "modest", indexes: [] })).toBe(
-    true,
-  );
-  const ensureGreedy = (i: number) =>
-    projects.ensure({ projectId: `greedy-${i}`, scope, tenant: "greedy", indexes: [] });
+  const ensure = (projectId: string, tenant: string) =>
+    projects.ensure({ projectId, scope, tenant, indexes: [] });
+  return { projects, ensure, loaded, evicted };
+}
+
+test("when memory is short, the projects of the tenant who holds the most of it are evicted, also before those that were used longer ago", async () => {
+  const { projects, ensure, evicted } = openProjects();
+  expect(await ensure("modest", "modest")).toBe(true);
   for (let i = 0; i < GREEDY_PROJECTS; i++) {
-    expect(await ensureGreedy(i)).toBe(true);
+    expect(await ensure(`greedy-${i}`, "greedy")).toBe(true);
   }
   // What was loaded just now would stay, so that the search that waits for it gets through.
   await advance(INDEX_LOADED_MIN_MS);
@@ -66,58 +79,41 @@ test("when memory is short, the projects of the tenant who holds the most of it 
 });
 
 test("a project that is indexed from the beginning is searched only after its indexes have settled", async () => {
-  const scope = { id: randomUUID(), kind: "environment" as const };
-  const done: string[] = [];
-  const index = {
-    ...indexOfEqualProjects(),
-    async settle(id: string) {
-      await turns();
-      done.push(`settled ${id}`);
-    },
+  const settling = Promise.withResolvers<void>();
+  const { ensure, loaded } = openProjects({ index: { settle: () => settling.promise } });
+  const ensured = ensure("p", "t");
+  await turns();
+  expect(loaded).toEqual([]);
+  settling.resolve();
+  await ensured;
+  expect(loaded).toEqual(["p"]);
+});
+
+test("a snapshot that fails is not tried again at once, and does not stop the caller", async () => {
+  let attempts = 0;
+  const snapshot = async () => {
+    attempts++;
+    throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
   };
-  const context = {
-    log: createLog("silent"),
-    indexes: [index],
-    fields: new FieldIndex(),
-    changes: { scopesOf: async () => [scope], versionsOf: async () => [] },
-    reader: {},
-    snapshots: new SnapshotStore(temporaryFolder("settled")),
-    databaseId: "d",
-    anchor: () => ({ seq: 1, at: "" }),
-    bulk: pLimit(1),
-  } as unknown as IndexingContext;
-  const events = { loaded: () => done.push("ready"), evicted() {} };
-  const projects = new LoadedProjects(context, events, BUDGET_BYTES);
-  await projects.ensure({ projectId: "p", scope, tenant: "t", indexes: [] });
-  expect(done).toEqual(["settled p", "ready"]);
+  const { projects } = openProjects({ index: { snapshot } });
+  expect(await projects.load("p")).toBe("loaded");
+  expect(await projects.saveOne(() => true)).toBe(true);
+  // A stop saves until nothing is due any more, so it must come to an end.
+  for (let i = 0; i < 10; i++) expect(await projects.saveOne(() => true)).toBe(false);
+  expect(attempts).toBe(1);
 });
 
 test("a project that cannot be loaded delays those after it for two attempts, and is loaded once it can be", async () => {
-  const scope = { id: randomUUID(), kind: "environment" as const };
   let attempts = 0;
   let isBroken = true;
-  const context = {
-    log: createLog("silent"),
-    indexes: [indexOfEqualProjects()],
-    fields: new FieldIndex(),
-    changes: {
-      async scopesOf(id: string) {
-        if (id !== "broken") return [scope];
-        attempts++;
-        if (isBroken) throw new TypeError("fails on purpose");
-        return [scope];
-      },
-      versionsOf: async () => [],
+  const { projects, loaded } = openProjects({
+    async scopesOf(id) {
+      if (id !== "broken") return [scope];
+      attempts++;
+      if (isBroken) throw new TypeError("fails on purpose");
+      return [scope];
     },
-    reader: {},
-    snapshots: new SnapshotStore(temporaryFolder("broken")),
-    databaseId: "d",
-    anchor: () => ({ seq: 1, at: "" }),
-    bulk: pLimit(1),
-  } as unknown as IndexingContext;
-  const loaded: string[] = [];
-  const events = { loaded: (id: string) => loaded.push(id), evicted() {} };
-  const projects = new LoadedProjects(context, events, BUDGET_BYTES);
+  });
   const passed = projects.loadOrPass("broken");
   await advance(INDEX_RETRY_BASE_MS);
   await passed;

@@ -1,39 +1,59 @@
 import { expect, test } from "bun:test";
 import type { ScopeRef } from "../../../../src/engine/requests/scope.ts";
-import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
-import { LoadedIndexes } from "../../../../src/indexing/projects/loaded-indexes.ts";
 import { ProjectIndexer } from "../../../../src/indexing/projects/project-indexer.ts";
 import type { ProjectSink } from "../../../../src/indexing/projects/project-sink.ts";
 import { UnknownVersion } from "../../../../src/indexing/versions/version-index.ts";
 import { createLog } from "../../../../src/observability/log.ts";
+import { turns } from "../../../../support/fake-clock.ts";
 
 const scope = (id: string): ScopeRef => ({ id, kind: "environment" });
 
-/** An indexer whose project has empty scopes only; `onRead` is called when one of them is read. */
-function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
-  const indexed = new Set<string>();
-  const index = {
-    name: "text",
-    knows: () => true,
-    readAgain: () => {},
-    setScope: (_: string, scopeId: string) => void indexed.add(scopeId),
-  };
-  const changes = {
-    versionsOf: async () => {
-      await Bun.sleep(0);
-      onRead(indexer);
-      return [];
+/** What a project holds, in place of indexes: all of it is noted in `done`. */
+function openSink(given: Partial<ProjectSink> = {}) {
+  const [known, indexed, done] = [new Set<string>(), new Set<string>(), [] as string[]];
+  const sink: ProjectSink = {
+    ...{ slicesAtOnce: 1, announcedSlices: 1, exclusively: (step) => step() },
+    limited: (_, work) => work(),
+    unknown: (versions) => versions.filter((version) => !known.has(version)),
+    async add(versions) {
+      for (const version of versions) known.add(version);
+      done.push("added");
     },
+    async readAgain(versions) {
+      await turns(1);
+      given.readAgain?.(versions);
+      done.push("read again");
+      for (const version of versions) known.delete(version);
+    },
+    setScope(id, versions) {
+      given.setScope?.(id, versions);
+      done.push("set");
+      indexed.add(id);
+    },
+    dropScope() {},
+  };
+  return { sink, indexed, done };
+}
+
+function openWith(sink: ProjectSink, versionsOf: (of: ScopeRef) => Promise<string[]>) {
+  const changes = {
+    versionsOf: (_: string, of: ScopeRef) => versionsOf(of),
     scopesHolding: async () => [scope("a")],
   };
-  const derived = { baseChanges: () => {} };
-  const sink = new LoadedIndexes(
-    "project",
-    { indexes: [index], fields: new FieldIndex() } as never,
-    derived,
-  );
-  const indexer: ProjectIndexer = new ProjectIndexer("project", { changes } as never, sink);
+  const context = { changes, log: createLog("silent") } as never;
+  const indexer = new ProjectIndexer("project", context, sink);
   indexer.open();
+  return indexer;
+}
+
+/** An indexer whose project has empty scopes only; `onRead` is called when one of them is read. */
+function openIndexer(onRead: (indexer: ProjectIndexer) => void) {
+  const { sink, indexed } = openSink();
+  const indexer: ProjectIndexer = openWith(sink, async () => {
+    await turns(1);
+    onRead(indexer);
+    return [];
+  });
   return { indexer, indexed };
 }
 
@@ -77,32 +97,13 @@ test("embeddings count as applied only when the scope shows them that a later ch
 test("a scope that is asked for while another one preempts a long one is waited for until it is indexed", async () => {
   /** So many that they are added in several slices, between which other scopes have their turn. */
   const versions = Array.from({ length: 100 }, (_, i) => `version-${i}`);
-  const known = new Set<string>();
-  const indexed = new Set<string>();
-  const sink: ProjectSink = {
-    ...{ slicesAtOnce: 1, announcedSlices: 1 },
-    exclusively: (step) => step(),
-    limited: (_, work) => work(),
-    unknown: (wanted) => wanted.filter((version) => !known.has(version)),
-    add: async (added) => {
-      for (const version of added) known.add(version);
-    },
-    readAgain: () => {},
-    setScope: (id) => void indexed.add(id),
-    dropScope: () => {},
-  };
+  const { sink, indexed } = openSink();
   const all = ["long", "first", "second"].map(scope);
   let loading: Promise<void> | undefined;
-  const versionsOf = async (_: string, { id }: ScopeRef) => {
+  const indexer: ProjectIndexer = openWith(sink, async ({ id }) => {
     if (id === "first") loading ??= indexer.load(all, 3);
     return versions;
-  };
-  const indexer: ProjectIndexer = new ProjectIndexer(
-    "project",
-    { changes: { versionsOf } } as never,
-    sink,
-  );
-  indexer.open();
+  });
   all.forEach((each, i) => {
     indexer.mark(each, i + 1);
   });
@@ -111,44 +112,19 @@ test("a scope that is asked for while another one preempts a long one is waited 
   void loading?.then(() => {
     isLoaded = true;
   });
-  await Bun.sleep(0);
+  await turns();
   expect([...indexed].sort()).toEqual(["first", "long", "second"]);
   expect(isLoaded).toBe(true);
 });
 
-/** An indexer of one scope that holds a version, whose steps the test may interfere with. */
+/** An indexer of one scope that holds a version, with whose steps the test may interfere. */
 function openScope(step: Partial<Record<"readAgain" | "setScope", (times: number) => void>>) {
-  const done: string[] = [];
   const times = { readAgain: 0, setScope: 0 };
-  const known = new Set<string>();
-  const sink: ProjectSink = {
-    ...{ slicesAtOnce: 1, announcedSlices: 1, exclusively: (work) => work() },
-    limited: (_, work) => work(),
-    unknown: (versions) => versions.filter((version) => !known.has(version)),
-    async add(versions) {
-      for (const version of versions) known.add(version);
-      done.push("added");
-    },
-    async readAgain(versions) {
-      await Bun.sleep(0);
-      step.readAgain?.(++times.readAgain);
-      done.push("read again");
-      for (const version of versions) known.delete(version);
-    },
-    setScope() {
-      step.setScope?.(++times.setScope);
-      done.push("set");
-    },
-    dropScope() {},
-  };
-  const changes = {
-    versionsOf: async () => ["version"],
-    scopesHolding: async () => [scope("a")],
-  };
-  const context = { changes, log: createLog("silent") } as never;
-  const indexer = new ProjectIndexer("project", context, sink);
-  indexer.open();
-  return { indexer, done };
+  const { sink, done } = openSink({
+    readAgain: () => step.readAgain?.(++times.readAgain),
+    setScope: () => step.setScope?.(++times.setScope),
+  });
+  return { indexer: openWith(sink, async () => ["version"]), done };
 }
 
 test("embeddings that arrive while earlier ones of the version are read are read as well", async () => {

@@ -72,55 +72,6 @@ describe("TextIndex", () => {
     expect(side.index.knows(PROJECT, "3")).toBe(true);
   });
 
-  test("scopes keep their documents through additions, replacements and merges", async () => {
-    const step = fc.record({
-      scope: fc.constantFrom("x", "y", "z"),
-      paths: fc.uniqueArray(fc.nat(14), { maxLength: 10 }),
-      settle: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-        const side = open();
-        const documents = new Map<string, DocumentRow>();
-        const expected = new Map<string, string[]>();
-        side.index.openProject(PROJECT);
-        for (const [number, { scope, paths, settle }] of steps.entries()) {
-          const versions = paths.map((path) => `${number % 3}/${path}`);
-          for (const id of versions) {
-            documents.set(...document(id, `${id.split("/")[1]}.md`, `version ${id}`));
-          }
-          const unknown = versions.filter((id) => !side.index.knows(PROJECT, id));
-          if (unknown.length > 0) await side.index.add(PROJECT, unknown, readerOf(documents));
-          side.index.setScope(PROJECT, scope, versions);
-          expected.set(scope, paths.map((path) => `${path}.md`).toSorted());
-          if (settle) while (side.index.maintain(PROJECT) === "more");
-        }
-        for (const [scope, paths] of expected) expect(pathsIn(side, scope)).toEqual(paths);
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  test("many small changes result in few segments", async () => {
-    const side = open();
-    side.index.openProject(PROJECT);
-    for (let i = 0; i < 200; i++) {
-      const id = `v${i}`;
-      const path = `f${i % 50}.md`;
-      await side.index.add(PROJECT, [id], readerOf(new Map([document(id, path, `text ${i}`)])));
-      side.index.setScope(
-        PROJECT,
-        "s",
-        Array.from({ length: Math.min(50, i + 1) }, (_, k) => `v${i - k}`),
-      );
-      while (side.index.maintain(PROJECT) === "more");
-    }
-    expect(pathsIn(side, "s")).toHaveLength(50);
-    expect(side.views.view(PROJECT, "s")?.segments.length).toBeLessThan(16);
-    const entries = side.index.stats(PROJECT)[0]?.entries ?? 0;
-    expect(entries).toBeLessThan(200);
-  });
-
   test("a dropped project and a dropped scope are no longer known", async () => {
     const side = await filled();
     side.index.dropScope(PROJECT, "one");
