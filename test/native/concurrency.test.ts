@@ -3,15 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import {
-  appendAll,
-  freshProject,
-  inFolderAsync,
-  maintainInBackground,
-  setScope,
-  upTo,
-} from "./support.ts";
+import { appendAll, freshProject, maintainInBackground, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
 const STABLE = 600;
@@ -58,39 +52,36 @@ test("concurrent searches return complete, correct answers while one thread writ
   await Promise.all(searchers.map(({ begun }) => begun));
 
   const maintenance = maintainInBackground(project, DIMENSION);
-  await inFolderAsync(async (folder) => {
-    let snapshots = 0;
-    for (let batch = 0; batch < BATCHES; batch++) {
-      const first = STABLE + batch * BATCH;
-      appendAll(
-        project,
-        DIMENSION,
-        vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION),
-        first,
-      );
-      native.setScope(project, "growing", [
-        { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
-      ]);
-      native.setScope(project, `brief-${batch}`, []);
-      if (batch % 6 === 5) {
-        testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
-      }
-      native.dropScope(project, `brief-${batch}`);
-      await Bun.sleep(1);
-    }
-    await maintenance.stop();
-    expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
-    native.dropScope(project, "growing");
-    for (const { worker, report } of searchers) {
-      const { faults, largest } = await report;
-      expect(faults).toEqual([]);
-      expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
-      worker.terminate();
-    }
-    expect(testing.restoreSync(project, join(folder, "snapshot"))).toEqual(
-      Uint8Array.of(snapshots),
+  const folder = temporaryFolder("native");
+  let snapshots = 0;
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const first = STABLE + batch * BATCH;
+    appendAll(
+      project,
+      DIMENSION,
+      vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION),
+      first,
     );
-  });
+    native.setScope(project, "growing", [
+      { dimension: DIMENSION, ranges: Uint32Array.of(0, first + BATCH) },
+    ]);
+    native.setScope(project, `brief-${batch}`, []);
+    if (batch % 6 === 5) {
+      testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
+    }
+    native.dropScope(project, `brief-${batch}`);
+    await Bun.sleep(1);
+  }
+  await maintenance.stop();
+  expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
+  native.dropScope(project, "growing");
+  for (const { worker, report } of searchers) {
+    const { faults, largest } = await report;
+    expect(faults).toEqual([]);
+    expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
+    worker.terminate();
+  }
+  expect(testing.restoreSync(project, join(folder, "snapshot"))).toEqual(Uint8Array.of(snapshots));
   native.dropProject(project);
 });
 
@@ -104,14 +95,13 @@ test("searches of a project that is dropped and restored answer or report it as 
   const options = { project, dimension: DIMENSION, stable: 2000, seed: 1, mayVanish: true };
   const { worker, begun, report } = startSearcher(options);
   await begun;
-  await inFolderAsync(async (folder) => {
-    testing.snapshotSync(project, folder, new Uint8Array());
-    for (let round = 0; round < 40; round++) {
-      native.dropProject(project);
-      testing.restoreSync(project, folder);
-      await Bun.sleep(1);
-    }
-  });
+  const folder = temporaryFolder("native");
+  testing.snapshotSync(project, folder, new Uint8Array());
+  for (let round = 0; round < 40; round++) {
+    native.dropProject(project);
+    testing.restoreSync(project, folder);
+    await Bun.sleep(1);
+  }
   native.dropScope(project, "growing");
   expect((await report).faults).toEqual([]);
   worker.terminate();
@@ -124,39 +114,38 @@ test("a snapshot that is written while the project grows is complete and consist
   native.openProject(project);
   appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
   setScope(project, "stable", DIMENSION, upTo(STABLE));
-  await inFolderAsync(async (folder) => {
-    let written = 0;
-    let writing = true;
-    const meta = () => Uint8Array.of(written);
-    const maintenance = maintainInBackground(project, DIMENSION);
-    const snapshots = (async () => {
-      while (writing) {
-        await native.snapshot(project, folder, meta());
-        written++;
-      }
-    })();
-    for (let batch = 0; batch < BATCHES; batch++) {
-      const first = STABLE + batch * BATCH;
-      const more = vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION);
-      appendAll(project, DIMENSION, more, first);
-      await Bun.sleep(1);
+  const folder = temporaryFolder("native");
+  let written = 0;
+  let writing = true;
+  const meta = () => Uint8Array.of(written);
+  const maintenance = maintainInBackground(project, DIMENSION);
+  const snapshots = (async () => {
+    while (writing) {
+      await native.snapshot(project, folder, meta());
+      written++;
     }
-    const search = () =>
-      testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
-    const before = search();
-    // The last snapshot is still being written while the graph grows.
-    await maintenance.stop();
-    writing = false;
-    await snapshots;
-    native.dropProject(project);
-    expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
-    expect(search().ids).toEqual(before.ids);
-    const [part] = native.stats(project)?.dimensions ?? [];
-    // Batches are appended as a whole, so a consistent snapshot holds no part of one.
-    const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
-    expect(upTo(BATCHES + 1)).toContain(batches);
-    await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
-  });
+  })();
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const first = STABLE + batch * BATCH;
+    const more = vectors.slice(first * DIMENSION, (first + BATCH) * DIMENSION);
+    appendAll(project, DIMENSION, more, first);
+    await Bun.sleep(1);
+  }
+  const search = () =>
+    testing.exactSearch(project, "stable", vectors.slice(0, DIMENSION), DIMENSION, 10, -1);
+  const before = search();
+  // The last snapshot is still being written while the graph grows.
+  await maintenance.stop();
+  writing = false;
+  await snapshots;
+  native.dropProject(project);
+  expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
+  expect(search().ids).toEqual(before.ids);
+  const [part] = native.stats(project)?.dimensions ?? [];
+  // Batches are appended as a whole, so a consistent snapshot holds no part of one.
+  const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
+  expect(upTo(BATCHES + 1)).toContain(batches);
+  await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
   native.dropProject(project);
 });
 
@@ -167,18 +156,17 @@ test("a snapshot completes although the thread that started it is terminated", a
   const count = 5000;
   appendAll(project, DIMENSION, makeVectors("sparse", count, DIMENSION, 34));
   setScope(project, "stable", DIMENSION, upTo(count));
-  await inFolderAsync(async (folder) => {
-    for (let round = 0; round < 5; round++) {
-      const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));
-      await new Promise((resolve) => {
-        worker.onmessage = resolve;
-        worker.postMessage({ project, folder: join(folder, `${round}`) });
-      });
-      worker.terminate();
-    }
-    // A snapshot waits for those of the terminated threads, which continue.
-    await native.snapshot(project, join(folder, "last"), new Uint8Array());
-    expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
-  });
+  const folder = temporaryFolder("native");
+  for (let round = 0; round < 5; round++) {
+    const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));
+    await new Promise((resolve) => {
+      worker.onmessage = resolve;
+      worker.postMessage({ project, folder: join(folder, `${round}`) });
+    });
+    worker.terminate();
+  }
+  // A snapshot waits for those of the terminated threads, which continue.
+  await native.snapshot(project, join(folder, "last"), new Uint8Array());
+  expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
   native.dropProject(project);
 });

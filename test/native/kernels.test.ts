@@ -3,8 +3,7 @@ import fc from "fast-check";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { makeVectors } from "../../support/vectors.ts";
-import { answersOf, appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
+import { upTo } from "./support.ts";
 
 const DIMENSIONS = [768, 1024, 1536, 3072, 4096];
 const PLANES = 4;
@@ -212,29 +211,3 @@ for (const set of sets) {
     });
   });
 }
-
-test("every set of kernels gives the same graph, calibration and answers", () => {
-  const dimension = 768;
-  const count = 2000;
-  const graphNodes = testing.setGraphNodes(count);
-  const vectors = makeVectors("clusters", count + 12, dimension, 51);
-  const queries = upTo(12).map((i) =>
-    vectors.slice((count + i) * dimension, (count + i + 1) * dimension),
-  );
-  const answersWith = (set: string) => {
-    testing.useKernels(set);
-    const project = freshProject();
-    native.openProject(project);
-    appendAll(project, dimension, vectors.slice(0, count * dimension));
-    buildGraph(project, dimension);
-    setScope(project, "all", dimension, upTo(count));
-    const answers = answersOf(project, "all", dimension, queries);
-    const window = native.stats(project)?.dimensions[0]?.window;
-    native.dropProject(project);
-    return { window, answers };
-  };
-  const portable = answersWith("portable");
-  expect(new Set(portable.answers.map(({ plan }) => plan))).toEqual(new Set(["graph", "scan"]));
-  for (const set of sets.slice(1)) expect(answersWith(set), set).toEqual(portable);
-  testing.setGraphNodes(graphNodes);
-});

@@ -5,7 +5,7 @@ import { run } from "../../src/engine/requests/run.ts";
 import { searchRequest } from "../../support/requests.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { searchJson, searchVector } from "./searches.ts";
-import { appendAll, freshProject, idsOf, setScope, trueHits, upTo } from "./support.ts";
+import { appendAll, freshProject, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 600;
@@ -99,16 +99,6 @@ describe("the report of a search", () => {
     const exact = "yes" as unknown as boolean;
     expect(() => searchJson(project, "all", json, "/", undefined, exact)).toThrow(TypeError);
   });
-});
-
-test("an exact search finds what brute force finds", () => {
-  const truth = trueHits(vectors, idsOf(0, CHUNKS), upTo(CHUNKS), query, 20, 0);
-  const byJson = hitsOf(searchJson(project, "all", json, "/", undefined, true));
-  const byVector = hitsOf(
-    searchVector(project, "all", query, DIMENSION, 20, 0, "/", undefined, true),
-  );
-  expect(byJson.map((hit) => hit.chunk.id)).toEqual(truth.map((hit) => hit.ordinal));
-  expect(byVector).toEqual(byJson);
 });
 
 describe("measuring the recall of a search", () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import {
@@ -8,7 +9,6 @@ import {
   appendAll,
   buildGraph,
   freshProject,
-  inFolder,
   maintainInBackground,
   recall,
   setScope,
@@ -89,13 +89,13 @@ describe("an index of several shards", () => {
   });
 
   test("keeps its recall on graphs, in any scope, is never short, and is the same after a snapshot", () => {
-    const count = 4400;
-    testing.setGraphNodes(1500);
-    const project = opened(2000);
+    const count = 2400;
+    testing.setGraphNodes(800);
+    const project = opened(1000);
     const vectors = makeVectors("clusters", count + 20, DIMENSION, 72);
     const ordinals = appendAll(project, DIMENSION, vectors.slice(0, count * DIMENSION));
     buildGraph(project, DIMENSION);
-    expect(part(project)).toMatchObject({ shards: 3, graphed: 4000 });
+    expect(part(project)).toMatchObject({ shards: 3, graphed: 2000 });
     const queries = upTo(20).map((i) => at(vectors, count + i));
     const scopes = [1, 2, 10, 50, 200].map((every) => {
       const scope = `one chunk in ${every}`;
@@ -115,15 +115,14 @@ describe("an index of several shards", () => {
     const before = answers();
     expect(before.flat().some(({ plan }) => plan === "graph")).toBe(true);
     const stats = native.stats(project);
-    inFolder((folder) => {
-      for (let round = 0; round < 2; round++) {
-        testing.snapshotSync(project, folder, new Uint8Array());
-        native.dropProject(project);
-        testing.restoreSync(project, folder);
-        expect(answers()).toEqual(before);
-        expect(native.stats(project)).toEqual(stats);
-      }
-    });
+    const folder = temporaryFolder("native");
+    for (let round = 0; round < 2; round++) {
+      testing.snapshotSync(project, folder, new Uint8Array());
+      native.dropProject(project);
+      testing.restoreSync(project, folder);
+      expect(answers()).toEqual(before);
+      expect(native.stats(project)).toEqual(stats);
+    }
   });
 });
 

@@ -17,15 +17,7 @@ import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import {
-  answersOf,
-  appendAll,
-  buildGraph,
-  freshProject,
-  inFolder,
-  setScope,
-  upTo,
-} from "./support.ts";
+import { answersOf, appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
 /** The first slab of vectors, and a few more. */
@@ -70,14 +62,14 @@ beforeAll(() => {
   testing.snapshotSync(large, snapshotOfLarge, META);
 });
 
-/** Runs work with the filled project restored from a copy of its snapshot. */
-const withLarge = (work: (folder: string) => void) =>
-  inFolder((folder) => {
-    cpSync(snapshotOfLarge, folder, { recursive: true });
-    native.dropProject(large);
-    expect(testing.restoreSync(large, folder)).toEqual(META);
-    work(folder);
-  });
+/** A copy of the snapshot, from which the filled project is restored. */
+function restoredLarge(): string {
+  const folder = temporaryFolder("native");
+  cpSync(snapshotOfLarge, folder, { recursive: true });
+  native.dropProject(large);
+  expect(testing.restoreSync(large, folder)).toEqual(META);
+  return folder;
+}
 
 /** A small project whose snapshot has every kind of content. */
 function fillSmall(project: string): void {
@@ -98,186 +90,162 @@ describe("snapshots", () => {
   });
 
   test("a later snapshot keeps the files of full slabs and removes the others", () => {
-    inFolder((folder) => {
-      testing.snapshotSync(large, folder, META);
-      const first = readdirSync(folder);
-      const sealed = first.filter((name) => name.startsWith("slab-"));
-      expect(sealed.length).toBeGreaterThan(0);
-      testing.snapshotSync(large, folder, META);
-      const second = readdirSync(folder);
-      expect(second.length).toBe(first.length);
-      for (const name of sealed) expect(second).toContain(name);
-    });
+    const folder = temporaryFolder("native");
+    testing.snapshotSync(large, folder, META);
+    const first = readdirSync(folder);
+    const sealed = first.filter((name) => name.startsWith("slab-"));
+    expect(sealed.length).toBeGreaterThan(0);
+    testing.snapshotSync(large, folder, META);
+    const second = readdirSync(folder);
+    expect(second.length).toBe(first.length);
+    for (const name of sealed) expect(second).toContain(name);
   });
 
   test("a restored project answers exactly as before and can grow", () => {
     const stats = native.stats(large);
-    withLarge((folder) => {
-      expect(answers(large)).toEqual(answersOfLarge);
-      expect(native.stats(large)).toEqual(stats);
-      const more = makeVectors("clusters", 100, DIMENSION, 23);
-      expect(appendAll(large, DIMENSION, more, COUNT)[0]).toBe(COUNT);
-      appendAll(large, DIMENSION, rows(5, 6), COUNT + 100);
-      expect(native.stats(large)?.dimensions[0]?.distinct).toBe(COUNT + 100);
-      buildGraph(large, DIMENSION);
-      expect(native.stats(large)?.dimensions[0]?.graphed).toBe(COUNT + 100);
-      setScope(large, "all", DIMENSION, upTo(COUNT + 100));
-      testing.snapshotSync(large, folder, new Uint8Array());
-      const later = answers(large);
-      native.dropProject(large);
-      expect(testing.restoreSync(large, folder)).toEqual(new Uint8Array());
-      expect(answers(large)).toEqual(later);
-    });
+    const folder = restoredLarge();
+    expect(answers(large)).toEqual(answersOfLarge);
+    expect(native.stats(large)).toEqual(stats);
+    const more = makeVectors("clusters", 100, DIMENSION, 23);
+    expect(appendAll(large, DIMENSION, more, COUNT)[0]).toBe(COUNT);
+    appendAll(large, DIMENSION, rows(5, 6), COUNT + 100);
+    expect(native.stats(large)?.dimensions[0]?.distinct).toBe(COUNT + 100);
+    buildGraph(large, DIMENSION);
+    expect(native.stats(large)?.dimensions[0]?.graphed).toBe(COUNT + 100);
+    setScope(large, "all", DIMENSION, upTo(COUNT + 100));
+    testing.snapshotSync(large, folder, new Uint8Array());
+    const later = answers(large);
+    native.dropProject(large);
+    expect(testing.restoreSync(large, folder)).toEqual(new Uint8Array());
+    expect(answers(large)).toEqual(later);
   });
 
   test("searches and the next snapshot work although the files of a loaded project were removed", () => {
-    withLarge((folder) => {
-      for (const file of dataFiles(folder)) rmSync(file);
-      expect(answers(large)).toEqual(answersOfLarge);
-      testing.snapshotSync(large, folder, META);
-      native.dropProject(large);
-      expect(testing.restoreSync(large, folder)).toEqual(META);
-      expect(answers(large)).toEqual(answersOfLarge);
-      rmSync(folder, { recursive: true });
-      testing.snapshotSync(large, folder, META);
-      expect(existsSync(join(folder, "MANIFEST"))).toBe(true);
-    });
+    const folder = restoredLarge();
+    for (const file of dataFiles(folder)) rmSync(file);
+    expect(answers(large)).toEqual(answersOfLarge);
+    testing.snapshotSync(large, folder, META);
+    native.dropProject(large);
+    expect(testing.restoreSync(large, folder)).toEqual(META);
+    expect(answers(large)).toEqual(answersOfLarge);
+    rmSync(folder, { recursive: true });
+    testing.snapshotSync(large, folder, META);
+    expect(existsSync(join(folder, "MANIFEST"))).toBe(true);
   });
 
   test("restoring from an empty or missing folder returns null", () => {
-    inFolder((folder) => {
-      expect(testing.restoreSync(freshProject(), folder)).toBeNull();
-      expect(testing.restoreSync(freshProject(), join(folder, "none"))).toBeNull();
-    });
+    const folder = temporaryFolder("native");
+    expect(testing.restoreSync(freshProject(), folder)).toBeNull();
+    expect(testing.restoreSync(freshProject(), join(folder, "none"))).toBeNull();
   });
 
   test("a snapshot of another project is refused", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fillSmall(project);
-      testing.snapshotSync(project, folder, META);
-      expect(() => testing.restoreSync(freshProject(), folder)).toThrow("another project");
-    });
+    const folder = temporaryFolder("native");
+    const project = freshProject();
+    fillSmall(project);
+    testing.snapshotSync(project, folder, META);
+    expect(() => testing.restoreSync(freshProject(), folder)).toThrow("another project");
   });
 
   test("a changed byte in any file is detected, and the loaded project stays", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fillSmall(project);
-      testing.snapshotSync(project, folder, META);
-      const files = dataFiles(folder);
-      const sizes = files.map((file) => statSync(file).size);
-      fc.assert(
-        fc.property(
-          fc.nat(files.length - 1),
-          fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-          fc.integer({ min: 1, max: 255 }),
-          (file, place, mask) => {
-            const path = files[file] as string;
-            const original = readFileSync(path);
-            const changed = Buffer.from(original);
-            const at = Math.floor(place * (sizes[file] as number));
-            changed[at] = (changed[at] as number) ^ mask;
-            writeFileSync(path, changed);
-            expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
-            writeFileSync(path, original);
-          },
-        ),
-        { numRuns: 300 },
-      );
-      expect(native.hasScope(project, "all")).toBe(true);
-      expect(testing.restoreSync(project, folder)).toEqual(META);
-    });
+    const folder = temporaryFolder("native");
+    const project = freshProject();
+    fillSmall(project);
+    testing.snapshotSync(project, folder, META);
+    const files = dataFiles(folder);
+    const sizes = files.map((file) => statSync(file).size);
+    fc.assert(
+      fc.property(
+        fc.nat(files.length - 1),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        fc.integer({ min: 1, max: 255 }),
+        (file, place, mask) => {
+          const path = files[file] as string;
+          const original = readFileSync(path);
+          const changed = Buffer.from(original);
+          const at = Math.floor(place * (sizes[file] as number));
+          changed[at] = (changed[at] as number) ^ mask;
+          writeFileSync(path, changed);
+          expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
+          writeFileSync(path, original);
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(native.hasScope(project, "all")).toBe(true);
+    expect(testing.restoreSync(project, folder)).toEqual(META);
   });
 
   test("a changed bit in any byte of the manifest is detected", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fillSmall(project);
-      testing.snapshotSync(project, folder, META);
-      const path = join(folder, "MANIFEST");
-      const original = readFileSync(path);
-      for (let at = 0; at < original.length; at++) {
-        const changed = Buffer.from(original);
-        changed[at] = (changed[at] as number) ^ 1;
-        writeFileSync(path, changed);
-        expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
-      }
-    });
+    const folder = temporaryFolder("native");
+    const project = freshProject();
+    fillSmall(project);
+    testing.snapshotSync(project, folder, META);
+    const path = join(folder, "MANIFEST");
+    const original = readFileSync(path);
+    for (let at = 0; at < original.length; at++) {
+      const changed = Buffer.from(original);
+      changed[at] = (changed[at] as number) ^ 1;
+      writeFileSync(path, changed);
+      expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
+    }
   });
 
   test("truncated, extended, changed and missing files are detected", () => {
-    withLarge((folder) => {
-      for (const path of dataFiles(folder)) {
-        const original = readFileSync(path);
-        const damages: (() => void)[] = [
-          () => truncateSync(path, original.length - 1),
-          () => truncateSync(path, 0),
-          () => appendFileSync(path, "x"),
-          () => {
-            const changed = Buffer.from(original);
-            changed[original.length >> 1] = (changed[original.length >> 1] as number) ^ 16;
-            writeFileSync(path, changed);
-          },
-        ];
-        if (!path.endsWith("MANIFEST")) damages.push(() => rmSync(path));
-        for (const damage of damages) {
-          // A new file each time, because the loaded project still maps the old one.
-          rmSync(path, { force: true });
-          writeFileSync(path, original);
-          damage();
-          expect(() => testing.restoreSync(large, folder), path).toThrow("corrupt");
-        }
+    const folder = restoredLarge();
+    for (const path of dataFiles(folder)) {
+      const original = readFileSync(path);
+      const damages: (() => void)[] = [
+        () => truncateSync(path, original.length - 1),
+        () => truncateSync(path, 0),
+        () => appendFileSync(path, "x"),
+        () => {
+          const changed = Buffer.from(original);
+          changed[original.length >> 1] = (changed[original.length >> 1] as number) ^ 16;
+          writeFileSync(path, changed);
+        },
+      ];
+      if (!path.endsWith("MANIFEST")) damages.push(() => rmSync(path));
+      for (const damage of damages) {
+        // A new file each time, because the loaded project still maps the old one.
         rmSync(path, { force: true });
         writeFileSync(path, original);
+        damage();
+        expect(() => testing.restoreSync(large, folder), path).toThrow("corrupt");
       }
-      expect(testing.restoreSync(large, folder)).toEqual(META);
-    });
+      rmSync(path, { force: true });
+      writeFileSync(path, original);
+    }
+    expect(testing.restoreSync(large, folder)).toEqual(META);
   });
 
   test("a snapshot of another format version or byte order is refused with the reason", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fillSmall(project);
-      testing.snapshotSync(project, folder, META);
-      const path = join(folder, "MANIFEST");
-      const original = readFileSync(path);
-      const version = Buffer.from(original);
-      version.writeUInt32LE(99, 8);
-      writeFileSync(path, version);
-      expect(() => testing.restoreSync(project, folder)).toThrow("format version 99");
-      const order = Buffer.from(original);
-      order.subarray(12, 16).reverse();
-      writeFileSync(path, order);
-      expect(() => testing.restoreSync(project, folder)).toThrow("byte order");
-    });
+    const folder = temporaryFolder("native");
+    const project = freshProject();
+    fillSmall(project);
+    testing.snapshotSync(project, folder, META);
+    const path = join(folder, "MANIFEST");
+    const original = readFileSync(path);
+    const version = Buffer.from(original);
+    version.writeUInt32LE(99, 8);
+    writeFileSync(path, version);
+    expect(() => testing.restoreSync(project, folder)).toThrow("format version 99");
+    const order = Buffer.from(original);
+    order.subarray(12, 16).reverse();
+    writeFileSync(path, order);
+    expect(() => testing.restoreSync(project, folder)).toThrow("byte order");
   });
 
   test("a snapshot to a folder that cannot be written throws and changes nothing", () => {
-    inFolder((folder) => {
-      const project = freshProject();
-      fillSmall(project);
-      testing.snapshotSync(project, folder, META);
-      const file = join(folder, "file");
-      writeFileSync(file, "");
-      expect(() => testing.snapshotSync(project, join(file, "below"), META)).toThrow();
-      mkdirSync(join(folder, "MANIFEST.new"));
-      expect(() => testing.snapshotSync(project, folder, Uint8Array.of(9))).toThrow();
-      expect(testing.restoreSync(project, folder)).toEqual(META);
-    });
-  });
-
-  test("a lock file has one owner at a time", () => {
-    inFolder((folder) => {
-      const lock = join(folder, "LOCK");
-      const handle = native.tryLockFile(lock) as number;
-      expect(handle).not.toBeNull();
-      expect(native.tryLockFile(lock)).toBeNull();
-      native.unlockFile(handle);
-      expect(() => native.unlockFile(handle)).toThrow();
-      const again = native.tryLockFile(lock) as number;
-      expect(again).not.toBeNull();
-      native.unlockFile(again);
-    });
+    const folder = temporaryFolder("native");
+    const project = freshProject();
+    fillSmall(project);
+    testing.snapshotSync(project, folder, META);
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    expect(() => testing.snapshotSync(project, join(file, "below"), META)).toThrow();
+    mkdirSync(join(folder, "MANIFEST.new"));
+    expect(() => testing.snapshotSync(project, folder, Uint8Array.of(9))).toThrow();
+    expect(testing.restoreSync(project, folder)).toEqual(META);
   });
 });

@@ -1,33 +1,10 @@
 /** Small projects to search, and the expected answers. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 
 let projects = 0;
 /** A project name that no other test uses. */
 export const freshProject = () => `test-${process.pid}-${++projects}`;
-
-/** Runs `work` with a temporary folder. */
-export function inFolder<T>(work: (folder: string) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), "tessera-native-"));
-  try {
-    return work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The same for asynchronous work. */
-export async function inFolderAsync<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "tessera-native-"));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 /** Ids that contain their number and ascend with it, unless `scramble` is set. */
 export function idsOf(first: number, count: number, scramble = false): Uint8Array<ArrayBuffer> {

@@ -1,11 +1,11 @@
 /**
  * Terminates threads while they load the addon and throw errors in it (`loader`), or while they wait
- * for its jobs (`jobs`). Prints how many.
+ * for its jobs (`jobs`), in a folder. Prints how many.
  */
 import { Worker } from "node:worker_threads";
 import { openProject } from "../../native/index.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { appendAll, inFolderAsync, setScope, upTo } from "./support.ts";
+import { appendAll, setScope, upTo } from "./support.ts";
 import type { JobsOptions } from "./terminated-jobs.ts";
 
 /** About what a thread takes to load the addon. */
@@ -30,16 +30,14 @@ async function terminate(rounds: number, file: string, longestMs: number, option
   }
 }
 
-const [, , kind, rounds] = process.argv;
+const [, , kind, rounds, folder = ""] = process.argv;
 if (kind === "jobs") {
   const project = "terminated";
   openProject(project);
   appendAll(project, DIMENSION, makeVectors("clusters", CHUNKS, DIMENSION, 1));
   setScope(project, "all", DIMENSION, upTo(CHUNKS));
-  await inFolderAsync(async (folder) => {
-    const options = { project, scope: "all", dimension: DIMENSION, folder };
-    await terminate(Number(rounds), "./terminated-jobs.ts", JOBS_MS, options);
-  });
+  const options = { project, scope: "all", dimension: DIMENSION, folder };
+  await terminate(Number(rounds), "./terminated-jobs.ts", JOBS_MS, options);
 } else {
   await terminate(Number(rounds), "./terminated-loader.ts", 2 * LOADING_MS);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { FUZZ_TARGETS } from "../../scripts/fuzz-targets.ts";
+import { FUZZ_TARGETS } from "../../../scripts/fuzz-targets.ts";
 
 const FOLDER = "native/fuzz";
 
