@@ -15,12 +15,3 @@ test("work is retried until it succeeds, and only its first failure is reported"
   expect(result).toBe("done");
   expect(reported).toEqual([new Error("first")]);
 });
-
-test("a TypeError is retried too", async () => {
-  let attempts = 0;
-  const work = async () => {
-    if (++attempts < 3) throw new TypeError("a defect");
-    return attempts;
-  };
-  expect(await retryUntilSuccess(work, backoff, () => {})).toBe(3);
-});

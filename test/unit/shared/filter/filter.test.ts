@@ -41,76 +41,12 @@ describe("a filter", () => {
     expect(matches({ $and: [...empty, { path: "b.md" }] }, {})).toBe(false);
   });
 
-  test("compares a value as $eq does, of the same type only", () => {
-    expect(onX(5, 5)).toBe(true);
-    expect(onX({ $eq: 5 }, 5)).toBe(true);
-    expect(onX("5", 5)).toBe(false);
-    expect(onX({ $gt: "4" }, 5)).toBe(false);
-    expect(onX({ $lte: 5 }, "5")).toBe(false);
-    expect(onX(true, "true")).toBe(false);
-    expect(onX({ $in: ["5", true] }, 5)).toBe(false);
-  });
-
-  test("orders numbers, and dates as strings", () => {
-    expect(onX({ $gt: 4, $lte: 5 }, 5)).toBe(true);
-    expect(onX({ $lt: 5 }, 5)).toBe(false);
-    expect(onX({ $gte: "2026-01-05" }, "2026-01-05T09:30:00Z")).toBe(true);
-    expect(onX({ $lt: "2026-01-05" }, "2025-12-31")).toBe(true);
-  });
-
-  test("matches an array if one element does, and the negations if none does", () => {
-    const tags = ["java", "agents", 3];
-    expect(onX("java", tags)).toBe(true);
-    expect(onX({ $prefix: "ag" }, tags)).toBe(true);
-    expect(onX({ $ne: "java" }, tags)).toBe(false);
-    expect(onX({ $ne: "rust" }, tags)).toBe(true);
-    expect(onX({ $nin: ["rust", 3] }, tags)).toBe(false);
-    expect(onX({ $nin: ["rust"] }, tags)).toBe(true);
-    expect(onX({ $not: { $gt: 2 } }, tags)).toBe(false);
-    expect(onX({ $not: "java" }, tags)).toBe(false);
-  });
-
-  test("lets each operator of a key find an element of its own", () => {
-    expect(onX({ $gt: 8, $lt: 2 }, [1, 9])).toBe(true);
-    expect(onX({ $gt: 8, $lt: 2 }, [9])).toBe(false);
-  });
-
-  test("finds a missing field by negations and $exists: false only", () => {
-    for (const operand of [{ $ne: 1 }, { $nin: [1] }, { $not: 1 }, { $exists: false }]) {
-      expect(onX(operand)).toBe(true);
-    }
-    for (const operand of [1, { $in: [1] }, { $lt: 9 }, { $gte: "" }, { $exists: true }]) {
-      expect(onX(operand)).toBe(false);
-    }
-    expect(onX({ $glob: "**" })).toBe(false);
-    expect(onX({ $prefix: "" })).toBe(false);
-  });
-
-  test("sees that empty arrays and objects exist", () => {
-    for (const value of [[], {}, { a: 1 }, "", 0, false]) {
-      expect(onX({ $exists: true }, value)).toBe(true);
-      expect(onX({ $exists: false }, value)).toBe(false);
-    }
-    expect(onX({ $ne: 1 }, [])).toBe(true);
-    expect(onX({ $in: [] }, [1])).toBe(false);
-    expect(onX({ $nin: [] }, [1])).toBe(true);
-  });
-
   test("reads keys with dots into objects, and never inherited ones", () => {
     expect(matches({ "frontmatter.a.b": 1 }, { a: { b: [1, 2] } })).toBe(true);
     expect(matches({ "frontmatter.a.b": 1 }, { a: [1] })).toBe(false);
     expect(onX({ $exists: true })).toBe(false);
     expect(matches({ "frontmatter.constructor": { $exists: true } }, {})).toBe(false);
     expect(matches({ "frontmatter.length": { $exists: true } }, {})).toBe(false);
-  });
-
-  test("combines keys, $and, $or and $not", () => {
-    const document = { a: 1, b: 2 };
-    expect(matches({ "frontmatter.a": 1, "frontmatter.b": 3 }, document)).toBe(false);
-    expect(matches({ $or: [{ "frontmatter.a": 9 }, { "frontmatter.b": 2 }] }, document)).toBe(true);
-    expect(matches({ $and: [{ "frontmatter.a": 1 }, { path: "a.md" }] }, document)).toBe(true);
-    expect(matches({ $not: { "frontmatter.a": 1, "frontmatter.b": 3 } }, document)).toBe(true);
-    expect(matches({ $not: {} }, document)).toBe(false);
   });
 
   test("knows the metadata of a chunk and the path of its file", () => {

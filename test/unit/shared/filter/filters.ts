@@ -73,7 +73,7 @@ const { operators } = fc.letrec<{ operators: Json }>((tie) => ({
     fc.record({ $exists: fc.boolean() }),
     fc.record({ $prefix: fc.constantFrom("a", "", "a/") }),
     fc.record({ $glob: glob }),
-    fc.record({ $not: tie("operators") }),
+    fc.record({ $not: fc.oneof(scalar, tie("operators")) }),
   ),
 }));
 const key = fc.constantFrom("path", "frontmatter.a", "frontmatter.b.a", "metadata.a");
