@@ -263,18 +263,6 @@ describe("the values of an owner are bounded", () => {
   );
 });
 
-describe.skipIf(withoutRedis)("two processes with one Redis", () => {
-  test("two processes with one Redis share leases and values", async () => {
-    const [one, two] = [await overRedis(), await overRedis()];
-    const lease = leaseOf(await one.acquire("shared", LONG_MS));
-    expect("heldForMs" in (await two.acquire("shared", LONG_MS))).toBe(true);
-    await lease.release();
-    expect("lease" in (await two.acquire("shared", LONG_MS))).toBe(true);
-    await one.put("shared", "value", lifetime(60));
-    expect(await two.get("shared")).toBe("value");
-  });
-});
-
 describe("an unavailable Redis", () => {
   const isUnavailable = async (asked: Promise<unknown>) => {
     const error = await asked.then(

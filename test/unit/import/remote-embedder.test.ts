@@ -269,22 +269,6 @@ describe("a text at which an endpoint fails", () => {
     },
   );
 
-  test("because it is beyond the context of the model is embedded in parts, and named", async () => {
-    endpoint.instead = ({ input }) =>
-      input.some((text) => text.length > 1_500)
-        ? new Response("the input length exceeds the context length", { status: 400 })
-        : answer(...input.map((text) => vectorOf(text, 768)));
-    const notes: string[] = [];
-    const embedder = remoteEmbedder({
-      ...{ url: endpoint.url, model: "m", retryBaseMs: 1, onNote: (note) => notes.push(note) },
-    });
-    const long = "A long text about many things. ".repeat(150);
-    const vectors = await embedder.embedPassages(passages("short", long, "also short"));
-    expect(vectors).not.toContain(null);
-    expect(Math.hypot(...(vectors[1] ?? []))).toBeCloseTo(1, 5);
-    expect(notes).toEqual([expect.stringContaining("embedded in 5 parts")]);
-  });
-
   test("fails again as a whole once the endpoint is away", async () => {
     endpoint.instead = () => new Response("broken", { status: 500 });
     await expect(open().embedPassages(passages("one", "two"))).rejects.toThrow("answered 500");

@@ -4,8 +4,8 @@ import { wholeFrames } from "../../../src/shared/compression/zstd-frames.ts";
 import { randomNumbers } from "../../../support/random.ts";
 
 const random = randomNumbers(7);
-const noise = Uint8Array.from({ length: 300_000 }, () => random() * 256);
-const text = new TextEncoder().encode("a line of text that repeats itself\n".repeat(20_000));
+const noise = Uint8Array.from({ length: 150_000 }, () => random() * 256);
+const text = new TextEncoder().encode("a line of text that repeats itself\n".repeat(5_000));
 const run = new Uint8Array(200_000);
 
 /** Some compressors end with it. What lacks it is whole. */
@@ -56,7 +56,7 @@ describe("zstd frames", () => {
 
   test.each(frames)("%s: what lacks its end is refused, wherever it was cut", async (_, frame) => {
     const cuts = new Set([0, 1, 3, 4, 5, 6, 9, frame.length - 1, frame.length - 4]);
-    for (let i = 0; i < 40; i++) cuts.add(Math.floor(random() * frame.length));
+    for (let i = 0; i < 10; i++) cuts.add(Math.floor(random() * frame.length));
     for (const cut of cuts) {
       if (cut < 0 || cut >= frame.length) continue;
       const error = await through(frame.subarray(0, cut)).catch((error: Error) => error.message);

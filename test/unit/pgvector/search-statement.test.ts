@@ -1,12 +1,6 @@
 import { expect, test } from "bun:test";
 import { byPlacement } from "../../../src/pgvector/replicator/placements.ts";
-import {
-  candidatesFor,
-  planFor,
-  searchStatement,
-  statementLimit,
-} from "../../../src/pgvector/search-statement.ts";
-import { tablesOf } from "../../../src/pgvector/tables.ts";
+import { candidatesFor, planFor, statementLimit } from "../../../src/pgvector/search-statement.ts";
 import { SEARCH_LIMIT_MAX } from "../../../src/shared/limits.ts";
 
 const contents = {
@@ -66,22 +60,6 @@ test("every limit is answered by one of few statements, which find at least as m
   const limits = Array.from({ length: SEARCH_LIMIT_MAX }, (_, i) => statementLimit(i + 1));
   for (const [i, limit] of limits.entries()) expect(limit).toBeGreaterThan(i);
   expect(new Set(limits).size).toBeLessThan(5);
-});
-
-test("every statement names its placement, its scope and its sequence number", () => {
-  const tables = tablesOf("0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55");
-  for (const plan of ["exact", "scan", "graph"] as const) {
-    const ask = { tables, placement: 7, dimension: 768, limit: 10, plan, candidates: 60 };
-    const text = searchStatement({ ...ask, filtered: false });
-    expect(text).toContain("s.placement = 7");
-    expect(text).toContain("s.scope_id = $1 AND s.from_seq <= $2 AND s.to_seq > $2");
-    expect(text).toContain("c_0197a3c25d1e7c0b9a403f2b6f1c8e55_768");
-    expect(text.includes("$4")).toBe(plan !== "exact");
-    const lists = plan === "exact" ? ["$4", "$5"] : ["$5", "$6"];
-    const filtered = searchStatement({ ...ask, filtered: true });
-    expect(filtered).toContain(`c.file_version_id = ANY(${lists[0]}::uuid[])`);
-    expect(filtered).toContain(`c.chunk_id = ANY(${lists[1]}::uuid[])`);
-  }
 });
 
 test("file versions are spread evenly over placements", () => {

@@ -21,35 +21,16 @@ function passes(header: string | null, urls: string[] = []): boolean {
 const label = fc.stringMatching(/^[a-z0-9]{1,8}$/);
 
 describe("billing origins", () => {
-  test.each([
-    "https://app.example.com",
-    "https://app.example.com:443",
-    "HTTPS://APP.example.com",
-    "http://localhost:5173",
-  ])("the Origin header %s passes", (origin) => {
-    expect(passes(origin)).toBe(true);
-  });
-
+  // The properties below cover other schemes, hosts and ports, and what stands before or behind an origin.
   test.each([
     "",
     "null",
-    "https://app.example.com/",
-    "https://app.example.com.evil.example",
-    "https://evil-app.example.com",
-    "https://sub.app.example.com",
-    "https://app.example.com:444",
-    "http://app.example.com",
     "https://app.example.com@evil.example",
     "https://evil.example#https://app.example.com",
     "https://app.example.com, https://evil.example",
-    "https://app.example.com https://evil.example",
     "https://app.example.com\\.evil.example",
-    "//app.example.com",
-    "app.example.com",
-    "http://localhost",
-    "http://localhost:51730",
     "blob:https://app.example.com/x",
-    "file://app.example.com",
+    "//app.example.com",
   ])("the Origin header %p is refused", (origin) => {
     expect(passes(origin)).toBe(false);
   });
