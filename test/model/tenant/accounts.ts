@@ -3,7 +3,7 @@ import { REVOCATION_BOUND_MS } from "../../../src/shared/limits.ts";
 import { PATH as UPGRADE_PATH } from "../../../support/api/billing.ts";
 import type { Json } from "../../../support/api/openapi.ts";
 import type { Reply } from "../world/requests.ts";
-import { type Command, command, pick, same } from "./command.ts";
+import { type Commands, pick, same, weighted } from "./command.ts";
 import { CHECK_NAMES, type ModelKey, type Scene, type Tenant } from "./tenant.ts";
 
 const [OK, CREATED, DELETED] = [200, 201, 204];
@@ -215,55 +215,24 @@ async function trespass(
 
 const at = fc.nat(1);
 const chosen = fc.nat(20);
+const upTo = (max: number) => fc.integer({ min: 1, max });
 
-export const accountCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  {
-    weight: 3,
-    arbitrary: fc
-      .record({
-        at,
-        project: fc.option(chosen),
-        scopes: fc.option(fc.subarray(SCOPES, { minLength: 1 })),
-        lifeMs: fc.option(fc.integer({ min: 2 * CLOCK_MS, max: LIFE_MAX_MS }), { freq: 2 }),
-      })
-      .map((params) => command("create a key", params, createKey)),
-  },
-  {
-    weight: 8,
-    arbitrary: fc
-      .record({ at, key: chosen, project: chosen })
-      .map((params) => command("use a key", params, useKey)),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({ at, key: chosen })
-      .map((params) => command("read a key", params, readKey)),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .record({ at, key: chosen })
-      .map((params) => command("revoke a key", params, revokeKey)),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .record({
-        at,
-        seats: fc.integer({ min: 1, max: SEATS_MAX }),
-        copies: fc.integer({ min: 1, max: COPIES_MAX }),
-      })
-      .map((params) => command("upgrade", params, upgrade)),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ at }).map((params) => command("check a branch", params, checkBranch)),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .record({ at, other: chosen, what: chosen })
-      .map((params) => command("trespass", params, trespass)),
-  },
+export const accountCommands: Commands = [
+  weighted(
+    3,
+    "create a key",
+    {
+      at,
+      project: fc.option(chosen),
+      scopes: fc.option(fc.subarray(SCOPES, { minLength: 1 })),
+      lifeMs: fc.option(fc.integer({ min: 2 * CLOCK_MS, max: LIFE_MAX_MS }), { freq: 2 }),
+    },
+    createKey,
+  ),
+  weighted(8, "use a key", { at, key: chosen, project: chosen }, useKey),
+  weighted(2, "read a key", { at, key: chosen }, readKey),
+  weighted(1, "revoke a key", { at, key: chosen }, revokeKey),
+  weighted(1, "upgrade", { at, seats: upTo(SEATS_MAX), copies: upTo(COPIES_MAX) }, upgrade),
+  weighted(3, "check a branch", { at }, checkBranch),
+  weighted(5, "trespass", { at, other: chosen, what: chosen }, trespass),
 ];

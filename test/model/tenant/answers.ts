@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Reply } from "../world/requests.ts";
-import { type Command, command, pick, same } from "./command.ts";
+import { type Commands, pick, same, weighted } from "./command.ts";
 import type { ModelInputRequest, Scene, Tenant } from "./tenant.ts";
 
 const [OK, CONFLICT] = [200, 409];
@@ -110,25 +110,12 @@ async function readConversation(
 }
 
 const choice = fc.nat(CHOICES - 1);
+const choices = fc.oneof(
+  choice.map((one) => [one]),
+  fc.array(choice, { minLength: 2, maxLength: COPIES_MAX }),
+);
 
-export const answerCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  {
-    weight: 6,
-    arbitrary: fc
-      .record({
-        request: fc.nat(20),
-        choices: fc.oneof(
-          choice.map((one) => [one]),
-          fc.array(choice, { minLength: 2, maxLength: COPIES_MAX }),
-        ),
-        at: fc.nat(1),
-      })
-      .map((params) => command("answer", params, answer)),
-  },
-  {
-    weight: 3,
-    arbitrary: fc
-      .record({ at: fc.nat(1), message: fc.nat(20) })
-      .map((params) => command("read a conversation", params, readConversation)),
-  },
+export const answerCommands: Commands = [
+  weighted(6, "answer", { request: fc.nat(20), choices, at: fc.nat(1) }, answer),
+  weighted(3, "read a conversation", { at: fc.nat(1), message: fc.nat(20) }, readConversation),
 ];

@@ -1,7 +1,8 @@
-import type fc from "fast-check";
+import fc from "fast-check";
 import type { Scene, Tenant } from "./tenant.ts";
 
 export type Command = fc.AsyncCommand<Tenant, Scene, true>;
+export type Commands = readonly fc.WeightedArbitrary<Command>[];
 
 /**
  * A step of a client: requests and what they must lead to. Its parameters choose among what the
@@ -28,6 +29,17 @@ export function command<P extends object>(
     toString: describe,
   };
 }
+
+/** Steps with random parameters, which are the more frequent the greater their weight is. */
+export const weighted = <P extends object>(
+  weight: number,
+  name: string,
+  params: { [K in keyof P]: fc.Arbitrary<P[K]> },
+  perform: (tenant: Tenant, scene: Scene, params: P) => Promise<void>,
+) => ({
+  weight,
+  arbitrary: fc.record<P>(params).map((given) => command(name, given, perform)),
+});
 
 /** The element that a number chooses. */
 export function pick<T>(items: Iterable<T>, number: number): T {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Json } from "../../../support/api/openapi.ts";
 import type { Reply } from "../world/requests.ts";
-import { type Command, command, pick, same } from "./command.ts";
+import { type Commands, pick, same, weighted } from "./command.ts";
 import type { ModelDelivery, ModelWebhook, Scene, Tenant } from "./tenant.ts";
 
 const [OK, CONFLICT] = [200, 409];
@@ -167,25 +167,11 @@ export async function verifyDeliveries(tenant: Tenant, scene: Scene): Promise<vo
 
 const at = fc.nat(1);
 const payload = fc.nat(PAYLOADS - 1);
+const several = fc.array(payload, { minLength: 2, maxLength: COPIES_MAX });
 const keyed = { webhook: fc.nat(1), key: fc.nat(KEYS), at };
 
-export const deliveryCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  {
-    weight: 12,
-    arbitrary: fc
-      .record({ ...keyed, payloads: payload.map((number) => [number]) })
-      .map((params) => command("deliver", params, deliver)),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .record({ ...keyed, payloads: fc.array(payload, { minLength: 2, maxLength: COPIES_MAX }) })
-      .map((params) => command("deliver at once", params, deliver)),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .record({ webhook: fc.nat(1), payload, at })
-      .map((params) => command("deliver without a key", params, deliverUnkeyed)),
-  },
+export const deliveryCommands: Commands = [
+  weighted(12, "deliver", { ...keyed, payloads: payload.map((number) => [number]) }, deliver),
+  weighted(5, "deliver at once", { ...keyed, payloads: several }, deliver),
+  weighted(5, "deliver without a key", { webhook: fc.nat(1), payload, at }, deliverUnkeyed),
 ];

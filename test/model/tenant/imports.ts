@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { killedCommand } from "../world/killed-command.ts";
-import { type Command, command, pick } from "./command.ts";
+import { type Commands, pick, weighted } from "./command.ts";
 import { CONTENTS, fileRecord, PATHS } from "./content.ts";
 import { importAll, ndjson, uploadAll } from "./importing.ts";
 import { type Contents, type Environment, Scope } from "./scope.ts";
@@ -133,33 +133,27 @@ const files = fc.uniqueArray(file, {
 /** Most imports fill no release. */
 const perhapsRelease = fc.nat(RELEASES.length * 3);
 const importParams = { project: chosen, environment: chosen, files, release: perhapsRelease };
-const releaseParams = fc.record({ project: chosen, environment: chosen, release: chosen });
+const releaseParams = { project: chosen, environment: chosen, release: chosen };
 
-export const importCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  {
-    weight: 12,
-    arbitrary: fc
-      .record({ ...importParams, at: fc.option(fc.nat(1)), killAfterMs: fc.constant(null) })
-      .map((params) => command("import files", params, importFiles)),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .record({ ...importParams, at: fc.constant(null), killAfterMs: fc.nat(KILL_WITHIN_MS) })
-      .map((params) => command("kill an import", params, importFiles)),
-  },
-  {
-    weight: 2,
-    arbitrary: releaseParams.map((params) => command("freeze a release", params, freezeRelease)),
-  },
-  {
-    weight: 2,
-    arbitrary: releaseParams.map((params) => command("serve a release", params, serveRelease)),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({ check: fc.nat(1), state: fc.nat(CHECK_STATES.length) })
-      .map((params) => command("review a branch", params, reviewBranch)),
-  },
+export const importCommands: Commands = [
+  weighted(
+    12,
+    "import files",
+    { ...importParams, at: fc.option(fc.nat(1)), killAfterMs: fc.constant(null) },
+    importFiles,
+  ),
+  weighted(
+    1,
+    "kill an import",
+    { ...importParams, at: fc.constant(null), killAfterMs: fc.nat(KILL_WITHIN_MS) },
+    importFiles,
+  ),
+  weighted(2, "freeze a release", releaseParams, freezeRelease),
+  weighted(2, "serve a release", releaseParams, serveRelease),
+  weighted(
+    2,
+    "review a branch",
+    { check: fc.nat(1), state: fc.nat(CHECK_STATES.length) },
+    reviewBranch,
+  ),
 ];

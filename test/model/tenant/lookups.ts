@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Json } from "../../../support/api/openapi.ts";
-import { type Command, command, pick, same } from "./command.ts";
+import { type Commands, pick, same, weighted } from "./command.ts";
 import { fileOf, isMarkdown, WORDS } from "./content.ts";
 import type { Contents } from "./scope.ts";
 import { type NamedScope, scopesOf } from "./searches.ts";
@@ -105,15 +105,13 @@ async function lookUp(tenant: Tenant, scene: Scene, params: CommandParams): Prom
   await lookUpScope(tenant, scene, { project, named }, params);
 }
 
-const params = fc.record({
+const params = {
   project: fc.nat(20),
   scope: fc.nat(20),
   at: fc.nat(1),
   word: fc.option(fc.nat(WORDS.length - 1)),
   limit: fc.integer({ min: 1, max: PAGE_MAX }),
   shards: fc.constantFrom(1, 1, 1, 2, 3),
-});
+};
 
-export const lookupCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  { weight: 12, arbitrary: params.map((given) => command("look up", given, lookUp)) },
-];
+export const lookupCommands: Commands = [weighted(12, "look up", params, lookUp)];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Json } from "../../../support/api/openapi.ts";
-import { type Command, command, pick, same } from "./command.ts";
+import { type Commands, pick, same, weighted } from "./command.ts";
 import { fileOf } from "./content.ts";
 import { Environment } from "./scope.ts";
 import { type ModelProject, newProject, type Scene, type Tenant } from "./tenant.ts";
@@ -117,27 +117,27 @@ async function list(
   await listChunks(tenant, scene, pick(tenant.projects.values(), params.project), params);
 }
 
-export const projectCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({ at: fc.nat(1), limit: fc.integer({ min: 1, max: 3 }) })
-      .map((params) => command("list projects", params, listProjects)),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({
-        at: fc.nat(1),
-        slug: fc.integer({ min: 0, max: SLUGS }),
-        template: fc.option(fc.nat(SLUGS)),
-      })
-      .map((params) => command("create a project", params, createProject)),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .record({ project: fc.nat(20), at: fc.nat(1), limit: fc.integer({ min: 3, max: 40 }) })
-      .map((params) => command("list chunks", params, list)),
-  },
+export const projectCommands: Commands = [
+  weighted(
+    2,
+    "list projects",
+    { at: fc.nat(1), limit: fc.integer({ min: 1, max: 3 }) },
+    listProjects,
+  ),
+  weighted(
+    2,
+    "create a project",
+    {
+      at: fc.nat(1),
+      slug: fc.integer({ min: 0, max: SLUGS }),
+      template: fc.option(fc.nat(SLUGS)),
+    },
+    createProject,
+  ),
+  weighted(
+    5,
+    "list chunks",
+    { project: fc.nat(20), at: fc.nat(1), limit: fc.integer({ min: 3, max: 40 }) },
+    list,
+  ),
 ];

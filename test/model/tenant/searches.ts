@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Json } from "../../../support/api/openapi.ts";
 import type { Sending } from "../world/requests.ts";
-import { type Command, command, pick, same } from "./command.ts";
+import { type Commands, pick, same, weighted } from "./command.ts";
 import { vectorOf } from "./content.ts";
 import { chunkName, type Hit, isExact, type VectorQuery } from "./ranking.ts";
 import type { Contents, Scope } from "./scope.ts";
@@ -99,7 +99,7 @@ async function search(tenant: Tenant, scene: Scene, params: CommandParams): Prom
   await searchScope(tenant, scene, { project, named }, params);
 }
 
-const params = fc.record({
+const params = {
   project: fc.nat(20),
   scope: fc.nat(20),
   at: fc.nat(1),
@@ -108,8 +108,6 @@ const params = fc.record({
   threshold: fc.constantFrom(0, 0.05, 0.5, 0.99),
   form: fc.constantFrom("array" as const, "base64" as const, "bytes" as const),
   exact: fc.boolean(),
-});
+};
 
-export const searchCommands: readonly fc.WeightedArbitrary<Command>[] = [
-  { weight: 24, arbitrary: params.map((given) => command("search", given, search)) },
-];
+export const searchCommands: Commands = [weighted(24, "search", params, search)];
