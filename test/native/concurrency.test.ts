@@ -5,7 +5,7 @@ import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { appendAll, freshProject, maintainInBackground, setScope, upTo } from "./support.ts";
+import { appendAll, maintainInBackground, opened, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
 const STABLE = 600;
@@ -39,9 +39,8 @@ function startSearcher(assignment: object) {
 }
 
 test("concurrent searches return complete, correct answers while one thread writes", async () => {
-  const project = freshProject();
+  const project = opened();
   const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 31);
-  native.openProject(project);
   appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
   setScope(project, "stable", DIMENSION, upTo(STABLE));
   setScope(project, "growing", DIMENSION, upTo(STABLE));
@@ -86,9 +85,8 @@ test("concurrent searches return complete, correct answers while one thread writ
 });
 
 test("searches of a project that is dropped and restored answer or report it as not loaded", async () => {
-  const project = freshProject();
+  const project = opened();
   const vectors = makeVectors("clusters", 2000, DIMENSION, 32);
-  native.openProject(project);
   appendAll(project, DIMENSION, vectors);
   setScope(project, "stable", DIMENSION, upTo(2000));
   setScope(project, "growing", DIMENSION, upTo(2000));
@@ -109,9 +107,8 @@ test("searches of a project that is dropped and restored answer or report it as 
 });
 
 test("a snapshot that is written while the project grows is complete and consistent", async () => {
-  const project = freshProject();
+  const project = opened();
   const vectors = makeVectors("clusters", STABLE + BATCH * BATCHES, DIMENSION, 33);
-  native.openProject(project);
   appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
   setScope(project, "stable", DIMENSION, upTo(STABLE));
   const folder = temporaryFolder("native");
@@ -150,8 +147,7 @@ test("a snapshot that is written while the project grows is complete and consist
 });
 
 test("a snapshot completes although the thread that started it is terminated", async () => {
-  const project = freshProject();
-  native.openProject(project);
+  const project = opened();
   // So many that a snapshot takes longer than it takes to terminate the thread.
   const count = 5000;
   appendAll(project, DIMENSION, makeVectors("sparse", count, DIMENSION, 34));

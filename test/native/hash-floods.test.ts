@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
 import { hashProbes } from "../../native/testing.ts";
 import { randomNumbers } from "../../support/random.ts";
-import { appendAll, freshProject } from "./support.ts";
+import { appendAll, opened } from "./support.ts";
 
 const DIMENSION = 768;
 const VECTORS = 2_000;
@@ -50,8 +50,7 @@ function colliding(random: () => number): Float32Array<ArrayBuffer> {
 }
 
 test("vectors that are made to collide are found among as few others as any", () => {
-  const project = freshProject();
-  native.openProject(project);
+  const project = opened();
   appendAll(project, DIMENSION, colliding(randomNumbers(1)));
   expect(native.stats(project)?.dimensions[0]?.distinct).toBe(VECTORS);
   // Hashed by the checksum, each is compared with all that were stored before.

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { DOCUMENTS, encoder, QUESTIONS } from "../../bench/recall/encoder-vectors.ts";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
+import { appendAll, buildGraph, opened, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
 const COUNT = 3_000;
@@ -15,8 +15,7 @@ test("the list of a limit is the beginning of the list of a larger one, by a sca
   const encode = encoder(DIMENSION, SEED);
   const vectors = new Float32Array(COUNT * DIMENSION);
   for (let i = 0; i < COUNT; i++) vectors.set(encode(DOCUMENTS), i * DIMENSION);
-  const project = freshProject();
-  native.openProject(project);
+  const project = opened();
   appendAll(project, DIMENSION, vectors);
   buildGraph(project, DIMENSION);
   setScope(project, "all", DIMENSION, upTo(COUNT));

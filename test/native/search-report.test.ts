@@ -5,18 +5,17 @@ import { run } from "../../src/engine/requests/run.ts";
 import { searchRequest } from "../../support/requests.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { searchJson, searchVector } from "./searches.ts";
-import { appendAll, freshProject, setScope, upTo } from "./support.ts";
+import { appendAll, freshProject, opened, setScope, upTo } from "./support.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 600;
-const project = freshProject();
+const project = opened();
 const vectors = makeVectors("clusters", CHUNKS, DIMENSION, 11);
 const query = makeVectors("clusters", 1, DIMENSION, 12);
 const json = new TextEncoder().encode(
   JSON.stringify({ vector: Array.from(query), dimension: DIMENSION, limit: 20, threshold: 0 }),
 );
 
-native.openProject(project);
 appendAll(project, DIMENSION, vectors);
 setScope(project, "all", DIMENSION, upTo(CHUNKS));
 setScope(project, "few", DIMENSION, upTo(20));
@@ -130,8 +129,7 @@ describe("measuring the recall of a search", () => {
   });
 
   test("ends well when the project is dropped meanwhile", async () => {
-    const other = freshProject();
-    native.openProject(other);
+    const other = opened();
     appendAll(other, DIMENSION, vectors);
     setScope(other, "all", DIMENSION, upTo(CHUNKS));
     const running = native.measureRecall({ project: other, scope: "all", body: json });

@@ -8,18 +8,21 @@ import { searchJson, searchVector } from "./searches.ts";
 import {
   appendAll,
   buildGraph,
+  dropProjects,
   freshProject,
   idsOf,
+  opened,
   recall,
   setScope,
   textOf,
   trueHits,
   upTo,
+  vectorAt,
 } from "./support.ts";
 
 const decoder = new TextDecoder();
 const at = (vectors: Float32Array<ArrayBuffer>, dimension: number, row: number) =>
-  vectors.slice(row * dimension, (row + 1) * dimension);
+  vectorAt(vectors, row, dimension);
 
 /** Some vectors of a scope reach threshold 1 for themselves. */
 function expectThemselves(
@@ -36,15 +39,7 @@ function expectThemselves(
   }
 }
 
-function opened(): string {
-  const project = freshProject();
-  native.openProject(project);
-  return project;
-}
-
-afterAll(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterAll(dropProjects);
 
 describe("small indexes", () => {
   test("a search of a small index finds what brute force in JavaScript finds", () => {

@@ -8,11 +8,13 @@ import {
   answersOf,
   appendAll,
   buildGraph,
-  freshProject,
+  dropProjects,
   maintainInBackground,
+  opened,
   recall,
   setScope,
   upTo,
+  vectorAt,
 } from "./support.ts";
 
 const DIMENSION = 768;
@@ -21,14 +23,9 @@ native.setShardNodes(wholeShard);
 const graphNodes = testing.setGraphNodes(1);
 testing.setGraphNodes(graphNodes);
 
-const at = (vectors: Float32Array<ArrayBuffer>, i: number) =>
-  vectors.slice(i * DIMENSION, (i + 1) * DIMENSION);
-
-function opened(shardNodes: number): string {
+function openedInShards(shardNodes: number): string {
   native.setShardNodes(shardNodes);
-  const project = freshProject();
-  native.openProject(project);
-  return project;
+  return opened();
 }
 
 const part = (project: string) => native.stats(project)?.dimensions[0];
@@ -40,7 +37,7 @@ const compact = (project: string) =>
 afterEach(() => {
   native.setShardNodes(wholeShard);
   testing.setGraphNodes(graphNodes);
-  for (const project of native.projects()) native.dropProject(project);
+  dropProjects();
 });
 
 describe("an index of several shards", () => {
@@ -48,7 +45,7 @@ describe("an index of several shards", () => {
     const count = 1200;
     const vectors = makeVectors("text", count + 20, DIMENSION, 71);
     const projects = [150, 10_000].map((shardNodes) => {
-      const project = opened(shardNodes);
+      const project = openedInShards(shardNodes);
       const ordinals = appendAll(project, DIMENSION, vectors.slice(0, count * DIMENSION), 0, true);
       buildGraph(project, DIMENSION);
       setScope(project, "all", DIMENSION, [...ordinals]);
@@ -65,7 +62,7 @@ describe("an index of several shards", () => {
     expect(part(whole)?.shards).toBe(1);
     for (const scope of ["all", "some"]) {
       for (let i = 0; i < 20; i++) {
-        const query = at(vectors, count + i);
+        const query = vectorAt(vectors, count + i);
         for (const limit of [1, 10, 100]) {
           const search = [scope, query, DIMENSION, limit, -1] as const;
           const truth = testing.exactSearch(whole, ...search);
@@ -78,25 +75,25 @@ describe("an index of several shards", () => {
   });
 
   test("stores a vector once although its chunks arrive in the time of different shards", () => {
-    const project = opened(100);
+    const project = openedInShards(100);
     const vectors = makeVectors("uniform", 350, DIMENSION, 73);
     appendAll(project, DIMENSION, vectors);
     const again = appendAll(project, DIMENSION, vectors.slice(0, 50 * DIMENSION), 350);
     expect(part(project)).toMatchObject({ shards: 4, vectors: 400, distinct: 350 });
     setScope(project, "again", DIMENSION, [...again]);
-    const answer = testing.searchRaw(project, "again", at(vectors, 7), DIMENSION, 1, 0.99);
+    const answer = testing.searchRaw(project, "again", vectorAt(vectors, 7), DIMENSION, 1, 0.99);
     expect([...answer.ordinals]).toEqual([again[7] as number]);
   });
 
   test("keeps its recall on graphs, in any scope, is never short, and is the same after a snapshot", () => {
     const count = 2400;
     testing.setGraphNodes(800);
-    const project = opened(1000);
+    const project = openedInShards(1000);
     const vectors = makeVectors("clusters", count + 20, DIMENSION, 72);
     const ordinals = appendAll(project, DIMENSION, vectors.slice(0, count * DIMENSION));
     buildGraph(project, DIMENSION);
     expect(part(project)).toMatchObject({ shards: 3, graphed: 2000 });
-    const queries = upTo(20).map((i) => at(vectors, count + i));
+    const queries = upTo(20).map((i) => vectorAt(vectors, count + i));
     const scopes = [1, 2, 10, 50, 200].map((every) => {
       const scope = `one chunk in ${every}`;
       const members = [...ordinals].filter((_, i) => i % every === 0);
@@ -128,13 +125,13 @@ describe("an index of several shards", () => {
 
 test("the graph of a shard leads to every vector of it", () => {
   const count = 4200;
-  const project = opened(count);
+  const project = openedInShards(count);
   const vectors = makeVectors("text", count, DIMENSION, 74);
   const ordinals = appendAll(project, DIMENSION, vectors);
   buildGraph(project, DIMENSION);
   setScope(project, "all", DIMENSION, [...ordinals]);
   const missed = upTo(count).filter((i) => {
-    const search = [project, "all", at(vectors, i), DIMENSION, 1, -1, "graph"] as const;
+    const search = [project, "all", vectorAt(vectors, i), DIMENSION, 1, -1, "graph"] as const;
     return (testing.searchRaw(...search).scores[0] ?? 0) <= 0.99999;
   });
   // Without the repair of graphs, four nodes have no link that leads to them.
@@ -149,14 +146,14 @@ describe("chunks that no scope names any more", () => {
   function halfDeleted() {
     // Before and after a compaction a shard has enough vectors for a graph, and another too few.
     testing.setGraphNodes(400);
-    const project = opened(SHARD_NODES);
+    const project = openedInShards(SHARD_NODES);
     const ordinals = appendAll(project, DIMENSION, vectors);
     buildGraph(project, DIMENSION);
     const kept = [...ordinals].filter((_, i) => i % 2 === 0);
     setScope(project, "kept", DIMENSION, kept);
     const search = () =>
       upTo(20).map((i) =>
-        testing.exactSearch(project, "kept", at(vectors, i * 31), DIMENSION, 10, -1),
+        testing.exactSearch(project, "kept", vectorAt(vectors, i * 31), DIMENSION, 10, -1),
       );
     return { project, ordinals, search };
   }
@@ -172,7 +169,7 @@ describe("chunks that no scope names any more", () => {
     // The shards have room again.
     appendAll(project, DIMENSION, makeVectors("text", 200, DIMENSION, 76), COUNT);
     expect(part(project)).toMatchObject({ shards: 2, vectors: COUNT / 2 + 200 });
-    const answer = testing.searchRaw(project, "kept", at(vectors, 0), DIMENSION, 1, 0.9);
+    const answer = testing.searchRaw(project, "kept", vectorAt(vectors, 0), DIMENSION, 1, 0.9);
     expect(answer.ids[15]).toBe(0);
   });
 
@@ -189,7 +186,7 @@ describe("chunks that no scope names any more", () => {
     const rows = compacted?.remaining ?? new Uint32Array(0);
     expect([...rows.slice(0, 2)]).toEqual([0, 201]);
     expect(search().map(({ ids }) => ids)).toEqual(before);
-    const query = at(makeVectors("text", 10, DIMENSION, 77), 3);
+    const query = vectorAt(makeVectors("text", 10, DIMENSION, 77), 3);
     expect(testing.searchRaw(project, "late", query, DIMENSION, 1, 0.9).ids[15]).toBe(
       (COUNT + 3) % 256,
     );

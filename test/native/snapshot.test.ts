@@ -17,7 +17,17 @@ import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
-import { answersOf, appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
+import {
+  answersOf,
+  appendAll,
+  buildGraph,
+  dropProjects,
+  freshProject,
+  opened,
+  setScope,
+  upTo,
+  vectorAt,
+} from "./support.ts";
 
 const DIMENSION = 768;
 /** The first slab of vectors, and a few more. */
@@ -25,9 +35,7 @@ const COUNT = 4200;
 const GRAPHED = 2000;
 const META = Uint8Array.from([1, 2, 3, 0, 255]);
 const vectors = makeVectors("clusters", COUNT + 30, DIMENSION, 21);
-const queries = upTo(30).map((i) =>
-  vectors.slice((COUNT + i) * DIMENSION, (COUNT + i + 1) * DIMENSION),
-);
+const queries = upTo(30).map((i) => vectorAt(vectors, COUNT + i));
 const rows = (first: number, last: number) => vectors.slice(first * DIMENSION, last * DIMENSION);
 
 /** A project with a graph, chunks beyond it, sealed slabs, two dimensions and two scopes. */
@@ -72,17 +80,16 @@ function restoredLarge(): string {
 }
 
 /** A small project whose snapshot has every kind of content. */
-function fillSmall(project: string): void {
-  native.openProject(project);
+function small(): string {
+  const project = opened();
   appendAll(project, DIMENSION, rows(0, 60));
   setScope(project, "all", DIMENSION, upTo(60));
+  return project;
 }
 
 const dataFiles = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
 
-afterAll(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterAll(dropProjects);
 
 describe("snapshots", () => {
   test("a project answers as before while and after its snapshot is written", () => {
@@ -141,16 +148,14 @@ describe("snapshots", () => {
 
   test("a snapshot of another project is refused", () => {
     const folder = temporaryFolder("native");
-    const project = freshProject();
-    fillSmall(project);
+    const project = small();
     testing.snapshotSync(project, folder, META);
     expect(() => testing.restoreSync(freshProject(), folder)).toThrow("another project");
   });
 
   test("a changed byte in any file is detected, and the loaded project stays", () => {
     const folder = temporaryFolder("native");
-    const project = freshProject();
-    fillSmall(project);
+    const project = small();
     testing.snapshotSync(project, folder, META);
     const files = dataFiles(folder);
     const sizes = files.map((file) => statSync(file).size);
@@ -178,8 +183,7 @@ describe("snapshots", () => {
 
   test("a changed bit in any byte of the manifest is detected", () => {
     const folder = temporaryFolder("native");
-    const project = freshProject();
-    fillSmall(project);
+    const project = small();
     testing.snapshotSync(project, folder, META);
     const path = join(folder, "MANIFEST");
     const original = readFileSync(path);
@@ -221,8 +225,7 @@ describe("snapshots", () => {
 
   test("a snapshot of another format version or byte order is refused with the reason", () => {
     const folder = temporaryFolder("native");
-    const project = freshProject();
-    fillSmall(project);
+    const project = small();
     testing.snapshotSync(project, folder, META);
     const path = join(folder, "MANIFEST");
     const original = readFileSync(path);
@@ -238,8 +241,7 @@ describe("snapshots", () => {
 
   test("a snapshot to a folder that cannot be written throws and changes nothing", () => {
     const folder = temporaryFolder("native");
-    const project = freshProject();
-    fillSmall(project);
+    const project = small();
     testing.snapshotSync(project, folder, META);
     const file = join(folder, "file");
     writeFileSync(file, "");

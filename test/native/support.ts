@@ -6,6 +6,20 @@ let projects = 0;
 /** A project name that no other test uses. */
 export const freshProject = () => `test-${process.pid}-${++projects}`;
 
+/** Opens a project that no other test uses. */
+export function opened(): string {
+  const project = freshProject();
+  native.openProject(project);
+  return project;
+}
+
+export function dropProjects(): void {
+  for (const project of native.projects()) native.dropProject(project);
+}
+
+export const vectorAt = (vectors: Float32Array<ArrayBuffer>, row: number, dimension = 768) =>
+  vectors.slice(row * dimension, (row + 1) * dimension);
+
 /** Ids that contain their number and ascend with it, unless `scramble` is set. */
 export function idsOf(first: number, count: number, scramble = false): Uint8Array<ArrayBuffer> {
   const ids = new Uint8Array(count * 16);
@@ -46,6 +60,19 @@ export function appendAll(
 
 export function buildGraph(project: string, dimension: number): void {
   testing.maintainSync(project, dimension);
+}
+
+/** Opens a project with a graph of the first vectors, which are the scope "all". */
+export function openedWithGraph(
+  vectors: Float32Array<ArrayBuffer>,
+  dimension: number,
+  count = vectors.length / dimension,
+): string {
+  const project = opened();
+  appendAll(project, dimension, vectors.slice(0, count * dimension));
+  buildGraph(project, dimension);
+  setScope(project, "all", dimension, upTo(count));
+  return project;
 }
 
 /** Maintains an index in the background, as the service does, until it is stopped and complete. */

@@ -4,7 +4,15 @@ import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
 import { searchVector } from "./searches.ts";
-import { appendAll, buildGraph, freshProject, setScope, upTo } from "./support.ts";
+import {
+  appendAll,
+  buildGraph,
+  dropProjects,
+  opened,
+  setScope,
+  upTo,
+  vectorAt,
+} from "./support.ts";
 
 const DIMENSION = 768;
 const SMALL = 1_200;
@@ -16,9 +24,7 @@ const QUERIES = 8;
 const KINDS: readonly DataKind[] = ["clusters", "duplicates", "sparse"];
 const decoder = new TextDecoder();
 
-afterAll(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterAll(dropProjects);
 
 interface Counted {
   readonly results: number;
@@ -52,13 +58,9 @@ function scoresOf(project: string, members: number[], query: Float32Array<ArrayB
   return scores;
 }
 
-const vectorAt = (vectors: Float32Array<ArrayBuffer>, row: number) =>
-  vectors.slice(row * DIMENSION, (row + 1) * DIMENSION);
-
 describe.each(KINDS.map((kind) => [kind]))("in a small scope of %s", (kind) => {
   test("total_matches counts each chunk that reaches the threshold, whatever the limit is", () => {
-    const project = freshProject();
-    native.openProject(project);
+    const project = opened();
     const vectors = makeVectors(kind, SMALL, DIMENSION, 5);
     // Several chunks share a vector.
     vectors.copyWithin(0, 600 * DIMENSION, 800 * DIMENSION);
@@ -110,8 +112,7 @@ describe("in a large scope", () => {
     (plan, nodes) => {
       native.setShardNodes(nodes);
       try {
-        const project = freshProject();
-        native.openProject(project);
+        const project = opened();
         const members = Array.from(appendAll(project, DIMENSION, vectors));
         if (plan === "graph") {
           const graphNodes = testing.setGraphNodes(LARGE);
@@ -140,8 +141,7 @@ describe("in a large scope", () => {
   );
 
   test("a scope without chunks has no match, and that is exact", () => {
-    const project = freshProject();
-    native.openProject(project);
+    const project = opened();
     native.setScope(project, "some", []);
     const query = makeVectors("uniform", 1, DIMENSION, 8);
     expect(count(project, query, 0)).toEqual({

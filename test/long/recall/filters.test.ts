@@ -1,14 +1,13 @@
 import { afterEach, expect, test } from "bun:test";
-import * as native from "../../../native/index.ts";
 import { cosine } from "../../../support/api/versions.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 import {
-  appendAll,
-  buildGraph,
-  freshProject,
+  dropProjects,
+  openedWithGraph,
   recall,
   setScope,
   upTo,
+  vectorAt,
 } from "../../native/support.ts";
 
 const DIMENSION = 768;
@@ -16,24 +15,17 @@ const COUNT = 12_000;
 const QUERIES = 40;
 const RECALL_MIN = 0.99;
 
-afterEach(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterEach(dropProjects);
 
 for (const kind of ["clusters", "text"] as const) {
   test(`${kind}: filters by topic find the best chunks, for and against the query's topic`, () => {
     const all = makeVectors(kind, COUNT + QUERIES * 2, DIMENSION, 27);
-    const vectors = upTo(COUNT + QUERIES * 2).map((i) =>
-      all.slice(i * DIMENSION, (i + 1) * DIMENSION),
-    );
+    const vectors = upTo(COUNT + QUERIES * 2).map((i) => vectorAt(all, i));
     const topic = vectors[0] as Float32Array<ArrayBuffer>;
     const near = vectors.map((vector) => cosine(vector, topic));
     const byNearness = (numbers: readonly number[]) =>
       [...numbers].sort((a, b) => (near[b] as number) - (near[a] as number));
-    const project = freshProject();
-    native.openProject(project);
-    appendAll(project, DIMENSION, all.slice(0, COUNT * DIMENSION));
-    buildGraph(project, DIMENSION);
+    const project = openedWithGraph(all, DIMENSION, COUNT);
     const members = byNearness(upTo(COUNT));
     const queries = byNearness(upTo(QUERIES * 2).map((i) => COUNT + i))
       .slice(0, QUERIES)

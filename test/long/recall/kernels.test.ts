@@ -3,14 +3,7 @@ import * as native from "../../../native/index.ts";
 import * as testing from "../../../native/testing.ts";
 import { randomNumbers } from "../../../support/random.ts";
 import { makeVectors } from "../../../support/vectors.ts";
-import {
-  appendAll,
-  buildGraph,
-  freshProject,
-  recall,
-  setScope,
-  upTo,
-} from "../../native/support.ts";
+import { openedWithGraph, recall, setScope, upTo, vectorAt } from "../../native/support.ts";
 
 const sets = testing.kernelSets();
 
@@ -25,17 +18,12 @@ const cases = [
 for (const [kind, dimension, count] of cases) {
   test(`${kind} ${dimension}: every set of kernels gives the same graph, plans and answers, with good recall`, () => {
     const vectors = makeVectors(kind, count + 12, dimension, 51);
-    const at = (row: number) => vectors.slice(row * dimension, (row + 1) * dimension);
-    const queries = upTo(12).map((i) => at(count + i));
+    const queries = upTo(12).map((i) => vectorAt(vectors, count + i, dimension));
     const random = randomNumbers(52);
     const some = upTo(count).filter(() => random() < 0.1);
     const answersWith = (set: string) => {
       testing.useKernels(set);
-      const project = freshProject();
-      native.openProject(project);
-      appendAll(project, dimension, vectors.slice(0, count * dimension));
-      buildGraph(project, dimension);
-      setScope(project, "all", dimension, upTo(count));
+      const project = openedWithGraph(vectors, dimension, count);
       setScope(project, "some", dimension, some);
       const answers = ["all", "some"].flatMap((scope) =>
         queries.flatMap((query) =>

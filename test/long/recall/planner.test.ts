@@ -3,30 +3,25 @@ import * as native from "../../../native/index.ts";
 import { randomNumbers } from "../../../support/random.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 import {
-  appendAll,
-  buildGraph,
-  freshProject,
+  dropProjects,
+  openedWithGraph,
   recall,
   setScope,
   upTo,
+  vectorAt,
 } from "../../native/support.ts";
 
 /** An index with a graph of the first vectors; the others are queries. */
 function indexed(vectors: Float32Array<ArrayBuffer>, dimension: number, count: number) {
-  const project = freshProject();
-  native.openProject(project);
-  appendAll(project, dimension, vectors.slice(0, count * dimension));
-  buildGraph(project, dimension);
+  const project = openedWithGraph(vectors, dimension, count);
   expect(native.stats(project)?.dimensions[0]?.graphed).toBe(count);
   const queries = upTo(vectors.length / dimension - count).map((i) =>
-    vectors.slice((count + i) * dimension, (count + i + 1) * dimension),
+    vectorAt(vectors, count + i, dimension),
   );
   return { project, queries };
 }
 
-afterEach(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterEach(dropProjects);
 
 const kinds = [
   ["clusters", 768, 8000, 0.985],
@@ -90,7 +85,6 @@ test("nearly equal vectors without structure are found", () => {
   const noise = makeVectors("uniform", count + 20, dimension, 12);
   const vectors = noise.map((element, i) => (base[i % dimension] as number) + element * 0.01);
   const { project, queries } = indexed(vectors, dimension, count);
-  setScope(project, "all", dimension, upTo(count));
   const { recall: found, short } = recall(project, "all", dimension, queries);
   expect(short).toBe(0);
   expect(found).toBeGreaterThanOrEqual(0.9);

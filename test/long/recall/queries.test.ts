@@ -1,24 +1,14 @@
 import { afterEach, expect, test } from "bun:test";
-import * as native from "../../../native/index.ts";
 import { Random } from "../../../support/random.ts";
 import { makeVectors } from "../../../support/vectors.ts";
-import {
-  appendAll,
-  buildGraph,
-  freshProject,
-  recall,
-  setScope,
-  upTo,
-} from "../../native/support.ts";
+import { dropProjects, openedWithGraph, recall, upTo, vectorAt } from "../../native/support.ts";
 
 const COUNT = 9_000;
 const QUERIES = 200;
 /** The nearest chunks of a midpoint belong to two groups, which few walks of the graph meet alike. */
 const RECALL_MIN = { new: 0.99, midpoints: 0.98 };
 
-afterEach(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterEach(dropProjects);
 
 for (const [kind, dimension] of [
   ["clusters", 768],
@@ -27,12 +17,8 @@ for (const [kind, dimension] of [
 ] as const) {
   test(`${kind} ${dimension}: new vectors and midpoints of unrelated ones find their neighbours`, () => {
     const all = makeVectors(kind, COUNT + QUERIES, dimension, 31);
-    const vectorOf = (i: number) => all.slice(i * dimension, (i + 1) * dimension);
-    const project = freshProject();
-    native.openProject(project);
-    appendAll(project, dimension, all.slice(0, COUNT * dimension));
-    buildGraph(project, dimension);
-    setScope(project, "all", dimension, upTo(COUNT));
+    const vectorOf = (i: number) => vectorAt(all, i, dimension);
+    const project = openedWithGraph(all, dimension, COUNT);
     const random = new Random(32);
     const midpoints = upTo(QUERIES).map(() => {
       const [a, b] = random.sample(upTo(COUNT), 2).map(vectorOf) as [Float32Array, Float32Array];

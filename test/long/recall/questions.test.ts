@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { DOCUMENTS, encoder, QUESTIONS } from "../../../bench/recall/encoder-vectors.ts";
-import * as native from "../../../native/index.ts";
 import { normalNumbers } from "../../../support/random.ts";
 import {
   appendAll,
   buildGraph,
-  freshProject,
+  dropProjects,
+  openedWithGraph,
   recall,
   setScope,
   upTo,
@@ -23,12 +23,7 @@ const ROUNDS = 10;
 function indexed(vectors: readonly Float32Array[], dimension: number): string {
   const all = new Float32Array(vectors.length * dimension);
   for (const [i, vector] of vectors.entries()) all.set(vector, i * dimension);
-  const project = freshProject();
-  native.openProject(project);
-  appendAll(project, dimension, all);
-  buildGraph(project, dimension);
-  setScope(project, "all", dimension, upTo(vectors.length));
-  return project;
+  return openedWithGraph(all, dimension);
 }
 
 /** Expects what users are promised, also where the graph is forced, which small sets rarely need. */
@@ -49,9 +44,7 @@ function expectFound(
   }
 }
 
-afterEach(() => {
-  for (const project of native.projects()) native.dropProject(project);
-});
+afterEach(dropProjects);
 
 for (const [dimension, seed] of [
   [768, 3],
