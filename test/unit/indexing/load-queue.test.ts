@@ -58,17 +58,6 @@ class World {
 }
 
 describe("loads that requests wait for", () => {
-  test("begin in turns of the tenants, and of each tenant in the order of the requests", async () => {
-    const world = new World();
-    const answers = world.askAll("a", INDEX_LOADS_AT_ONCE + 3);
-    answers.push(...world.askAll("b", 2), ...world.askAll("c", 1));
-    await world.endAll();
-    const inTurns = world.begun.slice(INDEX_LOADS_AT_ONCE).map((load) => load.slice(2));
-    expect(inTurns).toEqual(["a4", "b0", "c0", "a5", "b1", "a6"]);
-    expect(await Promise.all(answers)).toEqual(answers.map(() => true));
-    expect(world.queue.length).toBe(0);
-  });
-
   test("of a tenant wait for at most one load of each other tenant, whatever anybody asks for", async () => {
     const tenants = ["a", "b", "c", "d"];
     const step = fc.record({
