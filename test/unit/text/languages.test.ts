@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
-
 import { readCorpus } from "../../../bench/relevance/corpus.ts";
 import { RANKS } from "../../../bench/relevance/measure.ts";
 import { tessera } from "../../../bench/relevance/tessera.ts";
-
 
 import { documentOf } from "./documents.ts";
 

@@ -19,7 +19,6 @@ import { dataFolder } from "../../../../support/processes/embedded.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 import { PLAIN } from "../../../../support/requests.ts";
 import { until } from "../../../../support/until.ts";
-import { hostileGlobs } from "../../shared/filter/filters.ts";
 
 const DIMENSION = 768;
 
