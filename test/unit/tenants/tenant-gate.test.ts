@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { openGates } from "../../../src/http/load/gates.ts";
 import { OVERLOADED } from "../../../src/problem/problem.ts";
-import { DATABASE_PLACES_MAX, TURN_STARTS_MAX } from "../../../src/shared/limits.ts";
+import {
+  DATABASE_PLACES_MAX,
+  GATE_WAITING_MAX,
+  TURN_STARTS_MAX,
+} from "../../../src/shared/limits.ts";
 import { TenantGate } from "../../../src/tenants/tenant-gate.ts";
 
 const GREEDY = "greedy";
@@ -43,6 +47,31 @@ describe("the gate of the database", () => {
     await Promise.all(running);
     // The greedy tenant was first, and yet all of the polite one's were admitted before half of its own.
     expect(order.lastIndexOf("polite")).toBeLessThan(36);
+  });
+
+  test("too many that wait are refused at the expense of the tenant with the most", async () => {
+    const { database } = gates();
+    let refused = 0;
+    const note = (error: unknown) => {
+      expect(error).toBe(OVERLOADED);
+      refused++;
+    };
+    const places = DATABASE_PLACES_MAX / 2;
+    const enter = async (tenant: string) => database.enter(tenant);
+    for (let i = 0; i < places + GATE_WAITING_MAX + 10; i++) {
+      enter(GREEDY).catch(note);
+    }
+    await turn();
+    expect(refused).toBe(10);
+    let isRefused = false;
+    for (let i = 0; i < places; i++) {
+      enter("polite").catch(() => {
+        isRefused = true;
+      });
+    }
+    await turn();
+    expect(isRefused).toBeFalse();
+    expect(refused).toBeGreaterThan(10);
   });
 });
 
