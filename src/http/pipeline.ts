@@ -250,8 +250,8 @@ async function answer(call: Incoming): Promise<Response> {
   const { operation, validators, context, requestId } = call;
   try {
     const response = await perform(call);
-    if (validators.isWrite && response.ok)
-      setChange(response.headers, await context.changes.token());
+    // What is refused is thrown.
+    if (validators.isWrite) setChange(response.headers, await context.changes.token());
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
     context.unsent.hold(response, call.principal?.userId ?? "");
