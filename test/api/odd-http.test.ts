@@ -153,8 +153,8 @@ const REFUSED: Record<string, Case> = {
     [get("/livez HTTP/1.1", HOST, `X-A: ${"a".repeat(17_000)}`)],
     431,
   ),
-  "with 300 headers": closed(
-    [get("/livez HTTP/1.1", HOST, ...Array.from({ length: 300 }, (_, i) => `X-${i}: a`))],
+  "with 199 headers": closed(
+    [get("/livez HTTP/1.1", HOST, ...Array.from({ length: 198 }, (_, i) => `X-${i}: a`))],
     431,
   ),
   "with a target above 16 kB": closed([get(`/${"a".repeat(17_000)} HTTP/1.1`, HOST)], 431),
