@@ -86,6 +86,10 @@ export class ApiKeyVerifier {
     this.#byPrefix.clear();
   }
 
+  expire(): void {
+    this.#verified.expire();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();

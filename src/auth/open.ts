@@ -9,6 +9,8 @@ import { createJwtVerifier } from "./jwt.ts";
 /** A cache of what callers have access to. */
 export interface Clearable {
   clear(): void;
+  /** Has all entries read again before their next use, and keeps them for an outage. */
+  expire(): void;
 }
 
 interface OpenedAuth {
@@ -42,9 +44,12 @@ export async function openAuth(
     if (payload.startsWith("key:")) keys.drop(payload.slice("key:".length));
     else for (const cache of caches) cache.clear();
   };
-  // A new connection may have missed changes, so it clears every cache. Nothing waits for the first
-  // one, because the database may stop answering at any time.
-  const listening = sql.listen(CHANNEL, onChange, forgetAccess).catch((err: unknown) => {
+  // A new connection may have missed changes. The database may stop answering again at any time, so what was read
+  // before stays in use then, and nothing waits for the first connection.
+  const expireAccess = () => {
+    for (const cache of [keys, ...caches]) cache.expire();
+  };
+  const listening = sql.listen(CHANNEL, onChange, expireAccess).catch((err: unknown) => {
     log.warn({ err }, "cannot listen for changes of access; they take effect within a second");
     return undefined;
   });

@@ -53,6 +53,10 @@ export class QueryEmbedder {
     this.#projects.clear();
   }
 
+  expire(): void {
+    this.#projects.expire();
+  }
+
   /**
    * Embeds a query. Throws EmbedderAway when the embedder is not configured, or does not answer in time,
    * and `embedder-mismatch` when the chunks were embedded by another model than it has now.

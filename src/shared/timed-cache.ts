@@ -11,6 +11,8 @@ interface Entry<V> {
   /** When the load began: the TTL counts from the time that the query could see. */
   readAt: number;
   refreshing: boolean;
+  /** False once it may have changed without a notification. */
+  isCurrent: boolean;
 }
 
 /** The hits and misses of a cache. The cache counts, others read. */
@@ -67,7 +69,7 @@ export class TimedCache<V> {
     const entry = this.#entries.get(key);
     const { ttlMs, refreshMs, counts } = this.#options;
     const age = entry === undefined ? 0 : performance.now() - entry.readAt;
-    if (entry === undefined || age > ttlMs) {
+    if (entry === undefined || !entry.isCurrent || age > ttlMs) {
       counts.misses++;
       return entry === undefined ? this.#load(key, load) : this.#reload(key, load);
     }
@@ -91,6 +93,13 @@ export class TimedCache<V> {
     this.#generation++;
     this.#entries.clear();
     this.#loading.clear();
+  }
+
+  /** Has every entry loaded again before its next use. While that fails because of an outage, the entries are used. */
+  expire(): void {
+    this.#generation++;
+    this.#loading.clear();
+    for (const entry of this.#entries.values()) entry.isCurrent = false;
   }
 
   /** Loads an expired entry again, and falls back on it during an outage. */
@@ -117,7 +126,9 @@ export class TimedCache<V> {
     const generation = this.#generation;
     const value = load()
       .then((value) => {
-        if (generation === this.#generation) this.#store(key, { value, readAt, refreshing: false });
+        if (generation === this.#generation) {
+          this.#store(key, { value, readAt, refreshing: false, isCurrent: true });
+        }
         return value;
       })
       .finally(() => {

@@ -106,4 +106,8 @@ export class ScopeResolver {
   clear(): void {
     this.#cache.clear();
   }
+
+  expire(): void {
+    this.#cache.expire();
+  }
 }

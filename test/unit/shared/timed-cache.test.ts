@@ -52,6 +52,24 @@ describe("TimedCache", () => {
     expect(cache.get("a", async () => 4)).toBe(3);
   });
 
+  test("after it has expired, every value is loaded again, and used while that fails in an outage", async () => {
+    const outage = new Error("no answer");
+    const cache = new TimedCache<number>({ graceMs: 300, isOutage: (error) => error === outage });
+    await cache.get("a", async () => 1);
+    const slow = later<number>();
+    const loading = cache.get("b", () => slow.promise);
+    cache.expire();
+    slow.resolve(1);
+    await loading;
+    expect(await cache.get("b", async () => 2)).toBe(2);
+    const fails = () => cache.get("a", () => Promise.reject(outage));
+    expect(await fails()).toBe(1);
+    expect(await cache.get("a", async () => 2)).toBe(2);
+    cache.expire();
+    await advance(301);
+    await expect(fails()).rejects.toBe(outage);
+  });
+
   test("a key that is dropped while it loads is not cached", async () => {
     const cache = new TimedCache<number>();
     const slow = later<number>();
