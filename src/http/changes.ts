@@ -57,13 +57,19 @@ export function headersOf(operation: Operation): Readonly<Record<string, Respons
   return { ...operation.responseHeaders, ...(isWrite(operation) ? changeHeader : {}) };
 }
 
+/** The number of a change in the log, and when it was written: a log that was set back may have the number again. */
+export interface ChangePosition {
+  readonly seq: number;
+  readonly at: string;
+}
+
 /** What a read waits for. */
 export interface ChangeWait {
   readonly principal: Principal;
   /** The project, as the caller names it. */
   readonly reference: string;
   /** The position of the change, which `positionOf` returned. */
-  readonly position: number;
+  readonly position: ChangePosition;
   readonly read: NonNullable<Operation["reads"]>;
   readonly request: Request;
 }
@@ -73,7 +79,7 @@ export interface Changes {
   /** The token of everything that is committed; undefined when the database does not answer. */
   token(): Promise<string | undefined>;
   /** The position of a token's change. Throws `validation-failed` for a token of another service. */
-  positionOf(token: string): number;
+  positionOf(token: string): ChangePosition;
   /** Waits until the index has the change. Throws `index-behind`, `overloaded`, `project-not-found`. */
   wait(wait: ChangeWait): Promise<void>;
 }

@@ -17,7 +17,7 @@ async function newProject(): Promise<string> {
 }
 
 const signer = await openCursorSigner(api.sql);
-const positionOf = (token: string) => signer.open("change", token) as number;
+const positionOf = (token: string) => (signer.open("change", token) as [number])[0];
 const tokenOf = ({ headers }: Answer) => headers.get("x-change") as string;
 const put = (project: string, path: string, body: string) =>
   api.send("PUT", `${project}/files/${encodeURIComponent(path)}`, {
@@ -176,7 +176,7 @@ describe("a read with min_change", () => {
       new CursorSigner(new Uint8Array(32)).seal("change", 1),
       signer.seal("files", 1),
       signer.seal("change", "1"),
-      signer.seal("change", Number.MAX_SAFE_INTEGER),
+      signer.seal("change", [Number.MAX_SAFE_INTEGER, "2026-01-01 00:00:00+00"]),
     ];
     for (const [name, read] of Object.entries(READS)) {
       if (name === "searchRelease") continue;

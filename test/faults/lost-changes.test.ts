@@ -58,3 +58,36 @@ test("after a database has lost its last commits and others took their place, se
   });
   await untilFound([ids[0] as string]);
 });
+
+test("a change that a fail-over has lost is no longer waited for, and nothing claims to lack it", async () => {
+  const api = await startApi();
+  const { sql, url } = api;
+  await untilReady(url);
+  const member = await api.user();
+  const project = await api.project(member);
+  await addEnvironment(sql, project);
+  const put = async (path: string) => {
+    const answer = await api.send("PUT", `/projects/${project.slug}/files/${path}`, {
+      ...{ as: member, body: "# A", headers: { "content-type": "text/markdown" } },
+    });
+    return answer.headers.get("x-change");
+  };
+  await put("a.md");
+  const change = await put("b.md");
+  const lookup = (query = "") =>
+    api.send("POST", `/projects/${project.slug}/knowledge/lookup${query}`, {
+      ...{ as: member, json: { query: "absent" } },
+    });
+  expect((await lookup(`?min_change=${change}`)).status).toBe(200);
+  await sql`DELETE FROM change_log WHERE seq = (SELECT max(seq) FROM change_log)`;
+  const refused = await lookup(`?min_change=${change}`);
+  expect([refused.status, refused.body.errors[0].field]).toEqual([400, "min_change"]);
+  await untilPasses("the index is that of the log", async () =>
+    expect((await lookup()).headers.get("x-index-behind")).toBeNull(),
+  );
+  // Another change gets the number of the lost one.
+  await sql`
+    SELECT setval(pg_get_serial_sequence('change_log', 'seq'), (SELECT max(seq) FROM change_log))`;
+  await sql`SELECT append_change(${project.id}, 'rebuild', ${project.id})`;
+  expect((await lookup(`?min_change=${change}`)).status).toBe(400);
+});

@@ -2,8 +2,9 @@ import { findProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { AwaitedEmbeddings } from "../../embeddings/queue/awaited.ts";
 import type { Engine, IndexRead } from "../../engine/engine.ts";
-import type { Changes, ChangeWait } from "../../http/changes.ts";
+import type { ChangePosition, Changes, ChangeWait } from "../../http/changes.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
+import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { untilShown } from "../../indexing/changes/visibility.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { CHANGE_WAIT_MAX_MS } from "../../shared/limits.ts";
@@ -16,7 +17,8 @@ const BINDING = "change";
 
 interface Wait {
   readonly projectId: string;
-  readonly position: number;
+  /** The number of the change in the log. */
+  readonly seq: number;
   /** The time at which the wait is over. */
   readonly deadline: number;
   readonly signal: AbortSignal;
@@ -26,14 +28,13 @@ const unknownToken = () =>
   invalid([{ field: "min_change", message: "must be the X-Change of an answer of this service" }]);
 
 /**
- * A change is a position in the change log, and its token that position, sealed. A write is answered with
- * what is the last position after its commit, so the token also covers what others have committed before.
+ * A change is a position in the change log, a number and its time, and its token is that, sealed. A write is answered
+ * with what is the last position after its commit, so the token also covers what others have committed before.
  */
 export class ChangeGate implements Changes {
   readonly #places = new TenantGate({ places: CHANGE_WAITS_MAX });
   readonly #embeddings: AwaitedEmbeddings;
-  /** The newest position that the log is known to have. */
-  #newest = 0;
+  readonly #log: ChangeLog;
 
   constructor(
     private readonly sql: Sql,
@@ -41,14 +42,17 @@ export class ChangeGate implements Changes {
     private readonly engine: Pick<Engine, "noteChange" | "whenApplied">,
   ) {
     this.#embeddings = new AwaitedEmbeddings(sql);
+    this.#log = new ChangeLog(sql);
   }
 
   async token(): Promise<string | undefined> {
-    const position = await this.#readNewest().catch(() => undefined);
-    return position === undefined ? undefined : this.cursors.seal(BINDING, position);
+    const newest = await this.#log.newest().catch(() => undefined);
+    if (newest === undefined) return undefined;
+    this.engine.noteChange(newest.seq);
+    return this.cursors.seal(BINDING, [newest.seq, newest.at]);
   }
 
-  positionOf(token: string): number {
+  positionOf(token: string): ChangePosition {
     let position: unknown;
     try {
       position = this.cursors.open(BINDING, token);
@@ -56,8 +60,9 @@ export class ChangeGate implements Changes {
       if (error instanceof Problem && error.slug === "invalid-cursor") throw unknownToken();
       throw error;
     }
-    if (typeof position !== "number") throw unknownToken();
-    return position;
+    if (!Array.isArray(position)) throw unknownToken();
+    const [seq, at] = position;
+    return { seq, at };
   }
 
   wait(asked: ChangeWait): Promise<void> {
@@ -66,37 +71,30 @@ export class ChangeGate implements Changes {
 
   async #wait({ principal, reference, position, read, request }: ChangeWait): Promise<void> {
     const projectId = await findProject(this.sql, principal, reference);
-    // A backup that was restored has lost changes, and what is not in the log never comes.
-    if (position > this.#newest && position > (await this.#readNewest())) throw unknownToken();
+    // A backup that was restored, or a standby that took over, has lost changes. They never come.
+    if ((await this.#log.checkAnchor(position)) === "mismatch") throw unknownToken();
+    const { seq } = position;
+    this.engine.noteChange(seq);
     const { signal } = request;
     const deadline = performance.now() + CHANGE_WAIT_MAX_MS;
-    const wait = { projectId, position, deadline, signal };
+    const wait = { projectId, seq, deadline, signal };
     const isThere = await (read === "reports" ? this.#reported(wait) : this.#applied(wait, read));
     if (!isThere) throw new Problem("index-behind");
   }
 
-  #reported({ projectId, position, deadline, signal }: Wait): Promise<boolean> {
+  #reported({ projectId, seq, deadline, signal }: Wait): Promise<boolean> {
     const timeoutMs = deadline - performance.now();
-    return untilShown(this.sql, { projects: [projectId], position, timeoutMs, signal });
+    return untilShown(this.sql, { projects: [projectId], position: seq, timeoutMs, signal });
   }
 
   /** The vectors of a text are a change of their own, which the project's embedder makes after the other. */
   async #applied(wait: Wait, read: IndexRead): Promise<boolean> {
-    const { projectId, position, deadline, signal } = wait;
+    const { projectId, seq, deadline, signal } = wait;
     const embedded =
       read === "vectors" ? await this.#embeddings.position(projectId, deadline, signal) : 0;
     if (embedded === undefined) return false;
     const timeoutMs = Math.max(0, deadline - performance.now());
-    const change = { projectId, seq: Math.max(position, embedded), timeoutMs, signal };
+    const change = { projectId, seq: Math.max(seq, embedded), timeoutMs, signal };
     return await this.engine.whenApplied(change, read);
-  }
-
-  async #readNewest(): Promise<number> {
-    const [row] = await this.sql<{ seq: number }[]>`
-      SELECT coalesce(max(seq), 0)::float8 AS seq FROM change_log`;
-    const { seq = 0 } = row ?? {};
-    this.#newest = Math.max(this.#newest, seq);
-    this.engine.noteChange(seq);
-    return seq;
   }
 }

@@ -3,6 +3,8 @@ export interface Progress {
   readonly type: "progress";
   /** The last change that was handed to the projects. */
   readonly reached: number;
+  /** How often the log has been read to its end. */
+  readonly ends: number;
   /** Projects whose oldest waiting change may be another now, with that change; 0 while one is being loaded. */
   readonly pending: ReadonlyArray<readonly [projectId: string, seq: number | undefined]>;
 }
@@ -34,6 +36,9 @@ export class AppliedChanges {
   /** The newest change that this process knows of, since when, and since when it has one that the thread has not read. */
   #newest = { seq: 0, since: 0 };
   #unreadSince = 0;
+  #ends = 0;
+  /** The end of the log is read this often before it certainly was after `#newest` became known. */
+  #lostAfterEnds = 0;
   /** The oldest change of each project that searches do not see. */
   readonly #pending = new Map<string, Pending>();
   readonly #waiting = new Map<string, Set<Waiting>>();
@@ -41,10 +46,13 @@ export class AppliedChanges {
   /** @param isLoaded true for a project in memory; any other is read from the database as it is by then */
   constructor(private readonly isLoaded: (projectId: string) => boolean) {}
 
-  receive({ reached, pending }: Progress): void {
+  receive({ reached, ends, pending }: Progress): void {
     this.#reached = reached;
+    this.#ends = ends;
     const now = performance.now();
-    if (reached > this.#newest.seq) this.#newest = { seq: reached, since: now };
+    // A log that ends before the newest change has lost it: another server has taken over.
+    const isLost = ends >= this.#lostAfterEnds;
+    if (reached > this.#newest.seq || isLost) this.#newest = { seq: reached, since: now };
     for (const [id, seq] of pending) {
       if (seq === undefined) this.#pending.delete(id);
       else if (this.#pending.get(id)?.seq !== seq) this.#pending.set(id, { seq, since: now });
@@ -55,6 +63,8 @@ export class AppliedChanges {
   /** Nothing is known any more: the thread has ended, and the next one tells it again. */
   clear(): void {
     this.#reached = -1;
+    this.#ends = 0;
+    this.#lostAfterEnds = 2;
     this.#pending.clear();
   }
 
@@ -64,6 +74,8 @@ export class AppliedChanges {
     const since = performance.now();
     if (this.#newest.seq <= this.#reached) this.#unreadSince = since;
     this.#newest = { seq, since };
+    // One reading may have begun before.
+    this.#lostAfterEnds = this.#ends + 2;
   }
 
   /** The newest change that this process knows of, and since when. */

@@ -8,7 +8,7 @@ interface FollowerEvents {
   apply(change: Change): void;
   /** Changes were missed. Resolves when everything that may have changed is noted. */
   missed(): Promise<void>;
-  /** All changes up to this one were applied. */
+  /** All changes up to this one were applied, or the log was read to its end again. */
   reached?(seq: number): void;
 }
 
@@ -19,6 +19,8 @@ interface FollowerEvents {
 export class Follower {
   /** The last entry that was applied. */
   reached: Anchor;
+  /** How often the log has been read to its end. */
+  ends = 0;
   #wake: () => void = () => {};
   #woken = false;
   #stopped = false;
@@ -81,7 +83,8 @@ export class Follower {
       if (changes === null) await this.#startOver();
       for (const change of changes ?? []) this.events.apply(change);
       const last = changes?.at(-1);
-      if (last !== undefined) this.#reach({ seq: last.seq, at: last.at });
+      if (changes?.length === 0) this.ends++;
+      if (changes !== null) this.#reach(last === undefined ? this.reached : last);
       if (this.#failing) this.log.info("the change log can be read again");
       this.#failing = false;
       return changes === null || changes.length >= CHANGE_BATCH_MAX;
@@ -102,9 +105,9 @@ export class Follower {
     this.#reach(newest);
   }
 
-  #reach(anchor: Anchor): void {
-    this.reached = anchor;
-    this.events.reached?.(anchor.seq);
+  #reach({ seq, at }: Anchor): void {
+    this.reached = { seq, at };
+    this.events.reached?.(seq);
   }
 
   /** Waits for a notification, or for the next poll. */

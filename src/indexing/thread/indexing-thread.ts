@@ -119,6 +119,7 @@ export class IndexingThread {
     const projects = new LoadedProjects(context, events, memoryBudget);
     const progress = new ProgressReporter(post, {
       reached: () => follower.reached.seq,
+      ends: () => follower.ends,
       oldestPending: (projectId) => projects.oldestPending(projectId),
     });
     const mayPreload = (projectId: string) => {

@@ -3,6 +3,7 @@ import type { Progress } from "../changes/applied-changes.ts";
 interface Position {
   /** The last change that was handed to the projects. */
   reached(): number;
+  ends(): number;
   /** The oldest change that searches of a project do not see; undefined when there is none. */
   oldestPending(projectId: string): number | undefined;
 }
@@ -29,6 +30,7 @@ export class ProgressReporter {
     this.#isDue = false;
     const pending = [...this.#changed].map((id) => [id, this.position.oldestPending(id)] as const);
     this.#changed.clear();
-    this.post({ type: "progress", reached: this.position.reached(), pending });
+    const { position } = this;
+    this.post({ type: "progress", reached: position.reached(), ends: position.ends(), pending });
   }
 }
