@@ -5,7 +5,6 @@ import type { FailpointTrigger } from "../../src/shared/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { lockTable } from "../../support/open-transaction.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
@@ -36,12 +35,12 @@ async function crashAt(
   expect(await crashing.server.exited).toBe(KILLED);
 }
 
-const headersOf = (webhook: TestWebhook, key: string | null) => ({
+const headersOf = (webhook: TestWebhook, key: string) => ({
   ...{ ...webhook.headers, "content-type": "application/json" },
-  ...(key === null ? {} : { "idempotency-key": key }),
+  "idempotency-key": key,
 });
 
-const deliver = (webhook: TestWebhook, key: string | null, json: unknown = { key }) =>
+const deliver = (webhook: TestWebhook, key: string, json: unknown = { key }) =>
   healthy.send("POST", webhook.path, { headers: headersOf(webhook, key), json });
 
 /** Retries until the lease of the killed process has expired, and returns the last answer. */
@@ -97,31 +96,4 @@ export async function answerKilledAt(point: Moment): Promise<void> {
   expect(row).toEqual({ status: "submitted", answers: 1 });
   const other = await healthy.post(request.path, { values: { note: "b" } }, member);
   expect(other.body.idempotency.state).toBe("payload_mismatch");
-}
-
-/** Deliveries with and without a key are not stored in part when their process dies while a statement runs. */
-export async function deliveriesKilledInStatement(): Promise<void> {
-  const sendings = [];
-  const runs = await lockTable(sql, "runs");
-  const crashing = await startBeside();
-  for (const key of [randomUUID(), null]) {
-    const webhook = await addWebhook(sql, project);
-    const headers = headersOf(webhook, key);
-    const sent = fetch(`${crashing.url}${webhook.path}`, { method: "POST", headers, body: "1" });
-    sendings.push({ key, webhook, sent });
-  }
-  await runs.awaitedBy(2);
-  crashing.server.kill("SIGKILL");
-  const outcomes = await Promise.allSettled(sendings.map(({ sent }) => sent));
-  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  await runs.commit();
-  for (const { key, webhook } of sendings) {
-    const last = await retry(() => deliver(webhook, key, 1));
-    expect(last.status).toBe(200);
-    const { events, messages, runs: runCount } = await storedRows(sql, webhook);
-    expect([messages, runCount]).toEqual([events, events]);
-    // Without a key, the retry is stored again even if the first was stored.
-    expect(events).toBeLessThanOrEqual(key === null ? 2 : 1);
-  }
-  expect(await orphanRows(sql)).toBe(0);
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { startApi, type TestApi } from "../../support/api/api.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { lockTable, openTransaction } from "../../support/open-transaction.ts";
+import { lockTable } from "../../support/open-transaction.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { startRelay } from "./relay.ts";
 
@@ -98,22 +98,6 @@ describe("a slow first attempt", () => {
     expect([status, body.slug]).toEqual([503, "overloaded"]);
     expect(headers.has("retry-after")).toBe(true);
     expect((await deliver(api, webhook, key)).body.duplicate).toBe(false);
-  });
-
-  test("a second answer returns 409 in_progress while the first runs", async () => {
-    const request = await addInputRequest(sql, await addConversation(sql, member, project));
-    const first = await openTransaction(
-      sql,
-      (tx) => tx`SELECT FROM input_requests WHERE id = ${request.id} FOR UPDATE`,
-    );
-    const { status, body } = await api.post(request.path, { values: { note: "a" } }, member);
-    await first.commit();
-    expect(status).toBe(409);
-    expect(body.idempotency).toMatchObject({
-      state: "in_progress",
-      operation: "answerInputRequest",
-    });
-    expect(await answersTo(request.id)).toEqual({ status: "open", answers: 0 });
   });
 });
 

@@ -6,7 +6,6 @@ import { identityOf, isSame, readProcess } from "../../src/db/embedded/processes
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { dataFolder } from "../../support/processes/embedded.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 
@@ -82,13 +81,4 @@ export async function killServer(dataDir: string): Promise<void> {
   const pid = serverProcess(dataDir) as number;
   process.kill(pid, "SIGKILL");
   await until("the killed server has ended", () => readProcess(pid) === undefined);
-}
-
-// Most tests begin with a copy of this cluster, because creating one takes long.
-const created = dataFolder();
-await (await open(created)).close();
-
-export function folderWithCluster(folder = dataFolder()): string {
-  Bun.spawnSync(["cp", "-a", join(created, "postgres"), join(folder, "postgres")]);
-  return folder;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/db/client.ts";
 import { findBinaries } from "../../src/db/embedded/binaries.ts";
 import { locateCluster, SHARED_FOLDER } from "../../src/db/embedded/location.ts";
 import { tryOwn } from "../../src/db/embedded/ownership.ts";
@@ -9,12 +8,11 @@ import { readPidFile } from "../../src/db/embedded/pid-file.ts";
 import { readProcess } from "../../src/db/embedded/processes.ts";
 import { serverUrl } from "../../src/db/embedded/server.ts";
 import { accepts, socketPath } from "../../src/db/embedded/socket.ts";
-import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { folderWithCluster } from "../../support/processes/own-postgres.ts";
-import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
+import { open, otherUser, query } from "./embedded-clusters.ts";
 
 const IS_ROOT = process.getuid?.() === 0;
 /** The length of a path that no socket can have. */
@@ -22,23 +20,11 @@ const LONG_NAME_CHARS = 120;
 /** Gives itself the arguments that it gets, and says so. */
 const PRETENDER = '$| = 1; $0 = join("\\0", @ARGV) . "\\0" x 65536; print "ready\\n"; sleep 1000;';
 
-const open = (dataDir: string, log = (_line: string) => {}): Promise<EmbeddedDatabase> =>
-  openEmbeddedDatabase({ dataDir, log });
-
 const reasonOf = (dataDir: string) =>
   open(dataDir).then(
     () => "it opens",
     (error) => error.message,
   );
-
-async function query<Row>(url: string, text: string): Promise<Row[]> {
-  const sql = openDatabase(url, { connections: 1 });
-  try {
-    return [...(await sql.unsafe(text))] as Row[];
-  } finally {
-    await sql.end();
-  }
-}
 
 function copy(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
@@ -79,17 +65,6 @@ async function pretender(dataDir: string, options = {}): Promise<number> {
   await program.stdout.getReader().read();
   expect(readProcess(program.pid)?.commandLine).toStartWith(`${given.join("\0")}\0`);
   return program.pid;
-}
-
-/** Another process that opens a data folder, and is killed, which leaves its PostgreSQL. */
-async function leaveServer(dataDir: string): Promise<void> {
-  const program = Bun.spawn([process.execPath, "test/faults/embedded-user.ts", dataDir], {
-    ...{ cwd: PROJECT_ROOT, stdin: "pipe", stdout: "pipe", stderr: "inherit" },
-  });
-  onCleanup(() => program.kill("SIGKILL"));
-  await program.stdout.getReader().read();
-  program.kill("SIGKILL");
-  await program.exited;
 }
 
 /** Processes that have the number of an earlier server of a folder, without being that server. */
@@ -176,7 +151,8 @@ describe("a start with an embedded PostgreSQL", () => {
 
   test("ends a server that it has left, but not one that was started at another time than the file says", async () => {
     const dataDir = await folderWithCluster();
-    await leaveServer(dataDir);
+    // A killed process leaves its PostgreSQL.
+    await (await otherUser(dataDir)).kill();
     const { pid = 0, startedAt = 0 } = readPidFile(locateCluster(dataDir));
     const left = readFileSync(pidFile(dataDir), "utf8");
     for (const seconds of [-3_600, 3_600]) {

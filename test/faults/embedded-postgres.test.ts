@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dataFolder } from "../../support/processes/embedded.ts";
+import { folderWithCluster } from "../../support/processes/own-postgres.ts";
 import { until } from "../../support/until.ts";
 import {
   answerOf,
-  folderWithCluster,
   open,
   otherUser,
   processesOf,
@@ -31,7 +31,7 @@ describe("the embedded PostgreSQL", () => {
     ["nothing", ""],
     ["only zeros", "\0".repeat(64)],
   ])("starts where a power cut has left %s of the file that names its process", async (_, left) => {
-    const dataDir = folderWithCluster();
+    const dataDir = await folderWithCluster();
     writeFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), left);
     const server = await open(dataDir);
     expect(await query<{ n: number }>(server.url, "SELECT 42 AS n")).toEqual([{ n: 42 }]);
@@ -39,7 +39,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("opens no port, and no other account can reach its socket", async () => {
-    const dataDir = folderWithCluster();
+    const dataDir = await folderWithCluster();
     const server = await open(dataDir);
     const [row] = await query<{ addresses: string; folders: string }>(
       server.url,
@@ -62,7 +62,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("after its owner was killed another process owns it, and what was committed is there", async () => {
-    const dataDir = folderWithCluster();
+    const dataDir = await folderWithCluster();
     const other = await otherUser(dataDir);
     await query(other.url, "CREATE TABLE kept AS SELECT 42 AS n");
     const joined = await open(dataDir);
@@ -75,7 +75,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("text is ordered by its bytes and stored as UTF-8", async () => {
-    const server = await open(folderWithCluster());
+    const server = await open(await folderWithCluster());
     const rows = await query<{ word: string }>(
       server.url,
       "SELECT word FROM (VALUES ('a'), ('B'), ('ä'), ('z')) AS words (word) ORDER BY word",
@@ -85,7 +85,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("data of another major version is refused in one line with the remedy", async () => {
-    const dataDir = folderWithCluster();
+    const dataDir = await folderWithCluster();
     writeFileSync(join(dataDir, "postgres", "cluster", "PG_VERSION"), "17\n");
     const refusal = await open(dataDir).catch((error: Error) => error.message);
     expect(refusal).toMatch(
@@ -97,7 +97,7 @@ describe("the embedded PostgreSQL", () => {
   });
 
   test("a server that does not start is reported in one line with the cause, and leaves nothing behind", async () => {
-    const dataDir = folderWithCluster();
+    const dataDir = await folderWithCluster();
     const file = join(dataDir, "postgres", "cluster", "global", "pg_control");
     const control = readFileSync(file);
     writeFileSync(file, "");

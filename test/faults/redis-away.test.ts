@@ -17,16 +17,22 @@ needs("redis-server");
 
 const ITEMS = 30;
 const LIMIT = 7;
+/** Fewer than a page has. */
+const SMALL = 3;
 /** Rounds of requests while Redis does not answer. Only those of the first may wait for a command. */
 const ROUNDS = 20;
 const REQUESTS_PER_ROUND = 2;
+
+const UNKNOWN_CURSOR = [400, "invalid-cursor"];
 
 const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
 const api = await startApi({ env });
 const world = await TestWorld.create(api);
 await world.writeTexts(ITEMS);
-await world.agrees(api.url);
+const small = await TestWorld.create(api);
+await small.writeTexts(SMALL);
+for (const each of [world, small]) await each.agrees(api.url);
 const { member, project } = world;
 const admin = new Redis(redis.url, { retryStrategy: () => 50 });
 admin.on("error", () => {});
@@ -127,6 +133,8 @@ for (const [what, fault] of Object.entries(FAULTS)) {
     }
     // Later ones are answered without a command, or wait for the refusal of theirs only.
     expect((await unanswered()) - before).toBeLessThanOrEqual(REQUESTS_PER_ROUND);
+    // A result of one page needs no cursor.
+    expect(await small.paths(api.url, {})).toHaveLength(SMALL);
     const next = await lookUp({ cursor });
     if (fault.reads) expect([next.status, next.body.page_info.next]).toEqual([200, null]);
     else expect([next.status, next.body.slug]).toEqual([503, "dependency-unavailable"]);
@@ -140,8 +148,31 @@ for (const [what, fault] of Object.entries(FAULTS)) {
     await until("pages have a next one again", isMended);
     expect(await readiness()).toEqual({ httpStatus: 200, body: { status: "ready", reasons: {} } });
     expect(await world.paths(api.url, { limit: LIMIT })).toHaveLength(ITEMS);
+    // Only a killed one has lost the cursor.
+    const after = await lookUp({ cursor });
+    if (what === "was killed") expect([after.status, after.body.slug]).toEqual(UNKNOWN_CURSOR);
+    else expect(after.status).toBe(200);
   });
 }
+
+test("a cursor from one process works in another", async () => {
+  const other = await startApi({ beside: api, env });
+  await world.agrees(other.url);
+  const urls = [api.url, other.url];
+  for (const question of [{}, { query: "common words" }]) {
+    const paths: string[] = [];
+    let body: object | null = { ...question, limit: LIMIT };
+    for (let page = 0; body !== null; page++) {
+      const answer = await world.lookUp(urls[page % 2] as string, body);
+      expect(answer.status).toBe(200);
+      for (const item of answer.body.data) paths.push(item.path);
+      const { next } = answer.body.page_info;
+      body = next === null ? null : { cursor: next };
+    }
+    expect(paths).toEqual(await world.paths(api.url, question));
+    expect(new Set(paths).size).toBe(ITEMS);
+  }
+});
 
 describe("while Redis refuses writes", () => {
   const refusing = async <T>(work: () => Promise<T>): Promise<T> => {

@@ -1,11 +1,7 @@
 import { test } from "bun:test";
 import { FAILPOINTS } from "../../../src/shared/failpoints.ts";
 import { needs } from "../../../support/programs.ts";
-import {
-  answerKilledAt,
-  deliveriesKilledInStatement,
-  deliveryKilledAt,
-} from "../../faults/delivery-crashes.ts";
+import { answerKilledAt, deliveryKilledAt } from "../../faults/delivery-crashes.ts";
 
 needs("redis-server");
 
@@ -13,9 +9,6 @@ test.each(FAILPOINTS.filter((point) => point.startsWith("delivery.")))(
   "a delivery killed at %s is stored completely or not at all, and a retry leaves one event",
   deliveryKilledAt,
 );
-
-test("deliveries with and without a key, killed while a statement runs, are never stored in part", () =>
-  deliveriesKilledInStatement());
 
 test.each(FAILPOINTS.filter((point) => point.startsWith("answer.")))(
   "an answer killed at %s is stored completely or not at all, and a retry leaves one answer",

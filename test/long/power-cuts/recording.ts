@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { memoryFolder } from "../../../support/folders.ts";
 import { stopEmbeddedServer } from "../../../support/processes/embedded.ts";
-import { startServer, type TestServer } from "../../../support/processes/process.ts";
+import { startServer } from "../../../support/processes/process.ts";
 import { programPath } from "../../../support/programs.ts";
 import { ACKNOWLEDGEMENT, Customers } from "./customers.ts";
 import { Disk } from "./disk/disk.ts";
@@ -24,44 +24,27 @@ export interface Recording {
 /** The database of PostgreSQL, whose new files have their names once they are synced. */
 const isPostgres = (path: string) => path.includes(`/${DATA}/postgres/cluster`);
 
-/**
- * Records a service that begins with an empty disk. In every further session it has lost its indexes, and begins
- * with copies of them.
- */
-export async function record(seed: number, sessions: number, changes: number): Promise<Recording> {
+/** Records a service that begins with an empty disk. */
+export async function record(seed: number, changes: number): Promise<Recording> {
   const folder = memoryFolder("power");
   const disk = join(folder, "disk");
   mkdirSync(disk);
   onCleanup(() => stopEmbeddedServer(join(disk, DATA)));
   const customers = new Customers(seed);
-  const events: TraceEvent[] = [];
-  for (let session = 0; session < sessions; session++) {
-    const trace = join(folder, "trace");
-    await recordSession(disk, trace, session === 0, (server) => customers.change(server, changes));
-    for (const event of readTrace(trace, events.at(-1)?.call.end)) events.push(event);
-  }
-  return { folder: disk, events, customers };
-}
-
-async function recordSession(
-  disk: string,
-  trace: string,
-  isFirst: boolean,
-  work: (server: TestServer) => Promise<void>,
-): Promise<void> {
-  const lost = ["sh", "-c", `rm -r ${join(disk, DATA, "index")}; exec "$@"`, "sh"];
+  const trace = join(folder, "trace");
   const server = await startServer({
-    under: [programPath("strace"), ...straceArguments(trace), ...(isFirst ? [] : lost)],
+    under: [programPath("strace"), ...straceArguments(trace)],
     env: {
       ...{ DATA_DIR: join(disk, DATA), SNAPSHOT_URL: `file://${join(disk, COPIES)}` },
       // A demo project comes with a key.
-      ...{ DEMO: isFirst ? "on" : "off", SEARCH_WORKERS: "1", LOG_LEVEL: "error" },
+      ...{ DEMO: "on", SEARCH_WORKERS: "1", LOG_LEVEL: "error" },
     },
   });
-  await work(server);
+  await customers.change(server, changes);
   process.kill(childOf(server.pid), "SIGTERM");
   const status = await server.exited;
   if (status !== 0) throw new Error(`the service ended with ${status}: ${server.logs()}`);
+  return { folder: disk, events: [...readTrace(trace)], customers };
 }
 
 /** The process that strace has started. It keeps signals from itself. */

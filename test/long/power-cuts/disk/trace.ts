@@ -101,7 +101,7 @@ class Reader {
   readonly #folders = new Map<number, string>();
   #folder = "/";
 
-  constructor(private line: number) {}
+  private line = 0;
 
   *read(line: Buffer): Generator<TraceEvent> {
     this.line++;
@@ -154,9 +154,9 @@ class Reader {
 const absolute = (folder: string, path: string) =>
   path.startsWith("/") ? normalize(path) : join(folder, path);
 
-/** The events of a trace. `before` is the number of lines of the trace that it goes on from. */
-export function* readTrace(path: string, before = 0): Generator<TraceEvent> {
-  const reader = new Reader(before);
+/** The events of a trace. */
+export function* readTrace(path: string): Generator<TraceEvent> {
+  const reader = new Reader();
   const file = openSync(path, "r");
   try {
     let rest = Buffer.alloc(0);
