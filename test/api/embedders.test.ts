@@ -382,7 +382,7 @@ describe("a text at which an embedder fails", () => {
         request.input.some((text) => text.includes("unspeakable")) ? make() : vectorsOf(request);
       const sections = ["Before it.", "An unspeakable word.", "After it."];
       const text = sections.map((each, i) => `# Part ${i}\n\n${each}`).join("\n\n");
-      const others = Array.from({ length: 40 }, (_, i) =>
+      const others = Array.from({ length: 10 }, (_, i) =>
         file(`f${i}.md`, `# F${i}\n\nNumber ${i}.`),
       );
       await report(project, [...others, file("odd.md", text)]);
@@ -473,7 +473,7 @@ describe("files that wait for their embeddings", () => {
       return new Response("batch size is invalid", { status: 400 });
     };
     const numbered = (prefix: string) =>
-      Array.from({ length: 120 }, (_, i) => file(`${prefix}${i}.txt`, `Number ${i} of ${prefix}.`));
+      Array.from({ length: 60 }, (_, i) => file(`${prefix}${i}.txt`, `Number ${i} of ${prefix}.`));
     await report(project, numbered("a"));
     await until("no file waits", async () => (await waiting(project)) === 0);
     expect(refused).toBeGreaterThan(0);
@@ -493,7 +493,7 @@ describe("files that wait for their embeddings", () => {
       running--;
       return vectorsOf(request);
     };
-    const many = Array.from({ length: 100 }, (_, i) => file(`c${i}.txt`, `Number ${i}.`));
+    const many = Array.from({ length: 50 }, (_, i) => file(`c${i}.txt`, `Number ${i}.`));
     await report(project, many);
     await until("no file waits", async () => (await waiting(project)) === 0);
     expect([most, largest]).toEqual([1, 7]);
@@ -502,7 +502,7 @@ describe("files that wait for their embeddings", () => {
   test("are embedded once by two nodes, and by either of them", async () => {
     const project = await projectOf("model");
     const node = await startApi({ env, beside: api });
-    const texts = Array.from({ length: 200 }, (_, i) => `Twice ${i} is nice.`);
+    const texts = Array.from({ length: 100 }, (_, i) => `Twice ${i} is nice.`);
     endpoint.served.length = 0;
     await report(
       project,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { INDEX_REPORTS_CHANNEL } from "../../src/db/channels.ts";
 import { noteParkedTask } from "../../src/indexing/changes/index-state.ts";
 import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { sharedApi } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { publishTexts } from "../../support/api/versions.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -13,6 +14,12 @@ const api = await sharedApi();
 const member = await api.user();
 const project = await api.project(member);
 const path = `/projects/${project.slug}/index-state`;
+
+/** The state of a project's indexes, once all servers were asked to report theirs, which they else do every few seconds. */
+async function stateOf({ slug }: TestProject): Promise<Json> {
+  await api.sql.notify(INDEX_REPORTS_CHANNEL, "");
+  return (await api.get(`/projects/${slug}/index-state`, member)).body;
+}
 
 /** What a server reports of an index, which reported `age` seconds ago. */
 async function report(dimension: number, recall: number | null, age = 0): Promise<string> {
@@ -46,18 +53,17 @@ describe("GET /projects/{project_reference}/index-state", () => {
     // A project that is gone by now is not worth an error.
     await noteParkedTask(api.sql, randomUUID(), "ensure");
     const parked_at = expect.stringMatching(/Z$/);
-    const stateOf = async ({ id }: typeof poison) =>
-      (await api.get(`/projects/${id}/index-state`, member)).body.parked_tasks;
-    expect(await stateOf(poison)).toEqual([
+    const parkedOf = async (of: TestProject) => (await stateOf(of)).parked_tasks;
+    expect(await parkedOf(poison)).toEqual([
       { task: "ensure", failures: 2, parked_at },
       { task: "match", failures: 1, parked_at },
     ]);
-    expect(await stateOf(other)).toEqual([]);
+    expect(await parkedOf(other)).toEqual([]);
     const { stdout } = await callCommand(["doctor"], { env: { DATABASE_URL: api.databaseUrl } });
     const named = `parked tasks of ${poison.slug} +warning +ensure failed twice in a row 2 times`;
     expect(stdout).toMatch(new RegExp(named));
     await api.sql`UPDATE parked_tasks SET parked_at = now() - interval '1 day'`;
-    expect(await stateOf(poison)).toEqual([]);
+    expect(await parkedOf(poison)).toEqual([]);
   });
 
   test("no position is named while a server loads the project", async () => {
@@ -100,8 +106,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const texts = await api.project(member);
     const environment = await addEnvironment(api.sql, texts);
     await publishTexts(api.sql, texts, environment, { "a.md": "lantern" });
-    const read = async () =>
-      (await api.get(`/projects/${texts.slug}/index-state`, member)).body.data[0];
+    const read = async () => (await stateOf(texts)).data[0];
     await until("the service reports the text", async () => {
       const state = await read();
       return state?.documents === 1 && state.pending_changes === 0;
@@ -113,7 +118,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const own = await api.project(member);
     const environment = await addEnvironment(api.sql, own);
     await publishTexts(api.sql, own, environment, { "a.md": "lantern" });
-    const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
+    const read = () => stateOf(own);
     await until("the index is complete", async () => (await read()).complete);
     const whole = await read();
     expect(whole).toMatchObject({ complete: true, data: [{ complete: true, documents: 1 }] });
@@ -135,7 +140,7 @@ describe("GET /projects/{project_reference}/index-state", () => {
     const own = await api.project(member);
     const environment = await addEnvironment(api.sql, own);
     await publishTexts(api.sql, own, environment, { "a.md": "lantern" });
-    const read = async () => (await api.get(`/projects/${own.slug}/index-state`, member)).body;
+    const read = () => stateOf(own);
     await until("the index is complete", async () => (await read()).complete);
     const { last_sequence: before, last_changed_at: earlier } = await read();
     await publishTexts(api.sql, own, environment, { "b.md": "compass" });

@@ -7,14 +7,9 @@ import { versionKeyPrefixes } from "../../src/import/markdown/documents.ts";
 import { fileVersion } from "../../src/import/records/file-record.ts";
 import { textKey } from "../../src/import/records/text-key.ts";
 import { derivedId } from "../../src/shared/uuid.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import {
-  allChanged,
-  allUnchanged,
-  file,
-  importsOf,
-  PRODUCTION,
-} from "../../support/api/imports.ts";
+import { allChanged, allUnchanged, file, importsOf } from "../../support/api/imports.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 
 const api = await sharedApi();
@@ -30,7 +25,7 @@ const someText = () => `# Guide ${++texts}\n\nTrue.\n\n## More\n\nAlso true.\n`;
 
 async function projectOf(): Promise<TestProject> {
   const project = await api.project(editor);
-  await report(project, [PRODUCTION]);
+  await addEnvironment(sql, project);
   return project;
 }
 

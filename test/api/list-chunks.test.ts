@@ -122,7 +122,7 @@ describe("GET /projects/{project_reference}/chunks", () => {
         expect(new Set(seen).size).toBe(seen.length);
         expect([...staying].filter((id) => !seen.includes(id))).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

@@ -23,30 +23,39 @@ const other = await api.project(owner);
 const EMPTY = "many-0";
 for (const name of ["production", EMPTY]) await addEnvironment(sql, other, name);
 
-/** Fills every list with more than it has by default, and makes what it is ordered by the same for most of it. */
+/** Fills every list with more than it has by default, most of it with the same in all but what breaks ties. */
 async function fill(): Promise<void> {
-  const names = Array.from({ length: PAGE_DEFAULT + 1 }, (_, i) => `many-${i}`);
-  const files = names.map((path) => ({
-    ...{ record: "file", path, content: path, environments: ["production"] },
-    chunks: [{ content: path }, { content: "more" }],
-  }));
-  await importsOf(api, owner).report(project, [
-    ...names.map((name) => ({ record: "environment", name })),
-    ...files,
-    ...names.map((name) => ({ record: "release", name })),
-  ]);
+  const { id } = project;
+  const [at, many] = ["2026-01-01T00:00:00.123457Z", PAGE_DEFAULT];
+  await sql`INSERT INTO environments (id, project_id, name)
+    SELECT gen_random_uuid(), ${id}, 'many-' || i FROM generate_series(0, ${many}::integer) i`;
+  await sql`INSERT INTO releases (id, project_id, name, created_at)
+    SELECT gen_random_uuid(), ${id}, 'many-' || i, ${at} FROM generate_series(0, ${many}::integer) i`;
+  await sql`INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash)
+    SELECT gen_random_uuid(), ${owner.userId}, 'k', 'tsr_many' || i, sha256(i::text::bytea)
+    FROM generate_series(0, ${many}::integer) i`;
+  await sql`
+    WITH made AS (INSERT INTO users (id)
+      SELECT gen_random_uuid() FROM generate_series(0, ${many}::integer) RETURNING id)
+    INSERT INTO memberships (project_id, user_id, role) SELECT ${id}, id, 'member' FROM made`;
+  await sql`
+    WITH made AS (INSERT INTO projects (id, slug, name)
+      SELECT gen_random_uuid(), 'many-' || i, 'Many' FROM generate_series(0, ${many}::integer) i
+      RETURNING id)
+    INSERT INTO memberships (project_id, user_id, role) SELECT id, ${owner.userId}, 'owner' FROM made`;
+  const names = Array.from({ length: many + 1 }, (_, i) => `many-${i}`);
+  await importsOf(api, owner).report(
+    project,
+    names.map((path) => ({
+      ...{ record: "file", path, content: path, environments: ["production"] },
+      chunks: [{ content: path }, { content: "more" }],
+    })),
+  );
   const { path, headers } = await addWebhook(sql, project);
   for (const name of names) {
-    await api.project(owner);
-    await api.key(owner);
-    await api.join(await api.user(), project);
     expect((await api.send("POST", path, { headers, json: { name } })).status).toBe(200);
   }
-  await sql`UPDATE releases SET created_at = '2026-01-01T00:00:00.123457Z'
-    WHERE project_id = ${project.id}`;
-  await sql`UPDATE webhook_events SET received_at = '2026-01-01T00:00:00.123457Z'
-    WHERE project_id = ${project.id}`;
-  await sql`UPDATE users SET email = NULL WHERE id <> ${owner.userId}`;
+  await sql`UPDATE webhook_events SET received_at = ${at} WHERE project_id = ${id}`;
 }
 
 await fill();

@@ -6,7 +6,7 @@ import type { Json } from "../../support/api/openapi.ts";
 
 const api = await sharedApi();
 const owner = await api.user();
-const CHANGES = 50;
+const CHANGES = 18;
 const DIMENSION = 768;
 
 async function newProject(): Promise<string> {

@@ -87,20 +87,24 @@ async function rowsOf({ api: { sql }, demo, namesake }: World) {
 }
 
 /**
- * Runs something that names the demo by its id. It must change no row of the namesake. If it changes none of the demo
- * either, it must tell what it tells by the slug of the demo, and not what it tells of the namesake.
+ * Runs something that names the demo by its id. It must change no row of the namesake. If it reads, or changes none of
+ * the demo either, it must tell what it tells by the slug of the demo, and not what it tells of the namesake.
  */
 async function takesTheId(
   what: string,
+  isRead: boolean,
   all: World,
   run: (reference: string) => Promise<string>,
 ): Promise<void> {
   const { demo, namesake } = all;
-  const before = await rowsOf(all);
+  // Comparing all rows is most of the work.
+  const before = isRead ? undefined : await rowsOf(all);
   await run(demo.id);
-  const after = await rowsOf(all);
-  expect(after.namesake, `${what} changes another project`).toEqual(before.namesake);
-  if (!Bun.deepEquals(before.demo, after.demo)) return;
+  if (before !== undefined) {
+    const after = await rowsOf(all);
+    expect(after.namesake, `${what} changes another project`).toEqual(before.namesake);
+    if (!Bun.deepEquals(before.demo, after.demo)) return;
+  }
   // What is told of an index settles after a while.
   await until(`${what} tells the same by id and by slug`, async () => {
     const [byId, bySlug, other] = [
@@ -144,7 +148,7 @@ test("every operation on a project takes the one with the id, whatever slug anot
     };
     const what = example.operation.operationId;
     let isFirst = true;
-    await takesTheId(what, all, async (reference) => {
+    await takesTheId(what, example.method === "GET", all, async (reference) => {
       const answer = await send(reference);
       if (isFirst) expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(300);
       isFirst = false;
@@ -311,6 +315,8 @@ const COMMANDS: Readonly<Record<string, Arguments>> = {
   "projects delete": (reference) => [reference, "--yes"],
 };
 
+const READING = /^(?:export|audit|search|lookup|index status|.* list)$/;
+
 /** Commands that take a project, and need more than a service. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "models pull": "fetches a model, and then does what `embeddings rebuild` does",
@@ -332,7 +338,7 @@ describe("a command", () => {
     const env = { DATABASE_URL: all.api.databaseUrl, DATA_DIR: temporaryFolder("keys") };
     for (const [name, argumentsOf] of Object.entries(COMMANDS)) {
       let isFirst = true;
-      await takesTheId(name, all, async (reference) => {
+      await takesTheId(name, READING.test(name), all, async (reference) => {
         const args = [...name.split(" "), ...argumentsOf(reference, all)];
         const { status, stdout, stderr } = await callCommand(args, { env });
         if (isFirst) expect(status, `${name}: ${stderr}`).toBe(0);

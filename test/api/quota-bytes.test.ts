@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { type Answer, type Caller, startApi, type TestApi } from "../../support/api/api.ts";
+import { type Answer, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";
 import { addWritableProject, sendWrite, WRITES } from "./project-writes.ts";
@@ -143,8 +143,8 @@ describe("the bytes of a project", () => {
   });
 
   test("are those of the tables, exactly, after writes, changes and removals", async () => {
-    const other = await startApi();
-    const writer = await other.user();
+    const other = await sharedApi();
+    const writer = await other.user({ permissions: ["account.billing.manage"] });
     const project = await addWritableProject(other, writer, 20);
     for (const [id, recipe] of Object.entries(WRITES)) {
       if (id !== "deleteProject") await sendWrite(other, recipe(project));
@@ -213,13 +213,11 @@ test("texts that fit are embedded, although their embeddings do not", async () =
 });
 
 describe("the default for all projects of an owner", () => {
-  async function limited(files: number): Promise<{ api: TestApi; caller: Caller }> {
-    const own = await startApi({ env: { QUOTA_DEFAULT_OWNER_FILES: String(files) } });
-    return { api: own, caller: await own.user() };
-  }
+  const limited = startApi({ env: { QUOTA_DEFAULT_OWNER_FILES: "6" } });
 
   test("holds for copies and writes at the same time, and for nobody else", async () => {
-    const { api: own, caller } = await limited(6);
+    const own = await limited;
+    const caller = await own.user();
     const template = await own.project(caller);
     const { post } = importsOf(own, caller);
     const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
@@ -227,8 +225,12 @@ describe("the default for all projects of an owner", () => {
     const others = await Promise.all(Array.from({ length: 4 }, () => own.project(caller)));
     for (const project of others) await post(project, [PRODUCTION]);
     const untilNotBusy = async (send: () => Promise<Answer>): Promise<Answer> => {
-      const answer = await send();
-      return answer.status === 503 ? await untilNotBusy(send) : answer;
+      let answer: Answer | undefined;
+      await until("the service is not busy", async () => {
+        answer = await send();
+        return answer.status !== 503;
+      });
+      return answer as Answer;
     };
     const copy = () => ({ slug: `c-${randomUUID()}`, name: "Copy", templateSlug: template.slug });
     const answers = await Promise.all([
@@ -248,12 +250,13 @@ describe("the default for all projects of an owner", () => {
   });
 
   test("is not told from what others store: the answer names the limit alone", async () => {
-    const { api: own, caller } = await limited(1);
+    const own = await limited;
+    const caller = await own.user();
     const project = await own.project(caller);
     const { post } = importsOf(own, caller);
-    const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
+    const files = Array.from({ length: 7 }, (_, i) => fileOf(`${i}.md`, { content: "text" }));
     const answer = await post(project, [PRODUCTION, ...files]);
     expect(refusal(answer)).toEqual(REFUSED);
-    expect(answer.body.detail).toBe("All projects of an owner may store at most 1 files together.");
+    expect(answer.body.detail).toBe("All projects of an owner may store at most 6 files together.");
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { purgeFiles } from "../../src/api/projects/contents.ts";
+import { setQuotas } from "../../src/api/projects/quota.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -7,7 +9,6 @@ import { callCommand } from "../../support/processes/command.ts";
 const api = await sharedApi();
 const owner = await api.user();
 const { post } = importsOf(api, owner);
-const ENVIRONMENT = { record: "environment", name: "production" };
 const fileOf = (path: string, content = path, chunks = 0) => ({
   ...{ record: "file", path, environments: ["production"], content },
   chunks: Array.from({ length: chunks }, (_, i) => ({ content: `chunk ${i}` })),
@@ -18,10 +19,10 @@ const quota = async ({ slug }: TestProject, ...options: string[]) => {
   return await callCommand(args, { env: { DATABASE_URL: api.databaseUrl } });
 };
 
-async function limited(...options: string[]): Promise<TestProject> {
+async function limited(limits: Parameters<typeof setQuotas>[2]): Promise<TestProject> {
   const project = await api.project(owner);
-  await post(project, [ENVIRONMENT]);
-  expect(await quota(project, ...options)).toMatchObject({ status: 0 });
+  await addEnvironment(api.sql, project);
+  await setQuotas(api.sql, project.id, limits);
   return project;
 }
 
@@ -40,13 +41,13 @@ const refusal = ({ status, body }: Answer) => [status, body.slug, body.detail];
 
 describe("a quota of a project", () => {
   test("refuses a file that would exceed it, names it, and stores nothing", async () => {
-    for (const [option, name, fits, exceeds] of [
-      ["--files", "files", ["a.md", "12"], ["b.md", ""]],
+    for (const [name, fits, exceeds] of [
+      ["files", ["a.md", "12"], ["b.md", ""]],
       // With the chunk, which has the text again, and its metadata.
-      ["--bytes", "bytes", ["a.md", "ä"], ["a.md", "b"]],
-      ["--chunks", "chunks", ["a.md", "# A\n\ntext\n\n# B\n\ntext"], ["b.md", "c"]],
+      ["bytes", ["a.md", "ä"], ["a.md", "b"]],
+      ["chunks", ["a.md", "# A\n\ntext\n\n# B\n\ntext"], ["b.md", "c"]],
     ] as const) {
-      const project = await limited(option, { files: "1", bytes: "20", chunks: "2" }[name]);
+      const project = await limited({ [name]: { files: 1, bytes: 20, chunks: 2 }[name] });
       expect((await put(project, fits[0], fits[1])).status).toBe(201);
       const before = await stored(project);
       const [status, slug, detail] = refusal(await put(project, exceeds[0], exceeds[1]));
@@ -58,7 +59,7 @@ describe("a quota of a project", () => {
   });
 
   test("refuses an import that would exceed it as a whole, whether it is strict or not", async () => {
-    const project = await limited("--files", "2");
+    const project = await limited({ files: 2 });
     const lines = ["a.md", "b.md", "c.md"].map((path) => fileOf(path));
     for (const strict of [false, true]) {
       const answer = await post(project, lines, { strict });
@@ -74,7 +75,7 @@ describe("a quota of a project", () => {
   });
 
   test("holds when many write at the same time", async () => {
-    const project = await limited("--files", "3");
+    const project = await limited({ files: 3 });
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) => put(project, `${i}.md`, "text")),
     );
@@ -84,7 +85,7 @@ describe("a quota of a project", () => {
   });
 
   test("counts versions that no scope holds, and lets files be removed", async () => {
-    const project = await limited("--bytes", "60");
+    const project = await limited({ bytes: 60 });
     await put(project, "a.md", "12345");
     await put(project, "a.md", "67890");
     expect((await put(project, "a.md", "x")).status).toBe(409);
@@ -94,7 +95,7 @@ describe("a quota of a project", () => {
   });
 
   test("is exact after files were deleted or stored without it", async () => {
-    const project = await limited("--files", "3");
+    const project = await limited({ files: 3 });
     const { id } = project;
     for (const path of ["a.md", "b.md", "c.md"]) await put(project, path, "text");
     const attempt = async (path: string) => (await put(project, path, "text")).status;
@@ -102,13 +103,13 @@ describe("a quota of a project", () => {
     await purgeFiles(api.sql, id, ["a.md"]);
     expect([await attempt("d.md"), await attempt("e.md")]).toEqual([201, 409]);
 
-    await quota(project, "--files", "none");
+    await setQuotas(api.sql, id, { files: "none" });
     await put(project, "e.md", "text");
-    await quota(project, "--files", "5");
+    await setQuotas(api.sql, id, { files: 5 });
     expect([await attempt("f.md"), await attempt("g.md")]).toEqual([201, 409]);
 
     // One statement and one transaction may add several files.
-    await quota(project, "--files", "7");
+    await setQuotas(api.sql, id, { files: 7 });
     const lines = ["h.md", "i.md", "j.md"].map((path) => fileOf(path));
     expect((await post(project, lines)).status).toBe(409);
     expect((await post(project, lines.slice(1))).status).toBe(200);
@@ -116,7 +117,7 @@ describe("a quota of a project", () => {
   });
 
   test("is printed and ended by the command that sets it, and does not touch what is stored", async () => {
-    const project = await limited("--files", "5", "--chunks", "9");
+    const project = await limited({ files: 5, chunks: 9 });
     await post(project, [fileOf("a.md", "ä", 2), fileOf("b.md")]);
     const lines = async (...options: string[]) =>
       (await quota(project, "--json", ...options)).stdout.trim().split("\n");
@@ -135,7 +136,7 @@ describe("a quota of a project", () => {
   });
 });
 
-const project = await limited("--files", "7");
+const project = await limited({ files: 7 });
 const path = `/projects/${project.slug}/quotas`;
 
 describe("GET /projects/{project_reference}/quotas", () => {

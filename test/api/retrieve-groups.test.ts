@@ -222,14 +222,24 @@ describe("group_by", () => {
   });
 });
 
+const similarities = new Map<Float32Array, Map<Float32Array, number>>();
+/** The cosine of two vectors, which is computed once for both orders of them. */
+function similarity(a: Float32Array, b: Float32Array): number {
+  const known = similarities.get(a)?.get(b) ?? similarities.get(b)?.get(a);
+  if (known !== undefined) return known;
+  const cosine = cosineOf(a, b);
+  similarities.set(a, (similarities.get(a) ?? new Map()).set(b, cosine));
+  return cosine;
+}
+
 /** The order of chunks by maximal marginal relevance. */
 function diverse(chunks: readonly TestChunk[], diversity: number): string[] {
   const chosen: TestChunk[] = [];
-  const cosine = ({ vector }: TestChunk) => cosineOf(vector, centre);
+  const cosine = ({ vector }: TestChunk) => similarity(vector, centre);
   // Equal values stay in the order of their scores.
   const open = new Set(chunks.toSorted((a, b) => cosine(b) - cosine(a)));
   const value = (chunk: TestChunk) => {
-    const nearest = Math.max(...chosen.map((each) => cosineOf(each.vector, chunk.vector)));
+    const nearest = Math.max(...chosen.map((each) => similarity(each.vector, chunk.vector)));
     const repeated = chosen.length === 0 ? 0 : nearest;
     return (1 - diversity) * cosine(chunk) - diversity * repeated;
   };

@@ -143,7 +143,7 @@ describe("POST /projects/{project_reference}/environments/{environmentName}/sear
           else expect(body.total_matches).toBeGreaterThanOrEqual(wanted.length);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

@@ -151,7 +151,7 @@ describe("an invalid body", () => {
         expect([200, 400]).toContain(status);
         if (!parses) expect(status).toBe(400);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 });

@@ -16,7 +16,7 @@ const { sql } = api;
 const owner = await api.user({ permissions: ["account.billing.manage"] });
 
 /** Projects that are deleted while expected write to them. */
-const STORMS = 5;
+const STORMS = 2;
 /** Deletions begin within this time of the writes. */
 const STORM_MS = 40;
 
@@ -121,7 +121,7 @@ test("writes beside the deletion of their project are answered with success or a
   const seen: string[] = [];
   const expected = new Set([200, 201, 204, 401, 404, 409]);
   for (let round = 0; round < STORMS; round++) {
-    const project = await addWritableProject(api, owner, 1 + (round % 3) * 40);
+    const project = await addWritableProject(api, owner, 1 + round * 40);
     const removals: number[] = [];
     const send = async ([id, recipe]: (typeof all)[number]) => {
       await Bun.sleep(random() * STORM_MS);

@@ -141,7 +141,7 @@ describe("opaque JSON", () => {
         expect(status, text).toBe(200);
         expect(text).toContain(`"payload":${document}}`);
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
 });
