@@ -315,6 +315,7 @@ const COMMANDS: Readonly<Record<string, Arguments>> = {
   "projects delete": (reference) => [reference, "--yes"],
 };
 
+/** Commands that change nothing. */
 const READING = /^(?:export|audit|search|lookup|index status|.* list)$/;
 
 /** Commands that take a project, and need more than a service. */
