@@ -254,16 +254,6 @@ describe("an import of every record kind", () => {
     expect(await idsOf(cli)).toHaveLength(7);
   });
 
-  test("updates the fields that a record gives and keeps the others", async () => {
-    await cli.import([ADA, { ...DOCS, description: "kept", features: ["kept"] }]);
-    const result = await cli.import([{ ...DOCS, name: "Renamed", config: { a: 1 } }]);
-    expect(result.status).toBe(0);
-    const [project] = await cli.sql`SELECT name, description, features, config FROM projects`;
-    expect(project).toEqual({
-      ...{ name: "Renamed", description: "kept", features: ["kept"], config: { a: 1 } },
-    });
-  });
-
   test("does not reopen an input request that has been answered", async () => {
     const records = everyKind();
     await cli.import(records);
@@ -513,16 +503,6 @@ describe("an invalid line", () => {
     expect(Object.keys(imported)).toHaveLength(rejected.length);
     const [rows] = await cli.sql`SELECT count(*)::integer AS count FROM files`;
     expect(rows?.["count"]).toBe(rejected.length);
-  });
-
-  test("makes a strict import change nothing", async () => {
-    const before = await dump(cli.sql);
-    const path = cli.file([...FRAME, file("a.md", { releases: ["v1"] }), { record: "nope" }]);
-    const result = await cli.run(["import", "--strict", path]);
-    expect(result.status).toBe(1);
-    expect(result.stderr).toStartWith(`${path}:5: record: "nope" is not a known kind`);
-    expect(result.stdout).toContain("nothing imported");
-    expect(await dump(cli.sql)).toEqual(before);
   });
 
   test("may refer to a record on a later line", async () => {

@@ -64,18 +64,6 @@ describe("the sources of an import", () => {
     expect(result.stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("can contain invalid UTF-8, which only affects its line", async () => {
-    const path = cli.file([]);
-    const bad = Buffer.from([0x22, 0xff, 0xc0, 0x22, 0x0a]);
-    await Bun.write(
-      path,
-      Buffer.concat([Buffer.from(ndjson(FRAME)), bad, Buffer.from(ndjson(FILES))]),
-    );
-    const result = await cli.run(["import", path]);
-    expect(result.stderr).toBe(`${path}:4: is not valid UTF-8 at byte 1\n`);
-    expect(await imported()).toBe(FILES.length);
-  });
-
   test("can be damaged: the readable part is imported and the position is reported", async () => {
     const path = join(temporaryFolder("damaged"), "cut.ndjson.gz");
     const whole = gzipSync(ndjson([...FRAME, ...FILES]));

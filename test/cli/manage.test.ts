@@ -118,18 +118,6 @@ describe("members", () => {
     const created = ["members", "add", "new@example.com", "--project", "docs", "--create"];
     expect((await cli.run(created)).stderr).toContain("is now member of docs");
   });
-
-  test("the only owner stays the owner", async () => {
-    await cli.import([...FRAME, GRACE]);
-    const remove = ["members", "remove", "ada@example.com", "--project", "docs", "--yes"];
-    const refused = await cli.run(remove);
-    expect(refused.status).toBe(1);
-    expect(refused.stderr).toContain("the only owner");
-    const demoted = ["members", "add", "ada@example.com", "--project", "docs", "--role", "editor"];
-    expect((await cli.run(demoted)).stderr).toContain("the only owner");
-    await cli.run(["members", "add", "grace@example.com", "--project", "docs", "--role", "owner"]);
-    expect((await cli.run(remove)).status).toBe(0);
-  });
 });
 
 describe("projects", () => {

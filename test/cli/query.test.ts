@@ -267,26 +267,4 @@ describe("an import of Markdown", () => {
     const again = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
     expect(again.stderr).toBe("");
   });
-
-  test("belongs to the user of the first key, unless an owner is named", async () => {
-    const owners = async (slug: string) => {
-      const { stdout } = await run("members", "list", "--project", slug, "--json");
-      return JSON.parse(stdout).email;
-    };
-    // The first import of this database has made the first key, for its own owner.
-    expect(await owners("handbook")).toBe("owner@localhost");
-    expect(await owners("own")).toBe("owner@localhost");
-    const named = ["--project", "named", "--owner", "you@example.com"];
-    await run("import", "--markdown", "fixtures/docs/concepts", ...named);
-    expect(await owners("named")).toBe("you@example.com");
-  });
-
-  test("is followed by `keys create` for anybody, with a key that works", async () => {
-    const created = await run(
-      ...["keys", "create", "--user", "someone@example.com", "--name", "laptop"],
-      ...["--project", "handbook"],
-    );
-    const key = created.stdout.trim();
-    expect((await api.get("/projects/handbook", caller(key))).status).toBe(200);
-  });
 });

@@ -136,11 +136,16 @@ const VIEWS = [
   "#/keys",
 ];
 
+const SCREENS = [
+  [DESKTOP, "light"],
+  [PHONE, "dark"],
+] as const;
+
 /** Most of it is highlighters and the reader of Markdown. */
 const GZIPPED_MAX_BYTES = 150_000;
 
 describe("every view of the console", () => {
-  test("has no horizontal overflow on a phone, and nothing that hinders people with disabilities on it and on a desktop, in light and dark", async () => {
+  test("has no horizontal overflow on a phone, and nothing that hinders people with disabilities on it in the dark and on a desktop in light", async () => {
     const phone = await signedIn("#/search", { ...PHONE, colorScheme: "dark" });
     const hindered: string[] = [];
     for (const address of VIEWS) {
@@ -151,8 +156,9 @@ describe("every view of the console", () => {
       // On a phone a cell is its name and one thing beside it.
       const cells = `document.querySelectorAll(".table td:not(:has(> :only-child))").length`;
       expect(await phone.page.evaluate(cells), address).toBe(0);
-      for (const screen of [PHONE, DESKTOP]) {
+      for (const [screen, colorScheme] of SCREENS) {
         await phone.page.setViewportSize(screen);
+        await phone.page.emulateMedia({ colorScheme });
         const found = await accessFaults(phone.page);
         hindered.push(...found.map((fault) => `${address} at ${screen.width}: ${fault}`));
       }

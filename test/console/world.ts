@@ -109,9 +109,8 @@ export async function signedIn(
   credential = key,
 ): Promise<WatchedPage> {
   const watched = await openPage(browser, api.url, options);
-  await watched.page.goto(`${api.url}/console`);
-  await watched.page.evaluate(`sessionStorage.setItem("tessera.credential", "${credential}")`);
-  await watched.page.goto("about:blank");
+  const keep = `sessionStorage.setItem("tessera.credential", "${credential}")`;
+  await watched.page.addInitScript(`if (location.protocol !== "about:") ${keep}`);
   await watched.page.goto(`${api.url}/console${address}`);
   return watched;
 }
