@@ -3,15 +3,6 @@ import { addApiKey, addEnvironment, addProject, addUser } from "../../support/ac
 import { makeVectors } from "../../support/vectors.ts";
 
 const CHUNKS_PER_FILE = 50;
-/** Projects differ in size, up to so many times. */
-const SIZES = 4;
-
-/** Sizes of projects that differ up to fourfold. */
-export function unequalSizes(projects: number, mean: number): number[] {
-  return Array.from({ length: projects }, (_, i) =>
-    Math.max(1, Math.round((mean * 2 * (1 + (i % SIZES))) / (SIZES + 1))),
-  );
-}
 
 /** Sizes of projects by Zipf's law: the second is half as large as the first, the third a third, and so on. */
 export function zipfSizes(projects: number, mean: number): number[] {

@@ -37,7 +37,6 @@ const WITH_REDIS: Readonly<Record<string, Values>> = {
 };
 const WITH_NGINX: Readonly<Record<string, Values>> = {
   "nodes/failures": { projects: 3, chunks: 20, nodes: 2, rate: 20, seconds: 1, part: 1 },
-  "nodes/run": { projects: 3, chunks: 40, searches: 24, nodes: 2 },
 };
 const WITH_BROWSER: Readonly<Record<string, Values>> = {
   "console/first-paint": { rounds: 1, pages: "search,a guide" },
