@@ -57,13 +57,6 @@ describe("POST /projects/{project_reference}/releases", () => {
     expect([again.status, again.body.slug]).toEqual([409, "release-name-taken"]);
   });
 
-  test("a vector search and a lookup find the files of the release", async () => {
-    await create("searched");
-    const question = { lookup_target: { release: "searched" } };
-    const { body } = await api.post(`/projects/${project.slug}/knowledge/lookup`, question, editor);
-    expect(body.data.map((item: Json) => item.path)).toEqual(["b.md"]);
-  });
-
   test("an unknown environment is not found", async () => {
     const unknown = await create("v3", "none");
     expect([unknown.status, unknown.body.slug]).toEqual([404, "environment-not-found"]);

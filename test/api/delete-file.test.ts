@@ -64,17 +64,4 @@ describe("DELETE /projects/{project_reference}/files/{file_reference}", () => {
       [412, 200],
     ]).toContainEqual([removed.status, changed.status]);
   });
-
-  test("a lookup no longer finds what was removed", async () => {
-    const headers = { "content-type": "text/markdown" };
-    await api.send("PUT", pathOf("gone.md"), { as: editor, headers, body: "# Axolotl" });
-    await remove("gone.md");
-    const question = { query: "axolotl" };
-    let matches: number;
-    do {
-      const at = `/projects/${project.slug}/knowledge/lookup`;
-      matches = (await api.post(at, question, editor)).body.total_matches;
-    } while (matches > 0);
-    expect(matches).toBe(0);
-  });
 });

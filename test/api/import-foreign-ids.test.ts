@@ -9,6 +9,7 @@ import {
   importsOf,
   PRODUCTION,
 } from "../../support/api/imports.ts";
+import { addConversation } from "../../support/content.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -139,7 +140,10 @@ describe("an import that gives ids of another project", () => {
       );
     const unknown = await report(mine, referring(randomUUID(), randomUUID()));
     expect(unknown.refused).toBe(5);
-    expect(await report(mine, referring(own.ids.branch, own.ids.conversation))).toEqual(unknown);
+    const personal = await addConversation(sql, victim);
+    for (const conversation of [own.ids.conversation, personal]) {
+      expect(await report(mine, referring(own.ids.branch, conversation))).toEqual(unknown);
+    }
   });
 });
 

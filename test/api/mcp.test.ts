@@ -98,22 +98,6 @@ describe("POST /mcp", () => {
     expect(result.structuredContent.data[0].path).toBe("guide/snapshots.md");
   });
 
-  test("lookup finds what a filter matches", async () => {
-    const filter = { path: { $glob: "guide/snap*" } };
-    const { structuredContent } = await run("lookup", { filter });
-    expect(structuredContent.data.map(({ path }: Json) => path)).toEqual(["guide/snapshots.md"]);
-  });
-
-  test("lookup continues after a page with its cursor", async () => {
-    await found("lookup", {});
-    const { structuredContent: first } = await run("lookup", { limit: 1 });
-    const { structuredContent: next } = await run("lookup", { cursor: first.page_info.next });
-    expect([...first.data, ...next.data].map(({ path }: Json) => path)).toEqual([
-      "a.md",
-      "guide/snapshots.md",
-    ]);
-  });
-
   test("search finds the passages of an environment and of a release by text", async () => {
     const [chunk] = version.chunks;
     const targets = [{}, { environment: environment.name }, { release: "v1.0.0" }];
@@ -295,14 +279,6 @@ describe("POST /mcp", () => {
     const old = await send(LIST, { "mcp-protocol-version": "1999-01-01" });
     expect(old.status).toBe(400);
     expect(old.body.detail).toContain("protocol version");
-  });
-
-  test("GET and DELETE are answered 405: there is neither a stream nor a session", async () => {
-    for (const method of ["GET", "DELETE"]) {
-      const answer = await api.send(method, "/mcp", { as: member });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get("allow")).toBe("POST");
-    }
   });
 
   test("GET is described as it is answered, and gives browsers the guide, both without a credential", async () => {

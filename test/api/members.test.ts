@@ -220,19 +220,6 @@ describe("GET /invitations", () => {
 });
 
 describe("DELETE /projects/{project_reference}/members/{user_id}", () => {
-  test("a removed member and their keys lose the project, and a second time is a 404", async () => {
-    const user = await api.user();
-    await api.join(user, project, "editor");
-    const key = await api.key(user, { project });
-    expect((await api.get(`/projects/${project.slug}`, key)).status).toBe(200);
-    expect((await remove(project, user.userId)).status).toBe(204);
-    for (const caller of [user, key]) {
-      expect((await api.get(`/projects/${project.slug}`, caller)).status).toBe(404);
-    }
-    const again = await remove(project, user.userId);
-    expect([again.status, again.body.slug]).toEqual([404, "user-not-found"]);
-  });
-
   test("an owner who is removed meanwhile changes nothing", async () => {
     const own = await api.project(owner);
     const leaving = await api.user();

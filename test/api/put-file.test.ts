@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
-import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
 import { addFile } from "../../support/content.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
@@ -116,13 +115,6 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     }
   });
 
-  test("a release keeps the version that it has", async () => {
-    await put("imported.md", "# Edited\n");
-    const release = await api.get(pathOf("imported.md", "?release=v1"), editor);
-    expect(release.body.content).toBe("# Imported\n");
-    expect((await api.get(pathOf("imported.md"), editor)).body.content).toBe("# Edited\n");
-  });
-
   test("the environment of the query changes and no other", async () => {
     const query = "?environment=staging";
     expect((await put("staged.md", "a", { query })).status).toBe(201);
@@ -130,16 +122,6 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     expect((await api.get(pathOf("staged.md", query), editor)).status).toBe(200);
     const unknown = await put("staged.md", "a", { query: "?environment=none" });
     expect([unknown.status, unknown.body.slug]).toEqual([404, "environment-not-found"]);
-  });
-
-  test("a lookup finds what was written", async () => {
-    await put("found.md", "# Quokka\n\nA marsupial.\n");
-    const question = { query: "quokka" };
-    let found: Json;
-    do {
-      found = await api.post(`/projects/${project.slug}/knowledge/lookup`, question, editor);
-    } while (found.body.total_matches === 0);
-    expect(found.body.data[0].path).toBe("found.md");
   });
 
   test("plain text has no headings, and an empty file is a file", async () => {
@@ -204,15 +186,6 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     );
     expect([answer.status, answer.body.slug]).toEqual([412, "precondition-failed"]);
     expect((await api.get(pathOf("held.md"), editor)).body.content).toBe("one");
-  });
-
-  test("concurrent writes of a new file create it once", async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => put("new-race.md", i % 2 === 0 ? "a" : "b")),
-    );
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([]);
-    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
   test("of concurrent creations of a file, new or removed before, exactly one passes", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
-import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
@@ -12,7 +12,6 @@ import {
   cosine,
   nearVector,
   randomVector,
-  release,
   type TestChunk,
   writeVersion,
 } from "../../support/api/versions.ts";
@@ -245,21 +244,6 @@ describe("what an environment's search sees", () => {
     expect(idsOf(await seen([]))).toEqual([]);
   });
 
-  test("an environment serves its active release instead of its working set", async () => {
-    const { own, env, seen } = await scene();
-    const released = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
-    const working = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
-    await attach(sql, own, env.id, [working]);
-    const v1 = await addRelease(sql, own, "v1");
-    await release(sql, own, v1.id, [released]);
-    const of = (version: typeof released) => version.chunks.map(({ id }) => id);
-    expect(idsOf(await seen(of(working)))).toEqual(of(working));
-    await sql`UPDATE environments SET active_release_id = ${v1.id} WHERE id = ${env.id}`;
-    expect(idsOf(await seen(of(released)))).toEqual(of(released));
-    await sql`UPDATE environments SET active_release_id = NULL WHERE id = ${env.id}`;
-    expect(idsOf(await seen(of(working)))).toEqual(of(working));
-  });
-
   test("chunks without a vector, or of other environments or projects, are not found", async () => {
     const { own, env, seen } = await scene();
     const other = await addEnvironment(sql, own, "staging");
@@ -283,22 +267,6 @@ describe("what an environment's search sees", () => {
     await attach(sql, own, env.id, [version]);
     const ids = [version.chunks[1]?.id as string];
     expect(idsOf(await seen(ids))).toEqual(ids);
-  });
-
-  test("a search of a deleted project answers 404", async () => {
-    const { own, env, seen } = await scene();
-    const version = await writeVersion(sql, own, "a.md", [chunkOf(vector)]);
-    await attach(sql, own, env.id, [version]);
-    await seen(version.chunks.map(({ id }) => id));
-    await sql`DELETE FROM projects WHERE id = ${own.id}`;
-    const at = `/projects/${own.slug}/environments/production/search`;
-    // The index may hear of the deletion before the cache of scopes does, and then misses the environment.
-    const answer = await eventually(
-      "the search knows that the project is gone",
-      () => look(body, at),
-      ({ body: found }) => found.slug === "project-not-found",
-    );
-    expect(answer.status).toBe(404);
   });
 });
 

