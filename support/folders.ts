@@ -77,7 +77,7 @@ export async function removeAbandonedFolders(
   bases = [tmpdir(), MEMORY],
 ): Promise<void> {
   for (const folder of bases.filter(existsSync).flatMap(testFoldersIn)) {
-    const lock = tryLockFile(join(folder, LOCK_FILE));
+    const lock = lockOf(folder);
     if (lock === null) continue;
     try {
       await work(readdirSync(folder).map((name) => join(folder, name)));
@@ -87,6 +87,16 @@ export async function removeAbandonedFolders(
     } finally {
       unlockFile(lock);
     }
+  }
+}
+
+/** The lock of a folder that was there before; null where another process has it, or has just removed the folder. */
+function lockOf(folder: string): ReturnType<typeof tryLockFile> {
+  try {
+    return tryLockFile(join(folder, LOCK_FILE));
+  } catch (error) {
+    if (existsSync(folder)) throw error;
+    return null;
   }
 }
 

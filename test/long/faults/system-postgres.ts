@@ -38,6 +38,7 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
     "--auth=trust",
     "--no-sync",
     "--encoding=UTF8",
+    "--no-locale",
   ]);
   const log = join(folder, "log");
   const port = await onFreePort(async (port) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { removeAbandonedFolders, temporaryFolder } from "../../../support/folders.ts";
 import { PROJECT_ROOT } from "../../../support/processes/process.ts";
 
@@ -10,18 +10,24 @@ const PROGRAM = `
   await new Promise(() => setInterval(() => {}, 1000));
 `;
 
+/** A process with a folder below `base`. */
+async function start(base: string) {
+  const program = Bun.spawn([process.execPath, "-e", PROGRAM], {
+    ...{ cwd: PROJECT_ROOT, env: { ...process.env, TMPDIR: base }, stdout: "pipe" },
+  });
+  const { value } = await program.stdout.getReader().read();
+  const folder = new TextDecoder().decode(value).trim();
+  const kill = async () => {
+    program.kill("SIGKILL");
+    await program.exited;
+  };
+  return { folder, kill };
+}
+
 test("only the folders of processes that have ended are removed", async () => {
   const base = temporaryFolder("base");
-  const start = async () => {
-    const program = Bun.spawn([process.execPath, "-e", PROGRAM], {
-      ...{ cwd: PROJECT_ROOT, env: { ...process.env, TMPDIR: base }, stdout: "pipe" },
-    });
-    const { value } = await program.stdout.getReader().read();
-    return { program, folder: new TextDecoder().decode(value).trim() };
-  };
-  const [killed, running] = await Promise.all([start(), start()]);
-  killed.program.kill("SIGKILL");
-  await killed.program.exited;
+  const [killed, running] = await Promise.all([start(base), start(base)]);
+  await killed.kill();
   // One that another process creates just now, and one that looks as if a process that has ended had made it.
   const beginning = mkdtempSync(join(base, "tessera-tests-"));
   const foreign = mkdtempSync(join(base, "tessera-tests-4194305-data-"));
@@ -34,8 +40,21 @@ test("only the folders of processes that have ended are removed", async () => {
   expect(folders.map((folder) => existsSync(folder))).toEqual([false, true, true, true]);
 
   const left = running.folder;
-  running.program.kill("SIGKILL");
-  await running.program.exited;
+  await running.kill();
   await removeAbandonedFolders(() => Promise.reject(new Error("its server does not end")), [base]);
   expect(existsSync(left)).toBe(true);
+});
+
+test("a folder that another run has just removed is passed over", async () => {
+  const base = temporaryFolder("base");
+  const processes = await Promise.all([start(base), start(base)]);
+  for (const { kill } of processes) await kill();
+  let calls = 0;
+  const removeAll = async () => {
+    calls++;
+    for (const { folder } of processes) rmSync(dirname(folder), { recursive: true, force: true });
+  };
+  await removeAbandonedFolders(removeAll, [base]);
+  expect(calls).toBe(1);
+  expect(readdirSync(base)).toEqual([]);
 });
