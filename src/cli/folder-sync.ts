@@ -2,10 +2,10 @@ import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
 import { findMarkdown, readText, skippedIn } from "../import/markdown/folder.ts";
 import type { FormatOptions } from "../import/markdown/formats.ts";
-import { documentPath } from "../import/records/document.ts";
 import { RecordError } from "../import/records/errors.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { PAGE_MAX } from "../shared/limits.ts";
+import { documentPath } from "../shared/paths.ts";
 import { CommandError } from "./command-error.ts";
 
 /** A folder is kept in step by this many requests at a time. */

@@ -1,5 +1,5 @@
 import type { Log } from "../observability/log.ts";
-import { invalid } from "../problem/problem.ts";
+import { invalid, Problem } from "../problem/problem.ts";
 import { type Handler, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 
@@ -25,25 +25,35 @@ const PATH_SEARCH_START = "http://host".length;
  * and with a very short host Elysia would not find the path. No answer depends on the host. The
  * property hides that of the class, because a copy of the request would read its body twice.
  */
-function ensureParsableUrl(request: Request): void {
+function ensureParsableUrl(request: Request, path: number): void {
   const { url } = request;
-  const path = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   if (path >= PATH_SEARCH_START) return;
   Object.defineProperty(request, "url", { value: `http://localhost${url.slice(path)}` });
 }
 
-/** Refuses requests with a malformed Host header, and makes the URL of the others parsable. */
+/** Where the path begins in the URL of a request. */
+function pathStart(url: string): number {
+  return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+}
+
+/**
+ * Refuses requests with a malformed Host header, and makes the URL of the others parsable. A path with two slashes
+ * before its first segment is another one, for which Elysia would find the operation of the path with one.
+ */
 export function withCheckedHost(
   context: { readonly baseUrl: string; readonly log: Log },
   handler: Handler,
 ): Handler {
   return (request) => {
-    if (isValidHost(request.headers.get("host"))) {
-      ensureParsableUrl(request);
-      return handler(request);
+    const refused = (problem: Problem) =>
+      problemResponse(problem, { ...context, requestId: requestIdOf(request) });
+    if (!isValidHost(request.headers.get("host"))) {
+      const message = "must be a host name or address with an optional port";
+      return refused(invalid([{ field: "Host", message }], "The Host header is malformed."));
     }
-    const message = "must be a host name or address with an optional port";
-    const problem = invalid([{ field: "Host", message }], "The Host header is malformed.");
-    return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
+    const path = pathStart(request.url);
+    if (request.url.startsWith("//", path)) return refused(new Problem("route-not-found"));
+    ensureParsableUrl(request, path);
+    return handler(request);
   };
 }

@@ -1,5 +1,6 @@
 import type { Elysia } from "elysia";
 import { Problem } from "../problem/problem.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { inTurns, type Turns } from "./load/large-answers.ts";
 import type { Operation } from "./operation.ts";
 import { bindOperation, type HttpContext } from "./pipeline.ts";
@@ -50,12 +51,22 @@ function knownRoutes(app: Elysia, operations: readonly Operation[]): KnownRoute[
   return [...answering, ...others].map(({ path, method }) => knownRoute(path, method));
 }
 
+/** What to do about a path of a file whose slashes are not encoded. */
+function slashHint(path: string): { readonly detail?: string } {
+  const [, route, file = ""] = /^(\/projects\/[^/]+\/files\/)(.+)$/.exec(path) ?? [];
+  if (route === undefined) return {};
+  const encoded = abbreviate(file.replaceAll("/", "%2F"));
+  return {
+    detail: `No operation has this path. The path of a file is one segment: write its slashes as %2F, as in ${abbreviate(route)}${encoded}.`,
+  };
+}
+
 /** The problem for a request without an operation: `method-not-allowed` or `route-not-found`. */
 function routingProblem(routes: readonly KnownRoute[], path: string): Problem {
   const methods = routes
     .filter((route) => route.matcher.test(path))
     .flatMap((route) => route.methods);
-  if (methods.length === 0) return new Problem("route-not-found");
+  if (methods.length === 0) return new Problem("route-not-found", slashHint(path));
   return new Problem("method-not-allowed", {
     headers: { allow: [...new Set(methods)].sort().join(", ") },
   });

@@ -1,11 +1,15 @@
 import { FormatRegistry, Kind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { hasAtMost, isDateTime, isUri, isUuid } from "../shared/formats.ts";
 import { PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
 import { invalid } from "./problem.ts";
 import type { FieldError } from "./schema.ts";
 import { unstorableFields } from "./unstorable.ts";
+
+/** A message names this many unknown fields. */
+const UNKNOWN_FIELDS_NAMED = 5;
 
 FormatRegistry.Set("uuid", isUuid);
 FormatRegistry.Set("date-time", isDateTime);
@@ -29,10 +33,22 @@ function literalNames(schema: TSchema): string | undefined {
   return members.map((member) => ("const" in member ? String(member["const"]) : "null")).join(", ");
 }
 
+/** The message for an absent field, with the unknown ones beside it: one of them may have been meant to be it. */
+function absenceOf(siblings: unknown, schema: TSchema): string {
+  const known: object = schema["properties"] ?? {};
+  const unknown = Object.keys(siblings ?? {}).filter((key) => !Object.hasOwn(known, key));
+  if (unknown.length === 0) return "is required";
+  const named = unknown.slice(0, UNKNOWN_FIELDS_NAMED).map((name) => `"${abbreviate(name)}"`);
+  return `is required, and unknown are: ${named.join(", ")}`;
+}
+
 /** A message that describes the schema and never repeats the value. */
-function messageOf(error: ValueError): string {
+function messageOf(error: ValueError, schema: TSchema, value: unknown): string {
   const literals = literalNames(error.schema);
-  if (error.type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (error.type === ValueErrorType.ObjectRequiredProperty) {
+    const isOfBody = error.path.lastIndexOf("/") === 0;
+    return isOfBody ? absenceOf(value, schema) : "is required";
+  }
   if (error.type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
   if (literals !== undefined) return `must be one of ${literals}`;
   const custom = error.schema["errorMessage"];
@@ -74,7 +90,7 @@ function fieldErrors(schema: TSchema, check: TypeCheck<TSchema>, given: unknown)
     // The first message per field suffices; the others repeat it in other words.
     if (seen.has(field)) continue;
     seen.add(field);
-    errors.push({ field: field === "" ? "body" : field, message: messageOf(error) });
+    errors.push({ field: field === "" ? "body" : field, message: messageOf(error, schema, value) });
     if (errors.length >= PROBLEM_MAX_FIELD_ERRORS) break;
   }
   return errors;

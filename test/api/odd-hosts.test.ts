@@ -44,6 +44,12 @@ test.each(HOSTS)("a request to the host %p is routed by its path alone", async (
   expect(unknown).toContain('"slug":"route-not-found"');
 });
 
+test("a path with two slashes at its beginning is not that with one", async () => {
+  for (const path of ["//livez", "///livez", "//projects?limit=1"]) {
+    expect(await exchange([`GET ${path} HTTP/1.1`, "Host: api"])).toContain('"route-not-found"');
+  }
+});
+
 test.each(HOSTS)("a body sent to the host %p is read whole", async (host) => {
   const name = "k".repeat(255);
   const body = JSON.stringify({ name });

@@ -28,8 +28,8 @@ export const NewApiKey = described("NewApiKey", "An API key to create.", {
     description: NAME,
   }),
   project_id: Type.Optional(
-    uuid(
-      "The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
+    text(
+      "The project to bind the key to: its id, or else its slug. Default: that of the API key in use. Without one, the key has access to all projects of its user.",
     ),
   ),
   scopes: Type.Optional(

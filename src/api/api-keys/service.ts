@@ -39,12 +39,8 @@ async function projectOf(
   principal: Principal,
   requested: string | undefined,
 ): Promise<string | null> {
-  const id = requested?.toLowerCase() ?? principal.projectId;
-  if (id === null) return null;
-  const { id: found } = await holdJoinedProject(tx, principal, id);
-  // A reference can also match a slug. The project found by it is not the requested one.
-  if (found !== id) throw new Problem("project-not-found");
-  return id;
+  const reference = requested ?? principal.projectId;
+  return reference === null ? null : (await holdJoinedProject(tx, principal, reference)).id;
 }
 
 /** The expiry of the new key: the requested one, or else that of the API key in use. */

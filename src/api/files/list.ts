@@ -6,6 +6,7 @@ import type { CursorSigner } from "../../http/cursor.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { fileTitle } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
+import { documentPath } from "../../shared/paths.ts";
 import { withTimes } from "../../shared/rows.ts";
 import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
@@ -38,7 +39,7 @@ export function summaryOf({ begin, title, ...row }: FileRow): FileSummary {
 
 function questionOf(query: FileListQuery): Omit<Question, "projectId"> {
   const filter = validFilter(readFilterParameter(query.filter));
-  const asked = { scope: scopeNameOf(query), prefix: query.path_prefix ?? "" };
+  const asked = { scope: scopeNameOf(query), prefix: documentPath(query.path_prefix ?? "") };
   return filter === null ? asked : { ...asked, filter: packed(filter) };
 }
 

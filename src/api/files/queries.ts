@@ -1,8 +1,8 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
-import { documentPath } from "../../import/records/document.ts";
 import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import { documentPath } from "../../shared/paths.ts";
 import type { Naming } from "../../shared/reference.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { FileSummary } from "./schema.ts";

@@ -1,9 +1,9 @@
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
-import { documentPath } from "../../import/records/document.ts";
 import type { FileVersion } from "../../import/records/file-record.ts";
 import type { ImportTarget } from "../../import/records/target.ts";
 import { storeTextFile } from "../../import/text-file.ts";
+import { documentPath } from "../../shared/paths.ts";
 import type { WorkingSet } from "../scopes/working-set.ts";
 import type { FileRow } from "./queries.ts";
 

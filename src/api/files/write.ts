@@ -3,7 +3,6 @@ import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { requireClient } from "../../http/client-presence.ts";
 import { mediaType } from "../../http/load/body.ts";
-import { documentPath } from "../../import/records/document.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
@@ -13,6 +12,7 @@ import {
   IMPORT_PATH_MAX_BYTES,
   LARGE_BODY_BYTES,
 } from "../../shared/limits.ts";
+import { documentPath, nameFault } from "../../shared/paths.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
 import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
 import type { FileCall } from "./read.ts";
@@ -44,7 +44,7 @@ function requirePath(path: string): void {
       ? "must be percent-encoded text in UTF-8, not empty and without NUL characters"
       : Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES
         ? `must have at most ${IMPORT_PATH_MAX_BYTES} bytes`
-        : undefined;
+        : nameFault(path);
   if (fault !== undefined) throw invalid([{ field: "file_reference", message: fault }]);
 }
 

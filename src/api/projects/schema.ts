@@ -6,6 +6,7 @@ import {
   PROJECT_SLUG_MAX_CHARS,
 } from "../../shared/limits.ts";
 import { pageOf } from "../../shared/page-info.ts";
+import { NAME_FAULT, NAME_PATTERN } from "../../shared/paths.ts";
 import {
   anyObject,
   count,
@@ -73,8 +74,15 @@ const scopeName = (description: string) =>
     description,
   });
 
+const newScopeName = (description: string) =>
+  Type.String({
+    ...scopeName(description),
+    pattern: NAME_PATTERN,
+    errorMessage: `${NAME_FAULT}, with 1 to ${IMPORT_NAME_MAX_CHARS} characters`,
+  });
+
 export const NewRelease = described("NewRelease", "A release to create.", {
-  name: scopeName("The name of the release, unique within the project."),
+  name: newScopeName("The name of the release, unique within the project."),
   environment: scopeName("The environment whose working set the release freezes."),
 });
 export type NewRelease = Static<typeof NewRelease>;

@@ -115,7 +115,7 @@ export function firstQuestion(projectId: string, body: RetrieveInput): Question 
   const known = checked(body);
   const { query = null, vector = null, like = null, unlike = null } = known;
   if (query === null && vector === null && like === null) {
-    throw invalid([{ field: "query", message: "or a vector or like is required" }]);
+    throw invalid([{ field: "query", message: "is required, unless a vector or like is given" }]);
   }
   const { mode = query === null ? "semantic" : "hybrid" } = known;
   if (mode !== "semantic" && query === null) {

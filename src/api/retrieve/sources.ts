@@ -77,7 +77,7 @@ async function readPath(
     WHERE file_version_id = ${file.version_id} AND project_id = ${scope.projectId}
       AND embedding IS NOT NULL
     ORDER BY index LIMIT ${SOURCE_CHUNKS_MAX}`;
-  const excluded = { chunkIds: [], paths: [path], chunks: Math.max(1, file.chunk_count) };
+  const excluded = { chunkIds: [], paths: [file.path], chunks: Math.max(1, file.chunk_count) };
   return { field, vector: directionOf(rows, `${field}.path`), excluded };
 }
 

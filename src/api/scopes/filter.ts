@@ -1,19 +1,31 @@
 import { derivedScope, type Scope } from "../../engine/requests/scope.ts";
 import { invalid } from "../../problem/problem.ts";
 import type { FieldError } from "../../problem/schema.ts";
-import { checkFilter } from "../../shared/filter/check.ts";
+import { checkFilter, isObject } from "../../shared/filter/check.ts";
 import { canonicalValue } from "../../shared/json/canonical.ts";
 import { parseJson } from "../../shared/json/parse.ts";
+import { documentPath } from "../../shared/paths.ts";
 
 /** A checked filter as canonical JSON text; null matches everything. */
 export type FilterText = string | null;
+
+/** The filter with the paths in it in the form that stored ones have. */
+function withPaths(filter: unknown, isPath = false): unknown {
+  if (typeof filter === "string") return isPath ? documentPath(filter) : filter;
+  if (Array.isArray(filter)) return filter.map((each) => withPaths(each, isPath));
+  if (!isObject(filter)) return filter;
+  const entries = Object.entries(filter).map(
+    ([name, value]) => [name, withPaths(value, isPath || name === "path")] as const,
+  );
+  return Object.fromEntries(entries);
+}
 
 /** The filter, or what is wrong with it. Absent and null match everything. */
 export function readFilter(value: unknown): FilterText | FieldError[] {
   if (value === undefined || value === null) return null;
   const faults = checkFilter(value);
   if (faults.length > 0) return [...faults];
-  const text = canonicalValue(value);
+  const text = canonicalValue(withPaths(value));
   return text === "{}" ? null : text;
 }
 

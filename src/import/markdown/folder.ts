@@ -1,7 +1,8 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
+import { documentPath } from "../../shared/paths.ts";
 import { ForeignReader } from "../foreign/foreign-reader.ts";
-import { documentPath, requireDocumentSize } from "../records/document.ts";
+import { requireDocumentSize } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
 import {
   type FormatOptions,

@@ -35,14 +35,6 @@ export function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/**
- * The path of a document. Some systems write letters with marks as two characters, which look the same, so
- * that a path has one form.
- */
-export function documentPath(path: string): string {
-  return path.normalize("NFC");
-}
-
 /** What its writer should know of a document that is stored; null without anything. */
 export function documentWarning(path: string, text: string | null): string | null {
   if (text === null || !isMarkdownPath(path)) return null;

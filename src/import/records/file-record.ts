@@ -5,7 +5,8 @@ import {
   IMPORT_PATH_MAX_BYTES,
   IMPORT_RECORD_MAX_CHARS,
 } from "../../shared/limits.ts";
-import { documentPath, documentWarning, requireDocumentSize, withoutMark } from "./document.ts";
+import { documentPath, nameFault } from "../../shared/paths.ts";
+import { documentWarning, requireDocumentSize, withoutMark } from "./document.ts";
 import { parseEmbedding } from "./embedding.ts";
 import { RecordError } from "./errors.ts";
 import type { ChunkRecord, RecordOf } from "./schemas.ts";
@@ -81,6 +82,8 @@ export function fileVersion(record: RecordOf<"file">): FileVersion {
   if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
     throw new RecordError(`path: must have at most ${IMPORT_PATH_MAX_BYTES} bytes`);
   }
+  const fault = nameFault(path);
+  if (fault !== undefined) throw new RecordError(`path: ${fault}`);
   const content = contentOf(record);
   requireOwnTextKey(record.version_key, content);
   const chunks = fileChunks(record.chunks ?? [], content);

@@ -12,6 +12,7 @@ import {
   IMPORT_NAME_MAX_CHARS,
   WEBHOOK_ID_MAX_CHARS,
 } from "../../shared/limits.ts";
+import { NAME_FAULT, NAME_PATTERN } from "../../shared/paths.ts";
 
 const IMPORT_TEXT_MAX_CHARS = 8_192;
 
@@ -20,6 +21,14 @@ const IMPORT_TEXT_MAX_CHARS = 8_192;
 
 const Id = Type.String({ format: "uuid" });
 const Name = Type.String({ minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS });
+/** The name of an environment or a release. */
+const ScopeName = Type.String({
+  ...{ minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS },
+  ...{
+    pattern: NAME_PATTERN,
+    errorMessage: `${NAME_FAULT}, with 1 to ${IMPORT_NAME_MAX_CHARS} characters`,
+  },
+});
 const Email = Type.String({
   minLength: 3,
   maxLength: IMPORT_EMAIL_MAX_CHARS,
@@ -99,7 +108,7 @@ const ProjectRecord = record("project", {
 
 const EnvironmentRecord = record("environment", {
   project: Reference,
-  name: Name,
+  name: ScopeName,
   protected: optional(Type.Boolean()),
   domains: optional(Type.Array(ShortText)),
   environment_variables: optional(Type.Array(Type.Unknown())),
@@ -141,7 +150,7 @@ const FileRecord = record("file", {
 
 const ReleaseRecord = record("release", {
   project: Reference,
-  name: Name,
+  name: ScopeName,
   environment: optional(Name),
   export_status: optional(Name),
   build_status: optional(Name),
