@@ -10,7 +10,7 @@ const PLACEHOLDER = "VECTOR";
 const VECTOR = Buffer.from(new Float32Array(DIMENSION).fill(0.5).buffer).toString("base64");
 
 /** The search that the full parser reads; undefined for a body that it refuses. */
-function fullyParsed(body: Uint8Array): ReturnType<typeof parseSearch> | undefined {
+export function fullyParsed(body: Uint8Array): ReturnType<typeof parseSearch> | undefined {
   try {
     return parseSearch(body);
   } catch (error) {

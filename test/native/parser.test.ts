@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { kernelSets, parseSearchBody, useKernels } from "../../native/testing.ts";
+import { fullyParsed } from "../fuzz/search-bodies.ts";
 
 const encoder = new TextEncoder();
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const decoder = new TextDecoder();
 const DIMENSION = 768;
 
 const body = (text: string) => encoder.encode(text);
@@ -11,69 +12,18 @@ const numbers = (count: number, text = "0.5") => Array(count).fill(text).join(",
 const withVector = (elements: string, rest = `"dimension":${DIMENSION}`) =>
   body(`{"vector":[${elements}],${rest}}`);
 
-interface Parsed {
-  vector: Float32Array;
-  dimension: number;
-  limit: number;
-  threshold: number;
-}
-
-/** The body as JSON.parse and the rules of the operation read it; null when it is invalid. */
-function parsedByRules(bytes: Uint8Array): Parsed | null {
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(strict.decode(bytes));
-  } catch {
-    return null;
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-  const { dimension, limit, threshold } = value;
-  let { vector } = value;
-  if (typeof vector === "string") {
-    const decoded = Buffer.from(vector, "base64");
-    if (decoded.toString("base64") !== vector || decoded.length % 4 !== 0) return null;
-    vector = Array.from(new Float32Array(new Uint8Array(decoded).buffer));
-  }
-  if (!Array.isArray(vector) || !vector.every((element) => typeof element === "number"))
-    return null;
-  if (![768, 1024, 1536, 3072, 4096].includes(dimension as number)) return null;
-  const floats = Float32Array.from(vector);
-  if (floats.length !== dimension) return null;
-  if (!floats.every(Number.isFinite) || floats.every((element) => element === 0)) return null;
-  const bounded = (given: unknown, least: number, most: number, fallback: number) => {
-    if (given === undefined || given === null) return fallback;
-    if (typeof given !== "number" || !(given >= least && given <= most)) return Number.NaN;
-    return given;
-  };
-  const plainLimit = Math.floor(bounded(limit, 1, 100, 10));
-  const plainThreshold = bounded(threshold, 0, 1, 0.7);
-  if (Number.isNaN(plainLimit) || Number.isNaN(plainThreshold)) return null;
-  return {
-    vector: floats,
-    dimension: dimension as number,
-    limit: plainLimit,
-    threshold: plainThreshold,
-  };
-}
-
 const bitsOf = (vector: Float32Array) =>
   Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 
-/** Returns whether the native parser accepts the body; fails when it reads it differently. */
-function expectSameAsJsonParse(bytes: Uint8Array): boolean {
+/** Returns whether the native parser takes the body; fails when the full parser refuses it or reads it differently. */
+function isTaken(bytes: Uint8Array): boolean {
   const native = parseSearchBody(bytes);
   if (native === null) return false;
-  const truth = parsedByRules(bytes);
-  if (truth === null)
-    throw new Error(
-      `accepted although invalid: ${Buffer.from(bytes).toString("latin1").slice(0, 300)}`,
-    );
-  expect(bitsOf(native.vector).equals(bitsOf(truth.vector))).toBe(true);
-  expect([native.dimension, native.limit, native.threshold]).toEqual([
-    truth.dimension,
-    truth.limit,
-    truth.threshold,
-  ]);
+  const full = fullyParsed(bytes);
+  if (full === undefined) throw new Error(`taken although invalid: ${decoder.decode(bytes)}`);
+  expect(bitsOf(native.vector).equals(bitsOf(full.vector))).toBe(true);
+  const { dimension, limit, threshold } = native;
+  expect({ dimension, limit, threshold }).toEqual(full.options);
   return true;
 }
 
@@ -145,7 +95,7 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
     fc.assert(
       fc.property(usualBody, (text) => {
         const bytes = body(text);
-        expect(expectSameAsJsonParse(bytes)).toBe(parsedByRules(bytes) !== null);
+        expect(isTaken(bytes)).toBe(fullyParsed(bytes) !== undefined);
       }),
       { numRuns: 300 },
     );
@@ -155,8 +105,7 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
     fc.assert(
       fc.property(simpleBody, (text) => {
         const bytes = body(text);
-        const valid = parsedByRules(bytes) !== null;
-        expect(expectSameAsJsonParse(bytes)).toBe(valid);
+        expect(isTaken(bytes)).toBe(fullyParsed(bytes) !== undefined);
       }),
       { numRuns: 300 },
     );
@@ -203,7 +152,7 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
               bytes.subarray(position + drop),
             ]);
           }
-          expectSameAsJsonParse(new Uint8Array(bytes));
+          isTaken(new Uint8Array(bytes));
         },
       ),
       { numRuns: 700 },
@@ -239,7 +188,7 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
               .toFixed(30)
               .slice(0, 20 + (point.bits % 12));
           });
-          expect(expectSameAsJsonParse(withVector(texts.join(",")))).toBe(true);
+          expect(isTaken(withVector(texts.join(",")))).toBe(true);
         },
       ),
       { numRuns: 40 },
