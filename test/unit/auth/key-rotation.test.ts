@@ -159,7 +159,7 @@ describe("a key set that rotates while the service runs", () => {
     expect(await verify(await signed(old, "old"))).toBe("dependency-unavailable");
   });
 
-  test("a token that is signed with a published key as a shared secret is refused", async () => {
+  test("a shared-secret token made from the public key is refused", async () => {
     keys = [await publish(old, "old")];
     const token = await new SignJWT({ sub: USER, exp: Math.floor(Date.now() / 1_000) + 60 })
       .setProtectedHeader({ alg: "HS256", kid: "old" })
