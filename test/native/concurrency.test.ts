@@ -86,16 +86,16 @@ test("concurrent searches return complete, correct answers while one thread writ
 
 test("searches of a project that is dropped and restored answer or report it as not loaded", async () => {
   const project = opened();
-  const vectors = makeVectors("clusters", 2000, DIMENSION, 32);
+  const vectors = makeVectors("clusters", 1000, DIMENSION, 32);
   appendAll(project, DIMENSION, vectors);
-  setScope(project, "stable", DIMENSION, upTo(2000));
-  setScope(project, "growing", DIMENSION, upTo(2000));
-  const options = { project, dimension: DIMENSION, stable: 2000, seed: 1, mayVanish: true };
+  setScope(project, "stable", DIMENSION, upTo(1000));
+  setScope(project, "growing", DIMENSION, upTo(1000));
+  const options = { project, dimension: DIMENSION, stable: 1000, seed: 1, mayVanish: true };
   const { worker, begun, report } = startSearcher(options);
   await begun;
   const folder = temporaryFolder("native");
   testing.snapshotSync(project, folder, new Uint8Array());
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 20; round++) {
     native.dropProject(project);
     testing.restoreSync(project, folder);
     await Bun.sleep(1);

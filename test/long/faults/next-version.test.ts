@@ -8,7 +8,7 @@ import { untilReady } from "../../../support/api/world.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 import { startServer } from "../../../support/processes/process.ts";
 import { until } from "../../../support/until.ts";
-import { cloneService } from "../../native/clone-service.ts";
+import { cloneService } from "../native/clone-service.ts";
 
 const NEWEST = shippedMigrations().at(-1)?.version as number;
 

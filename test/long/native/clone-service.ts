@@ -1,7 +1,7 @@
 import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/processes/process.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
+import { PROJECT_ROOT } from "../../../support/processes/process.ts";
 
 /** A copy of the service that a test may change. It shares the dependencies of the original. */
 export function cloneService(): string {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTestDatabase } from "../../support/processes/postgres.ts";
-import { startServer } from "../../support/processes/process.ts";
+import { createTestDatabase } from "../../../support/processes/postgres.ts";
+import { startServer } from "../../../support/processes/process.ts";
 import { cloneService } from "./clone-service.ts";
 
 const clone = cloneService();
