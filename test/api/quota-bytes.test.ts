@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";
@@ -92,7 +93,7 @@ describe("the bytes of a project", () => {
       const project = await api.project(owner);
       const { post } = importsOf(api, owner);
       const records = fillings()[what] as readonly object[];
-      expect((await post(project, [PRODUCTION])).status).toBe(200);
+      await addEnvironment(api.sql, project);
       expect(refusal(await post(project, records))).toEqual(REFUSED);
       expect((await used(api, project.id))["bytes"]).toBe(0);
       // The same with little, which is then changed.
@@ -223,7 +224,7 @@ describe("the default for all projects of an owner", () => {
     const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
     expect((await post(template, [PRODUCTION, ...files])).status).toBe(200);
     const others = await Promise.all(Array.from({ length: 4 }, () => own.project(caller)));
-    for (const project of others) await post(project, [PRODUCTION]);
+    for (const project of others) await addEnvironment(own.sql, project);
     const untilNotBusy = async (send: () => Promise<Answer>): Promise<Answer> => {
       let answer: Answer | undefined;
       await until("the service is not busy", async () => {
