@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { setQuotas, writeQuotaDefaults } from "../../src/api/projects/quota.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { type Answer, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
+import { type Answer, startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";
 import { addWritableProject, sendWrite, WRITES } from "./project-writes.ts";
@@ -16,8 +17,8 @@ const ENV = { QUOTA_DEFAULT_BYTES: String(ALLOWED_BYTES) };
 const api = await startApi({ env: ENV });
 const owner = await api.user({ permissions: ["account.billing.manage"] });
 
-const used = async (to: TestApi, id: string): Promise<Record<string, number>> => {
-  const [row] = await to.sql`SELECT * FROM project_usage(${id})`;
+const used = async (id: string): Promise<Record<string, number>> => {
+  const [row] = await api.sql`SELECT * FROM project_usage(${id})`;
   return Object.fromEntries(
     Object.entries(row ?? {}).map(([name, value]) => [name, Number(value)]),
   );
@@ -95,7 +96,7 @@ describe("the bytes of a project", () => {
       const records = fillings()[what] as readonly object[];
       await addEnvironment(api.sql, project);
       expect(refusal(await post(project, records))).toEqual(REFUSED);
-      expect((await used(api, project.id))["bytes"]).toBe(0);
+      expect((await used(project.id))["bytes"]).toBe(0);
       // The same with little, which is then changed.
       const little = JSON.parse(
         JSON.stringify(records)
@@ -103,9 +104,9 @@ describe("the bytes of a project", () => {
           .replaceAll(/\[(\d)(,\1)+\]/g, "null"),
       );
       expect((await post(project, little)).body).toMatchObject({ refused: 0 });
-      const before = (await used(api, project.id))["bytes"] as number;
+      const before = (await used(project.id))["bytes"] as number;
       expect(refusal(await post(project, records))).toEqual(REFUSED);
-      expect((await used(api, project.id))["bytes"]).toBe(before);
+      expect((await used(project.id))["bytes"]).toBe(before);
     },
   );
 
@@ -129,7 +130,7 @@ describe("the bytes of a project", () => {
       "createProject",
     ];
     const project = await addWritableProject(api, owner);
-    const { bytes = 0 } = await used(api, project.id);
+    const { bytes = 0 } = await used(project.id);
     await api.sql`UPDATE projects SET max_bytes = ${bytes} WHERE id = ${project.id}`;
     for (const [id, recipe] of Object.entries(WRITES)) {
       const answer = await sendWrite(api, recipe(project));
@@ -140,20 +141,18 @@ describe("the bytes of a project", () => {
         expect(answer.status, `${id}: ${answer.text}`).toBeLessThan(300);
       }
     }
-    expect(await used(api, project.id)).toEqual({ files: 0, bytes: 0, chunks: 0 });
+    expect(await used(project.id)).toEqual({ files: 0, bytes: 0, chunks: 0 });
   });
 
   test("are those of the tables, exactly, after writes, changes and removals", async () => {
-    const other = await sharedApi();
-    const writer = await other.user({ permissions: ["account.billing.manage"] });
-    const project = await addWritableProject(other, writer, 20);
+    const project = await addWritableProject(api, owner, 20);
     for (const [id, recipe] of Object.entries(WRITES)) {
-      if (id !== "deleteProject") await sendWrite(other, recipe(project));
+      if (id !== "deleteProject") await sendWrite(api, recipe(project));
     }
     const { id } = project;
-    await other.sql`DELETE FROM files WHERE project_id = ${id} AND path LIKE '1%'`;
-    await other.sql`UPDATE chunks SET content = content || 'more' WHERE project_id = ${id}`;
-    const [row] = await other.sql`
+    await api.sql`DELETE FROM files WHERE project_id = ${id} AND path LIKE '1%'`;
+    await api.sql`UPDATE chunks SET content = content || 'more' WHERE project_id = ${id}`;
+    const [row] = await api.sql`
       SELECT (SELECT count(*) FROM files WHERE project_id = ${id})::float8 AS files,
         (SELECT count(*) FROM chunks WHERE project_id = ${id})::float8 AS chunks,
         ((SELECT sum(octet_length(content)) FROM file_versions WHERE project_id = ${id})
@@ -167,7 +166,7 @@ describe("the bytes of a project", () => {
           JOIN conversations c ON c.id = r.conversation_id WHERE c.project_id = ${id})
         + (SELECT sum(octet_length(concat(title, summary))) FROM conversations WHERE project_id = ${id})
         + (SELECT sum(octet_length(payload::text)) FROM webhook_events WHERE project_id = ${id}))::float8 AS bytes`;
-    expect(await used(other, id)).toEqual(row as never);
+    expect(await used(id)).toEqual(row as never);
   });
 
   test("have no default once the operator lifts it, and the default again when asked for it", async () => {
@@ -175,7 +174,6 @@ describe("the bytes of a project", () => {
     const allowed = async () =>
       (await api.get(`/projects/${project.id}/quotas`, owner)).body.data[1].allowed;
     expect(await allowed()).toBe(ALLOWED_BYTES);
-    const { setQuotas } = await import("../../src/api/projects/quota.ts");
     await setQuotas(api.sql, project.id, { bytes: "none" });
     expect(await allowed()).toBeNull();
     const { post } = importsOf(api, owner);
@@ -207,24 +205,27 @@ test("texts that fit are embedded, although their embeddings do not", async () =
   await until("all is embedded, beyond the quota", async () => {
     const { body } = await api.get(`/projects/${project.id}/index-state`, owner);
     return (
-      body.embeddings_waiting === 0 && ((await used(api, project.id))["bytes"] ?? 0) > ALLOWED_BYTES
+      body.embeddings_waiting === 0 && ((await used(project.id))["bytes"] ?? 0) > ALLOWED_BYTES
     );
   });
   expect(refusal(await post(project, [fileOf("b.md", { content: "b" })]))).toEqual(REFUSED);
 });
 
 describe("the default for all projects of an owner", () => {
-  const limited = startApi({ env: { QUOTA_DEFAULT_OWNER_FILES: "6" } });
+  beforeAll(async () => {
+    const none = { files: null, bytes: null, chunks: null };
+    const owners = { owner_files: 6, owner_bytes: null, owner_chunks: null };
+    await writeQuotaDefaults(api.sql, { ...none, ...owners });
+  });
 
   test("holds for copies and writes at the same time, and for nobody else", async () => {
-    const own = await limited;
-    const caller = await own.user();
-    const template = await own.project(caller);
-    const { post } = importsOf(own, caller);
+    const caller = await api.user();
+    const template = await api.project(caller);
+    const { post } = importsOf(api, caller);
     const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
     expect((await post(template, [PRODUCTION, ...files])).status).toBe(200);
-    const others = await Promise.all(Array.from({ length: 4 }, () => own.project(caller)));
-    for (const project of others) await addEnvironment(own.sql, project);
+    const others = await Promise.all(Array.from({ length: 4 }, () => api.project(caller)));
+    for (const project of others) await addEnvironment(api.sql, project);
     const untilNotBusy = async (send: () => Promise<Answer>): Promise<Answer> => {
       let answer: Answer | undefined;
       await until("the service is not busy", async () => {
@@ -235,26 +236,27 @@ describe("the default for all projects of an owner", () => {
     };
     const copy = () => ({ slug: `c-${randomUUID()}`, name: "Copy", templateSlug: template.slug });
     const answers = await Promise.all([
-      ...others.map(() => untilNotBusy(() => own.post("/projects", copy(), caller))),
+      ...others.map(() => untilNotBusy(() => api.post("/projects", copy(), caller))),
       ...others.map((project) => untilNotBusy(() => post(project, files))),
     ]);
     expect(answers.filter(({ status }) => status < 300)).toHaveLength(2);
     for (const answer of answers)
       if (answer.status >= 300) expect(refusal(answer)).toEqual(REFUSED);
-    const [sum] = await own.sql`SELECT count(*)::integer AS files FROM files`;
+    const [sum] = await api.sql`
+      SELECT count(*)::integer AS files FROM files JOIN memberships m USING (project_id)
+      WHERE m.user_id = ${caller.userId}`;
     expect(sum?.["files"]).toBe(6);
-    const [left] = await own.sql`SELECT count(*)::integer AS count FROM quota_reservations`;
+    const [left] = await api.sql`SELECT count(*)::integer AS count FROM quota_reservations`;
     expect(left?.["count"]).toBe(0);
-    const other = await own.user();
-    const theirs = await own.project(other);
-    expect((await importsOf(own, other).post(theirs, [PRODUCTION, ...files])).status).toBe(200);
+    const other = await api.user();
+    const theirs = await api.project(other);
+    expect((await importsOf(api, other).post(theirs, [PRODUCTION, ...files])).status).toBe(200);
   });
 
   test("is not told from what others store: the answer names the limit alone", async () => {
-    const own = await limited;
-    const caller = await own.user();
-    const project = await own.project(caller);
-    const { post } = importsOf(own, caller);
+    const caller = await api.user();
+    const project = await api.project(caller);
+    const { post } = importsOf(api, caller);
     const files = Array.from({ length: 7 }, (_, i) => fileOf(`${i}.md`, { content: "text" }));
     const answer = await post(project, [PRODUCTION, ...files]);
     expect(refusal(answer)).toEqual(REFUSED);
