@@ -6,12 +6,12 @@ import * as fs from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { Glob } from "bun";
 import { onCleanup, runProgram } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";
 import { Random } from "../support/random.ts";
 import { freshSeed, SEED_VARIABLE } from "../support/seed.ts";
+import { type Mutant, readMutants } from "./mutant-lists.ts";
 
 const USAGE = `usage: npm run test:mutants -- [options] [patterns]
 
@@ -26,35 +26,6 @@ const FILE_TIMEOUT_MS = 300_000;
 /** The folder of the compiled addon, which each copy of the clone has its own of. */
 const ADDON = "native/build";
 const NATIVE_SOURCES = "native/src/";
-const LISTS = "test/mutants/*.json";
-
-interface Mutant {
-  readonly file: string;
-  /** Text that the file contains once. */
-  readonly find: string;
-  readonly replace: string;
-  /** The test files that have to notice, as few as do. */
-  readonly tests: readonly string[];
-  /** The consequence for users. */
-  readonly why: string;
-}
-
-/** The reason why an entry of the lists no longer describes a mutant. */
-function faultOf({ file, find, replace, tests }: Mutant): string | undefined {
-  const missing = [file, ...tests].find((path) => !fs.existsSync(path));
-  if (missing !== undefined) return `${missing} does not exist`;
-  const times = fs.readFileSync(file, "utf8").split(find).length - 1;
-  if (times !== 1) return `${JSON.stringify(find)} is in ${file} ${times} times instead of once`;
-  return find === replace || tests.length === 0 ? `${file}: nothing to break or to run` : undefined;
-}
-
-function readMutants(): Mutant[] {
-  const lists = [...new Glob(LISTS).scanSync(".")].sort();
-  const mutants = lists.flatMap((list) => JSON.parse(fs.readFileSync(list, "utf8")) as Mutant[]);
-  const faults = mutants.flatMap((mutant) => faultOf(mutant) ?? []);
-  if (faults.length > 0) throw new Error(`the lists are stale:\n  ${faults.join("\n  ")}`);
-  return mutants;
-}
 
 /** A copy of the clone as it is. What an interrupted run leaves is broken there only. */
 function copyOfClone(): string {

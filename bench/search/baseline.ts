@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Index, type IndexConfig, MetricKind, ScalarKind } from "usearch";
+import type { Index } from "usearch";
+import { openIndex } from "../recall/usearch.ts";
 import type { World } from "./world.ts";
 
-const CONNECTIVITY = 16;
-const EXPANSION_ADD = 128;
 const EXPANSIONS = [16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256];
 const ADD_BATCH = 5_000;
 export const NEIGHBOURS = 10;
@@ -18,20 +17,8 @@ export interface Baseline {
   measureCpu(repeats: number): { cpu: number; p50: number };
 }
 
-function config(world: World, expansion: number): IndexConfig {
-  return {
-    dimensions: world.dimension,
-    metric: MetricKind.Cos,
-    quantization: ScalarKind.BF16,
-    connectivity: CONNECTIVITY,
-    expansion_add: EXPANSION_ADD,
-    expansion_search: expansion,
-    multi: false,
-  };
-}
-
-function openIndex(world: World, expansion: number, file: string): Index {
-  const index = new Index(config(world, expansion));
+function load(world: World, expansion: number, file: string): Index {
+  const index = openIndex(world.dimension, expansion);
   index.load(file);
   return index;
 }
@@ -50,7 +37,7 @@ function buildOnce(world: World, file: string): number {
   if (existsSync(file)) return 0;
   const { dimension, chunks } = world;
   const startedAt = performance.now();
-  const index = new Index(config(world, EXPANSIONS[0] as number));
+  const index = openIndex(dimension, EXPANSIONS[0] as number);
   for (let first = 0; first < chunks; first += ADD_BATCH) {
     const count = Math.min(ADD_BATCH, chunks - first);
     const keys = BigUint64Array.from({ length: count }, (_, i) => BigInt(first + i));
@@ -86,12 +73,12 @@ function tune(
 ): Baseline {
   let best = { recall: 0, expansion: 0 };
   for (const expansion of EXPANSIONS) {
-    const reached = recallOf(openIndex(world, expansion, file), world, truth);
+    const reached = recallOf(load(world, expansion, file), world, truth);
     if (reached > best.recall) best = { recall: reached, expansion };
     if (reached >= recall) break;
   }
   const { queries } = world;
-  const index = openIndex(world, best.expansion, file);
+  const index = load(world, best.expansion, file);
   return {
     ...best,
     buildSeconds,
