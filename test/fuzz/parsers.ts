@@ -16,8 +16,6 @@ import { SEARCH_BODIES } from "./search-bodies.ts";
 const INPUT_MAX_BYTES = 20_000;
 /** Inputs that did not fail and are changed further. */
 const KEPT_MAX = 200;
-/** A hang, on the slowest machine that runs this. */
-const INPUT_MAX_MS = 20_000;
 
 function readFilter(text: string): void {
   let filter: unknown;
@@ -176,10 +174,8 @@ export async function fuzzParser(name: string, seed: number, inputs: number): Pr
       number < parser.seeds.length
         ? (kept[number] as Uint8Array)
         : mutated(kept, parser.words, random);
-    const begun = performance.now();
     try {
       await parser.read(input);
-      must(performance.now() - begun < INPUT_MAX_MS, "it takes too long");
     } catch (cause) {
       const base64 = Buffer.from(input).toString("base64");
       throw new Error(
