@@ -22,6 +22,7 @@ import {
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../../../src/shared/limits.ts";
 import { buildSegment, newView } from "../../../../src/text/index.ts";
+import { turns } from "../../../../support/fake-clock.ts";
 import { lookupRequest, searchRequest } from "../../../../support/requests.ts";
 
 const INLINE_MS = 1;
@@ -98,7 +99,7 @@ class HeldWorkers implements WorkerPool {
   async close(): Promise<void> {}
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const turn = () => turns(1);
 const isExact = (batch: Batch) => batch.some((one) => one.kind === "search" && one.exact);
 const sizes = (workers: HeldWorkers) => workers.batches.map((batch) => batch.length);
 
