@@ -115,12 +115,6 @@ test("an answer without an origin varies with it, so that no cache mixes answers
   expect(response.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-test("OPTIONS that is no preflight is answered like any other method", async () => {
-  const response = await send("/api-keys", PAGE, { method: "OPTIONS" });
-  expect(response.status).toBe(405);
-  expect(response.headers.get("access-control-allow-origin")).toBe(PAGE);
-});
-
 test("without allowed origins no answer mentions them", async () => {
   const response = await send("/projects", PAGE, { headers: user.headers }, plain);
   expect(response.status).toBe(200);

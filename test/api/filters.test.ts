@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { FILTERS_CACHED_MAX } from "../../src/shared/limits.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -13,7 +12,6 @@ const CHUNKS_PER_FILE = 2;
 
 const api = await sharedApi();
 const member = await api.user();
-const foreigner = await api.user();
 const project = await api.project(member);
 const { post } = importsOf(api, member);
 const centre = randomVector(DIMENSION, 1);
@@ -166,15 +164,6 @@ describe("a search by vector with a filter", () => {
     expect(await tagOf({ "frontmatter.topic": "odd" })).toBe(odd);
   });
 
-  test("answers ever new filters although only the last are kept", async () => {
-    for (let number = 0; number < FILTERS_CACHED_MAX + 10; number++) {
-      const { body } = await search({ "frontmatter.number": number });
-      expect(body.data).toHaveLength(CHUNKS_PER_FILE);
-    }
-    const { body } = await search({ "frontmatter.number": 0 });
-    expect(keysOf(body).sort()).toEqual(["docs/even/0000.md 0", "docs/even/0000.md 1"]);
-  });
-
   test("names the fault of a filter beside those of other fields", async () => {
     const { status, body } = await search({ $and: [{}, { path: { $like: "a" } }] }, { limit: 0 });
     expect(status).toBe(400);
@@ -270,17 +259,6 @@ test("a filter that is not valid is a 400 that names the place, in all operation
   for (const answer of [await search(filter), await lookUp({ filter }), await list(filter)]) {
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].field).toBe("filter.path.$glob");
-  }
-});
-
-test("a filter tells a foreign caller nothing", async () => {
-  const filter = { path: "docs/odd/0007.md" };
-  for (const answer of [
-    await search(filter, {}, places.environment, foreigner),
-    await lookUp({ filter }, foreigner),
-    await list(filter, "", foreigner),
-  ]) {
-    expect([answer.status, answer.body.slug]).toEqual([404, "project-not-found"]);
   }
 });
 

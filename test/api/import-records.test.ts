@@ -19,8 +19,6 @@ const owner = await api.user({ email: "owner@example.com" });
 
 const { post, report, working } = importsOf(api, owner);
 
-const guarded = await api.project(owner);
-
 /** What an operation answers once it sees all imports so far. */
 async function afterImports(project: TestProject, path: string, json: object): Promise<Json> {
   // It changes nothing, and is answered with the last change before it.
@@ -235,13 +233,5 @@ describe("POST /projects/{project_reference}/import", () => {
       expect(errors[i]?.message).toStartWith(`${name}: `);
     }
     expect(await read()).toMatchObject({ ...said, published_at });
-  });
-
-  test("a foreign caller gets the answer for a project that does not exist", async () => {
-    for (const { why, caller } of await api.foreigners(guarded)) {
-      const answer = await post(guarded, [], { as: caller });
-      expect(answer.status, why).toBe(404);
-      expect(answer.body.slug, why).toBe("project-not-found");
-    }
   });
 });

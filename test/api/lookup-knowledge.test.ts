@@ -76,38 +76,6 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
     expect(body.page_info).toEqual({ self: path, first: null, next: null, prev: null });
   });
 
-  test("items carry a title, a score that orders them, and a snippet with marked words", async () => {
-    const { body } = await look({ query: "snapshots index" });
-    const scores = body.data.map((item: { score: number }) => item.score);
-    expect(scores).toEqual([...scores].sort((a, b) => b - a));
-    for (const { title, snippet } of body.data) {
-      expect(title).not.toBe("");
-      for (const [start, end] of snippet.matches) {
-        expect(snippet.text.slice(start, end)).toMatch(/^(?:snapshot|index)/i);
-      }
-    }
-  });
-
-  test("browsing gives titles, and neither snippets nor scores", async () => {
-    const { body } = await look({});
-    for (const item of body.data) {
-      expect(Object.keys(item)).toEqual(["path", "matched_fields", "frontmatter", "title"]);
-    }
-  });
-
-  test("matched fields are in the order path, title, headings, frontmatter, content", async () => {
-    const { body } = await look({ query: "snapshots backup storage index" });
-    expect(body.data[0].matched_fields).toEqual([
-      "path",
-      "title",
-      "headings",
-      "frontmatter.title",
-      "frontmatter.tags",
-      "frontmatter.owner",
-      "content",
-    ]);
-  });
-
   test("without a query, all Markdown files are listed in byte order of path", async () => {
     const { body } = await look({});
     expect(body).toMatchObject({ mode: "browse", query: "", total_matches: 5, returned: 5 });
@@ -340,21 +308,6 @@ describe("shards", () => {
 });
 
 describe("a committed change", () => {
-  test("makes new files findable, changed ones by their new text only, and removed ones no more", async () => {
-    const own = await api.project(member);
-    const production = await addEnvironment(sql, own);
-    const finds = (query: string, wanted: readonly string[]) =>
-      untilSeen(wanted, pathOf(own), { query });
-    await finds("walrus", []);
-    await publishTexts(sql, own, production, { "a.md": "walrus", "b.md": "walrus" });
-    await finds("walrus", ["a.md", "b.md"]);
-    await publishTexts(sql, own, production, { "a.md": "penguin" });
-    await finds("penguin", ["a.md"]);
-    await finds("walrus", ["b.md"]);
-    await sql`DELETE FROM environment_files WHERE environment_id = ${production.id}`;
-    await finds("penguin", []);
-  });
-
   test("many small changes are merged without losing any", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);

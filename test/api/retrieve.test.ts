@@ -3,7 +3,6 @@ import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
-import { base64Of, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
@@ -181,39 +180,6 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     expect((await elsewhere.ask({ cursor: next })).body.slug).toBe("invalid-cursor");
   });
 
-  test("a hit has the same score, however many are asked for", async () => {
-    const project = await api.project(owner);
-    await addEnvironment(api.sql, project);
-    const centre = randomVector(768, 1);
-    // The best chunk of the long file is far down in it, and behind those of all other files.
-    const chunks = (count: number, noise: number) =>
-      Array.from({ length: count }, (_, i) => ({
-        content: `Otters swim, part ${i}.`,
-        embedding: base64Of(nearVector(centre, i === 150 ? 2 : noise, 31 * i + noise)),
-      }));
-    const files = Array.from({ length: 16 }, (_, i) => ({
-      ...{ record: "file", path: `${i}.md`, environments: ["production"] },
-      ...{ content: "Otters swim.", chunks: i === 0 ? chunks(200, 40) : chunks(1, i / 20) },
-    }));
-    await report(project, files);
-    const ask = async (limit: number) => {
-      const vector = { vector: base64Of(centre), dimension: 768 };
-      const question = {
-        query: "swim rivers lakes mountain stones",
-        mode: "hybrid",
-        ...vector,
-        limit,
-      };
-      const { body } = await api.post(`/projects/${project.slug}/retrieve`, question, owner);
-      const hits: { chunk: { id: string }; score: number }[] = body.data;
-      return hits.map(({ chunk, score }) => [chunk.id, score]);
-    };
-    await until("all chunks are found", async () => (await ask(100)).length > files.length);
-    for (const limit of [1, 10, 11, 20]) {
-      expect((await ask(100)).slice(0, limit)).toEqual(await ask(limit));
-    }
-  });
-
   test("says whether the number of hits is exact", async () => {
     for (const [mode, expected] of [
       ["keyword", "exact"],
@@ -263,19 +229,6 @@ describe("POST /projects/{project_reference}/retrieve", () => {
       "heading.md": "The quokka heading",
       "described.md": "Some quokka",
     });
-  });
-
-  test("a highlight has no definitions, shortcodes, imports or comments, and they find nothing", async () => {
-    const text =
-      'import Kiwi from "./kiwi"\n\n# Birds\n\nA wombat, see [the page][tawny].\n\n{{< emu >}}\n\n<!-- dingo -->\n\n[tawny]: /bilby\n\n> [!QUOLL]\n> End.\n';
-    const { ask } = await projectWith({ "birds.md": text }, "hashing");
-    const { body } = await ask({ query: "wombat" });
-    expect(body.data[0].highlight.text).toBe("Birds A wombat, see the page. End.");
-    expect(body.data[0].heading).toBe("Birds");
-    for (const query of ["Kiwi", "emu", "dingo", "bilby", "quoll"]) {
-      const { body } = await ask({ query, mode: "keyword" });
-      expect([query, body.data]).toEqual([query, []]);
-    }
   });
 
   test("invalid fields are named", async () => {

@@ -155,19 +155,3 @@ test("a frozen release has a tag of its own for exact answers, which can be reva
   expect(again.status).toBe(304);
   expect(again.headers.get("x-search-plan")).toBeNull();
 });
-
-test("the document marks the parameter and the headers as an extension", async () => {
-  const { document } = await api.contract();
-  const searches = Object.entries<Json>(document.paths).filter(([path]) =>
-    path.endsWith("/search"),
-  );
-  expect(searches).toHaveLength(2);
-  for (const [, { post }] of searches) {
-    const effort = post.parameters.find((parameter: Json) => parameter.name === "effort");
-    expect(effort).toMatchObject({ in: "query", required: false, "x-tessera-extension": true });
-    expect(effort.schema).toEqual({ type: "string", const: "exact" });
-    const { headers } = post.responses["200"];
-    expect(headers["Server-Timing"]["x-tessera-extension"]).toBe(true);
-    expect(headers["X-Search-Plan"]["x-tessera-extension"]).toBe(true);
-  }
-});
