@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { findWorkingSet } from "../api/scopes/working-set.ts";
 import { OPERATOR } from "../audit/actor.ts";
 import { projectNamed } from "../auth/project-reference.ts";
 import type { Sql } from "../db/client.ts";
@@ -225,6 +226,7 @@ async function intoProject(
     const { embedder, newEmbedder } = await chooseEmbedder(io, sql, known, options);
     const destination = { project, owner, environments: [environment], newEmbedder };
     const summary = await work(sql, destination, embedder);
+    if (known !== undefined) await tellServedRelease(io, sql, known.id, environment);
     const created = isNew ? await projectNamed(sql, project) : undefined;
     if (created !== undefined) {
       write(io.stderr, await nextSteps(sql, configOf(io), { ...created, owner }));
@@ -233,6 +235,21 @@ async function intoProject(
     return summary;
   };
   return await withDatabase(io, all, { create: options.create, schema: "first" });
+}
+
+/** Says so if searches do not show what was imported, because the environment serves a release. */
+async function tellServedRelease(
+  io: Io,
+  sql: Sql,
+  projectId: string,
+  environment: string,
+): Promise<void> {
+  const { serves } = await findWorkingSet(sql, projectId, environment);
+  if (serves === null) return;
+  notice(
+    io,
+    `${environment} serves the release ${serves}: searches show what was imported once it serves its working set`,
+  );
 }
 
 /** Runs an import, prints its summary, and waits until searches see what it has changed. */

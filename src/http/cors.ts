@@ -51,6 +51,7 @@ const RESPONSE_HEADERS = [
   "X-Retrieval",
   "X-Routing-Key",
   "X-Search-Plan",
+  "X-Serves-Release",
   "X-Total-Matches",
 ].join(", ");
 

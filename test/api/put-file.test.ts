@@ -291,3 +291,37 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
     expect(entry).toMatchObject({ user_id: editor.userId, details: { environment: "production" } });
   });
 });
+
+test("a change of an environment that serves a release says which, because nobody sees it", async () => {
+  const served = await api.project(owner);
+  const { post: importInto } = importsOf(api, owner);
+  const releases = { v1: "v1", "v 2 \u00e9": "v%202%20%C3%A9" };
+  await importInto(served, [
+    { record: "environment", name: "production" },
+    ...Object.keys(releases).map((name) => ({
+      record: "release",
+      name,
+      environment: "production",
+    })),
+  ]);
+  const path = `/projects/${served.slug}/files/a.md`;
+  const change = (method: "PUT" | "DELETE") =>
+    api.send(method, path, {
+      ...{ as: owner, ...(method === "PUT" ? { body: "# A" } : {}) },
+      headers: { "content-type": "text/markdown" },
+    });
+  const serve = (active_release: string | null) =>
+    api.send("PATCH", `/projects/${served.slug}/environments/production`, {
+      ...{ as: owner, json: { active_release } },
+    });
+  for (const method of ["PUT", "DELETE"] as const) {
+    expect((await change(method)).headers.get("x-serves-release")).toBeNull();
+  }
+  for (const [name, shown] of Object.entries(releases)) {
+    expect((await serve(name)).status).toBe(200);
+    for (const method of ["PUT", "DELETE"] as const) {
+      const answer = await change(method);
+      expect([answer.status < 300, answer.headers.get("x-serves-release")]).toEqual([true, shown]);
+    }
+  }
+});

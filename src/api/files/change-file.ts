@@ -55,6 +55,8 @@ export interface NewText {
 export interface Written {
   readonly file: WrittenFile;
   readonly created: boolean;
+  /** The release that its environment serves instead of the working set. */
+  readonly serves: string | null;
 }
 
 interface Changing {
@@ -131,15 +133,19 @@ export async function storeText(sql: Sql, text: NewText): Promise<Written> {
     const summary = summaryOf(await readVersion(tx, version));
     const { warning } = cut;
     const file = warning ? { ...summary, warnings: [{ message: warning }] } : summary;
-    return { file, created: current === undefined };
+    return { file, created: current === undefined, serves: set.serves };
   });
 }
 
-/** Takes a file out of the working set. Throws `file-not-found`. */
-export async function removeFile(sql: Sql, change: FileChange): Promise<void> {
-  await changing(sql, change, async ({ tx, set, current }) => {
+/**
+ * Takes a file out of the working set. Returns the release that its environment serves instead, if any. Throws
+ * `file-not-found`.
+ */
+export async function removeFile(sql: Sql, change: FileChange): Promise<string | null> {
+  return await changing(sql, change, async ({ tx, set, current }) => {
     if (current === undefined) throw new Problem("file-not-found");
     requireMatch(change, current);
     await takeOut(tx, set, { fileId: current.fileId, path: change.path });
+    return set.serves;
   });
 }

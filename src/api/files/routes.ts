@@ -1,5 +1,10 @@
 import type { Engine } from "../../engine/engine.ts";
-import { type Operation, operation, rawOperation } from "../../http/operation.ts";
+import {
+  type Operation,
+  operation,
+  type ResponseHeader,
+  rawOperation,
+} from "../../http/operation.ts";
 import { type ListServices, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
@@ -139,9 +144,30 @@ export function fileOperations(
       headers: ChangeHeaders,
       status: 204,
       problems: [...WRITE_PROBLEMS, "file-not-found"],
-      handle: (call) => deleteFile(services, call),
+      responseHeaders: servesHeader,
+      async handle(call) {
+        const serves = await deleteFile(services, call);
+        return new Response(null, { status: 204, headers: servesRelease(serves) });
+      },
     }),
   ];
+}
+
+/** Says that searches of an environment do not show the change, because it serves a release. */
+const SERVES_RELEASE = "X-Serves-Release";
+
+const servesHeader: Readonly<Record<string, ResponseHeader>> = {
+  [SERVES_RELEASE]: {
+    description:
+      "The name of the release that the environment serves: searches show the change once the environment serves its " +
+      "working set again. Percent-encoded unless it is ASCII. Absent where the change is shown.",
+    extension: true,
+  },
+};
+
+function servesRelease(name: string | null): Record<string, string> {
+  if (name === null) return {};
+  return { [SERVES_RELEASE]: /^[\x20-\x7e]+$/.test(name) ? name : encodeURIComponent(name) };
 }
 
 function putOperation(services: WriteServices): Operation {
@@ -175,13 +201,14 @@ function putOperation(services: WriteServices): Operation {
     responseHeaders: {
       ETag: { description: "Names the version, for If-Match of the next change." },
       Location: { description: "The path of a file that was created." },
+      ...servesHeader,
     },
     problems: [...WRITE_PROBLEMS, "quota-exceeded"],
     async handle(call) {
-      const { file, created } = await putFile(services, call as PutCall);
+      const { file, created, serves } = await putFile(services, call as PutCall);
       const { pathname } = new URL(call.request.url);
       const location = created ? { location: call.basePath + pathname } : {};
-      const headers = { etag: versionTag(file), ...location };
+      const headers = { etag: versionTag(file), ...location, ...servesRelease(serves) };
       return json(file, created ? 201 : 200, headers);
     },
   });

@@ -112,8 +112,11 @@ async function storeFile({ sql, writes }: WriteServices, call: PutCall, admit: A
   return { projectId: id, written: await (isLarge ? writes.store(text) : storeText(sql, text)) };
 }
 
-/** Takes a file out of a working set. Throws as `putFile` does, and `file-not-found`. */
-export async function deleteFile({ sql }: WriteServices, call: WriteCall): Promise<void> {
+/**
+ * Takes a file out of a working set. Returns the release that is served instead, if any. Throws as `putFile` does, and
+ * `file-not-found`.
+ */
+export async function deleteFile({ sql }: WriteServices, call: WriteCall): Promise<string | null> {
   requirePath(call.params.file_reference);
-  await removeFile(sql, changeOf(call));
+  return await removeFile(sql, changeOf(call));
 }
