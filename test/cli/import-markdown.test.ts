@@ -36,6 +36,17 @@ function reportsOf({ stderr }: { readonly stderr: string }): string[] {
 }
 
 describe("importing Markdown", () => {
+  test("into an environment that serves a release says that searches do not show it", async () => {
+    write("guide.md", GUIDE);
+    await importFolder();
+    await cli.run(["releases", "create", "v1", "--project", "handbook"]);
+    await cli.run(["environments", "activate", "production", "v1", "--project", "handbook"]);
+    write("guide.md", `${GUIDE}More.\n`);
+    const { status, stderr } = await importFolder();
+    expect(status).toBe(0);
+    expect(stderr).toContain("production serves the release v1: searches show what was imported");
+  });
+
   test("creates the project and its owner, and stores files with their chunks", async () => {
     write("guide.md", GUIDE);
     write("deep/er/more.MDX", "# More\n\nText with 漢字 and 🙂.\n");
