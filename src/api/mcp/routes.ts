@@ -71,6 +71,9 @@ function streamOperation({ baseUrl }: HttpContext): Operation {
     bodyRequired: false,
     problems: ["method-not-allowed"],
     conditional: true,
+    responseHeaders: {
+      "Cache-Control": { description: "`no-cache`: caches ask whether the page has changed." },
+    },
     page: async ({ request }) =>
       conditionalText(request, (await guide?.()) ?? "", TEXT_PAGE_HEADERS),
     handle: () => {
