@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { PERMISSIONS } from "../../src/auth/principal.ts";
-import { type Caller, withoutRequestId } from "../../support/api/api.ts";
+import { type Answer, type Caller, withoutRequestId } from "../../support/api/api.ts";
 import { sharedBilling } from "../../support/api/billing.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
@@ -78,7 +78,16 @@ async function badCredentials(): Promise<Record<string, Record<string, string>>>
 
 const credentials = await badCredentials();
 
-const send = (example: Example, as: Caller) => sendExample(api, as, example);
+const isPublic = ({ operation }: DocumentedOperation) => operation.security.length === 0;
+/** The answer to an example. One to a credential is kept by no cache that others share. */
+async function send(example: Example, as: Caller): Promise<Answer> {
+  const answer = await sendExample(api, as, example);
+  if (isPublic(example)) return answer;
+  expect(answer.headers.get("cache-control")).toMatch(/^private\b|^no-store$/);
+  const names = answer.headers.get("vary")?.toLowerCase().split(/, */) ?? [];
+  expect(names).toEqual(expect.arrayContaining(["authorization", "x-api-key"]));
+  return answer;
+}
 
 const idOf = ({ operation }: DocumentedOperation): string => operation.operationId;
 /** The permission that an operation needs; undefined if it needs none. */
@@ -104,7 +113,6 @@ const keyWith = (scopes: readonly string[], user: Caller = owner) => api.key(use
 const namedScopes = ({ operation }: DocumentedOperation): string[] =>
   operation.requestBody?.content["application/json"]?.example.scopes ?? [];
 
-const isPublic = ({ operation }: DocumentedOperation) => operation.security.length === 0;
 const takesSecret = ({ operation }: DocumentedOperation) =>
   JSON.stringify(operation.security).includes("webhookSecret");
 
