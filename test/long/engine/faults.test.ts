@@ -118,7 +118,8 @@ test("a scope that changes during a first fill shares file versions with it, and
   await release(sql, project, id, versions);
   await untilComplete({ ...world, api: filling });
   expect(await stored()).toBe(INTERRUPTED_CHUNKS);
-  expect(filling.server.logs()).not.toContain("cannot index a scope");
+  // On a busy machine statements are cancelled and repeated, but no version is added again.
+  expect(filling.server.logs()).not.toContain("duplicate key");
 });
 
 test("a node that starts again finds what has changed meanwhile", async () => {

@@ -13,6 +13,7 @@ import {
   attach,
   chunkOf,
   cosine,
+  randomVector,
   type TestChunk,
   type TestVersion,
   writeVersion,
@@ -21,6 +22,8 @@ import { until } from "../../../support/until.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 
 const CHUNKS_A_FILE = 50;
+const REPLACED_FILES = 40;
+const REPLACEMENTS = 20;
 export const DIMENSION = 768;
 
 /** Repeats a request until the answer is as wanted, and returns that answer. */
@@ -114,6 +117,53 @@ export async function writeFiles(
     await attach(tx as never, project, environment.id, versions);
     return versions;
   })) as TestVersion[];
+}
+
+/**
+ * Replaces all files of an environment in one transaction, again and again, while each of the services searches it.
+ * Asserts that every search finds the one side or the other.
+ */
+export async function replaceWhileSearched(world: World, readers: readonly TestApi[]) {
+  const { api, sql, project } = world;
+  const { id } = await addEnvironment(sql, project, "replaced");
+  const vector = randomVector(DIMENSION, 1);
+  // Every file has one chunk, and all of them are found by every search.
+  const write = (side: string) =>
+    Promise.all(
+      Array.from({ length: REPLACED_FILES }, (_, file) =>
+        writeVersion(sql, project, `${side}-${file}.md`, [chunkOf(vector)]),
+      ),
+    );
+  const sets = [await write("a"), await write("b")] as const;
+  const expected = sets.map(
+    (versions) =>
+      `${chunksOf(versions)
+        .map((chunk) => chunk.id)
+        .sort()}`,
+  );
+  const sideOf = async (of: TestApi) => {
+    const answer = await look(world, of, vector, { environment: "replaced", limit: 100 });
+    return expected.indexOf(`${idsOf(answer).sort()}`);
+  };
+  const replace = async (side: 0 | 1) => {
+    await sql.begin(async (tx) => {
+      await tx`DELETE FROM environment_files WHERE environment_id = ${id}`;
+      await attach(tx as never, project, id, sets[side]);
+    });
+    await until("the new files are found", async () => (await sideOf(api)) === side);
+  };
+  await replace(0);
+  let isDone = false;
+  const read = async (of: TestApi) => {
+    while (!isDone) expect(await sideOf(of), "a search finds one side").toBeOneOf([0, 1]);
+  };
+  const replacing = async () => {
+    for (let i = 1; i <= REPLACEMENTS; i++) await replace(i % 2 === 0 ? 0 : 1);
+  };
+  const done = replacing().finally(() => {
+    isDone = true;
+  });
+  await Promise.all([done, ...readers.map(read)]);
 }
 
 export const chunksOf = (versions: readonly TestVersion[]) =>
