@@ -1,4 +1,4 @@
-import type { Socket } from "bun";
+import type { Socket, TCPSocketListener } from "bun";
 import { onCleanup } from "../cleanup.ts";
 import { type Fault, faultUntil } from "../faults.ts";
 import { freePort } from "./ports.ts";
@@ -7,20 +7,8 @@ interface Pair {
   other: Socket<Pair> | undefined;
   /** Bytes that the other side has not accepted yet. */
   waiting: Uint8Array[];
-}
-
-export interface TestProxy {
-  readonly port: number;
-  /** Closes all connections and refuses new ones, as if the server were down. */
-  cut(): Fault;
-  /** Takes bytes and connections as before, and passes nothing on. */
-  stall(): Fault;
-  /** The same, but in the end the connections are lost without a sign to the client, and new ones are passed on. */
-  lose(): Fault;
-  /** Passes on all bytes this much later. */
-  delay(ms: number): Fault;
-  /** Ends the server's half of all connections; bytes that the client sends are lost. */
-  halfClose(): void;
+  /** How many of the texts of `cutAt` have passed on the connection, in either direction. */
+  readonly seen: { count: number };
 }
 
 function flush(from: Pair): void {
@@ -37,83 +25,154 @@ function flush(from: Pair): void {
 }
 
 /** A TCP proxy between a service and a server, which a test can make unreachable. */
-export async function startProxy(hostname: string, port: number): Promise<TestProxy> {
-  const open = new Set<Socket<Pair>>();
+export class TestProxy {
+  readonly #open = new Set<Socket<Pair>>();
   /** Connections whose bytes are not passed on, ever. */
-  const forgotten = new WeakSet<Pair>();
-  let stalled = false;
-  let delayMs = 0;
-  const pass = (pair: Pair) => {
-    if (!stalled && !forgotten.has(pair)) flush(pair);
-  };
-  const handlers = {
-    data(socket: Socket<Pair>, bytes: Uint8Array) {
-      socket.data.waiting.push(new Uint8Array(bytes));
-      if (delayMs > 0) setTimeout(() => pass(socket.data), delayMs);
-      else pass(socket.data);
+  readonly #forgotten = new WeakSet<Pair>();
+  #stalled = false;
+  #delayMs = 0;
+  #marks: readonly string[] = [];
+  #marked = () => {};
+  #listener: TCPSocketListener<Pair> | undefined;
+
+  private constructor(
+    private readonly server: URL,
+    // Nobody gets this port by chance while the listener is closed.
+    private readonly port: number,
+  ) {}
+
+  static async start(serverUrl: string): Promise<TestProxy> {
+    const proxy = new TestProxy(new URL(serverUrl), await freePort());
+    proxy.#listen();
+    onCleanup(() => proxy.#close());
+    return proxy;
+  }
+
+  /** The URL of the server through the proxy. */
+  get url(): string {
+    const url = new URL(this.server);
+    url.host = `127.0.0.1:${this.port}`;
+    return url.href;
+  }
+
+  /** Closes all connections and refuses new ones, as if the server were down. */
+  cut(): Fault {
+    this.#close();
+    return faultUntil(() => this.#listen());
+  }
+
+  /**
+   * Does so once these texts have passed in order on one connection. The last one is not passed on. `begun` resolves
+   * then.
+   */
+  cutAt(...marks: readonly string[]): Fault & { readonly begun: Promise<void> } {
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    this.#marks = marks;
+    this.#marked = () => {
+      this.#close();
+      resolve();
+    };
+    return { ...faultUntil(() => this.#listen()), begun };
+  }
+
+  /** Takes bytes and connections as before, and passes nothing on. */
+  stall(): Fault {
+    return this.#stallUntil(() => {});
+  }
+
+  /** The same, but in the end the connections are lost without a sign to the client, and new ones are passed on. */
+  lose(): Fault {
+    return this.#stallUntil(() => this.#forgetAll());
+  }
+
+  /** Passes on all bytes this much later. */
+  delay(ms: number): Fault {
+    this.#delayMs = ms;
+    return faultUntil(() => {
+      this.#delayMs = 0;
+      this.#passAll();
+    });
+  }
+
+  /** Ends the server's half of all connections; bytes that the client sends are lost. */
+  halfClose(): void {
+    this.#forgetAll();
+    for (const socket of this.#open) socket.shutdown();
+  }
+
+  #listen(): void {
+    this.#marks = [];
+    this.#listener ??= Bun.listen<Pair>({
+      ...{ hostname: "127.0.0.1", port: this.port },
+      socket: { ...this.#handlers, open: (client) => this.#accept(client) },
+    });
+  }
+
+  #close(): void {
+    this.#marks = [];
+    this.#listener?.stop(true);
+    this.#listener = undefined;
+    for (const socket of this.#open) socket.terminate();
+    this.#open.clear();
+  }
+
+  async #accept(client: Socket<Pair>): Promise<void> {
+    const seen = { count: 0 };
+    client.data = { other: undefined, waiting: [], seen };
+    this.#open.add(client);
+    const server = await Bun.connect<Pair>({
+      ...{ hostname: this.server.hostname, port: Number(this.server.port) },
+      ...{ data: { other: client, waiting: [], seen }, socket: this.#handlers },
+    });
+    this.#open.add(server);
+    client.data.other = server;
+    this.#pass(client.data);
+  }
+
+  readonly #handlers = {
+    data: (socket: Socket<Pair>, bytes: Buffer) => this.#receive(socket.data, bytes),
+    drain: ({ data }: Socket<Pair>) => {
+      if (data.other) this.#pass(data.other.data);
     },
-    drain(socket: Socket<Pair>) {
-      if (socket.data.other) pass(socket.data.other.data);
-    },
-    close(socket: Socket<Pair>) {
-      open.delete(socket);
+    close: (socket: Socket<Pair>) => {
+      this.#open.delete(socket);
       socket.data.other?.end();
     },
     error() {},
   };
-  const accept = async (client: Socket<Pair>) => {
-    client.data = { other: undefined, waiting: [] };
-    open.add(client);
-    const data: Pair = { other: client, waiting: [] };
-    const server = await Bun.connect<Pair>({ hostname, port, data, socket: handlers });
-    open.add(server);
-    client.data.other = server;
-    pass(client.data);
-  };
-  const socket = { ...handlers, open: accept };
-  // Nobody gets this port by chance while the listener is closed.
-  const address = { hostname: "127.0.0.1", port: await freePort() };
-  let listener = Bun.listen<Pair>({ ...address, socket });
-  const close = () => {
-    listener.stop(true);
-    for (const socket of open) socket.terminate();
-    open.clear();
-  };
-  const passAll = () => {
-    for (const { data } of open) pass(data);
-  };
-  const forgetAll = () => {
-    for (const { data } of open) forgotten.add(data);
-  };
-  const stallUntil = (end: () => void) => {
-    stalled = true;
+
+  #receive(pair: Pair, bytes: Buffer): void {
+    const mark = this.#marks[pair.seen.count];
+    if (mark !== undefined && bytes.includes(mark)) {
+      pair.seen.count++;
+      if (pair.seen.count === this.#marks.length) {
+        this.#marked();
+        return;
+      }
+    }
+    pair.waiting.push(new Uint8Array(bytes));
+    if (this.#delayMs > 0) setTimeout(() => this.#pass(pair), this.#delayMs);
+    else this.#pass(pair);
+  }
+
+  #pass(pair: Pair): void {
+    if (!this.#stalled && !this.#forgotten.has(pair)) flush(pair);
+  }
+
+  #passAll(): void {
+    for (const { data } of this.#open) this.#pass(data);
+  }
+
+  #forgetAll(): void {
+    for (const { data } of this.#open) this.#forgotten.add(data);
+  }
+
+  #stallUntil(end: () => void): Fault {
+    this.#stalled = true;
     return faultUntil(() => {
       end();
-      stalled = false;
-      passAll();
+      this.#stalled = false;
+      this.#passAll();
     });
-  };
-  onCleanup(close);
-  return {
-    port: address.port,
-    cut() {
-      close();
-      return faultUntil(() => {
-        listener = Bun.listen<Pair>({ ...address, socket });
-      });
-    },
-    stall: () => stallUntil(() => {}),
-    lose: () => stallUntil(forgetAll),
-    delay(ms) {
-      delayMs = ms;
-      return faultUntil(() => {
-        delayMs = 0;
-        passAll();
-      });
-    },
-    halfClose() {
-      forgetAll();
-      for (const socket of open) socket.shutdown();
-    },
-  };
+  }
 }

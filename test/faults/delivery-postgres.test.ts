@@ -4,16 +4,16 @@ import { startApi, type TestApi } from "../../support/api/api.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { lockTable } from "../../support/open-transaction.ts";
+import { TestProxy } from "../../support/processes/proxy.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
-import { startRelay } from "./relay.ts";
 
 const api = await startApi();
 const { sql } = api;
 const member = await api.user();
 const project = await api.project(member);
 // Another service, which loses the database where a test wants it.
-const relay = await startRelay(api.databaseUrl);
-const lost = await startApi({ beside: api, env: { DATABASE_URL: relay.url } });
+const proxy = await TestProxy.start(api.databaseUrl);
+const lost = await startApi({ beside: api, env: { DATABASE_URL: proxy.url } });
 
 const deliver = (to: TestApi, webhook: TestWebhook, key: string | null, json: unknown = { key }) =>
   to.send("POST", webhook.path, {
@@ -109,7 +109,7 @@ describe("a database lost around a commit", () => {
       const webhook = await addWebhook(sql, project);
       await deliver(lost, webhook, null, "warm");
       const key = randomUUID();
-      await using cut = relay.cutAt(...(isCommitted ? [key, "SELECT 1"] : [key]));
+      await using cut = proxy.cutAt(...(isCommitted ? [key, "SELECT 1"] : [key]));
       const answer = await deliver(lost, webhook, key);
       await cut.begun;
       expect(answer.status).toBe(409);
@@ -135,7 +135,7 @@ describe("a database lost around a commit", () => {
       const request = await addInputRequest(sql, await addConversation(sql, member, project));
       const note = `note-${randomUUID()}`;
       const send = () => lost.post(request.path, { values: { note } }, member);
-      await using cut = relay.cutAt(note, isCommitted ? "COMMIT" : "INSERT 0 1");
+      await using cut = proxy.cutAt(note, isCommitted ? "COMMIT" : "INSERT 0 1");
       const answer = await send();
       await cut.begun;
       expect(answer.status).toBe(409);
@@ -152,7 +152,7 @@ describe("a database lost around a commit", () => {
   test("a delivery returns 503 while the database is unreachable, and is stored once it is back", async () => {
     const webhook = await addWebhook(sql, project);
     await deliver(lost, webhook, null, "warm");
-    await using cut = relay.cutAt("mark");
+    await using cut = proxy.cutAt("mark");
     await deliver(lost, webhook, "mark");
     await cut.begun;
     const answer = await deliver(lost, webhook, "k");

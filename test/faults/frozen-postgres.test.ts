@@ -7,7 +7,7 @@ import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import type { Fault } from "../../support/faults.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
-import { startProxy } from "../../support/processes/proxy.ts";
+import { TestProxy } from "../../support/processes/proxy.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook, storedRows } from "../../support/webhooks.ts";
 
@@ -16,11 +16,8 @@ const direct = new TestApi("", postgres.sql, postgres.url, async () => {});
 
 /** A service that reaches the database through a proxy, with a project that has been searched. */
 async function startWorld() {
-  const { hostname, port } = new URL(postgres.url);
-  const proxy = await startProxy(hostname, Number(port));
-  const address = new URL(postgres.url);
-  address.host = `127.0.0.1:${proxy.port}`;
-  const env = { DATABASE_URL: address.href };
+  const proxy = await TestProxy.start(postgres.url);
+  const env = { DATABASE_URL: proxy.url };
   const api = await startApiProcess({ beside: direct, env });
   await untilReady(api.url);
   const world = await TestWorld.create(api);
@@ -28,7 +25,7 @@ async function startWorld() {
   await world.agrees(api.url);
   const key = await api.key(world.member);
   const webhook = await addWebhook(api.sql, world.project);
-  return { api, databaseUrl: address.href, proxy, world, key, webhook };
+  return { api, proxy, world, key, webhook };
 }
 
 type World = Awaited<ReturnType<typeof startWorld>>;
@@ -140,7 +137,7 @@ describe("a PostgreSQL that does not answer", () => {
   });
 
   test("during an outage statements are refused in the same turn, without being sent", async () => {
-    const sql = openDatabase(world.databaseUrl, { connections: 1 });
+    const sql = openDatabase(proxy.url, { connections: 1 });
     onCleanup(() => sql.end({ timeout: 0 }));
     const failure = () =>
       sql`SELECT 1`.then(

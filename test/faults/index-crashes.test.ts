@@ -5,7 +5,7 @@ import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { lockTable } from "../../support/open-transaction.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
-import { startProxy } from "../../support/processes/proxy.ts";
+import { TestProxy } from "../../support/processes/proxy.ts";
 import { until } from "../../support/until.ts";
 
 /** How often the indexing thread crashes in one test. */
@@ -98,11 +98,9 @@ test("an indexing thread that crashes under load is replaced, with the same answ
 
 describe("a service whose database goes away", async () => {
   const { sql, url: databaseUrl } = await createTestDatabase();
-  const address = new URL(databaseUrl);
-  const proxy = await startProxy(address.hostname, Number(address.port));
-  address.host = `127.0.0.1:${proxy.port}`;
+  const proxy = await TestProxy.start(databaseUrl);
   const direct = new TestApi("", sql, databaseUrl, async () => {});
-  const service = await startApiProcess({ beside: direct, env: { DATABASE_URL: address.href } });
+  const service = await startApiProcess({ beside: direct, env: { DATABASE_URL: proxy.url } });
 
   test("a load that loses the database continues once it is back", async () => {
     const world = await TestWorld.create(direct);

@@ -6,7 +6,7 @@ import { dataFolder } from "../../support/processes/embedded.ts";
 import { NOBODY_PORT } from "../../support/processes/ports.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
-import { startProxy } from "../../support/processes/proxy.ts";
+import { TestProxy } from "../../support/processes/proxy.ts";
 import { until } from "../../support/until.ts";
 
 /** Starts the server, without waiting for it to be ready. */
@@ -62,11 +62,9 @@ describe("a start while the database does not answer", () => {
 
   test("a waiting start continues when the database answers", async () => {
     const { url: databaseUrl } = await createTestDatabase();
-    const through = new URL(databaseUrl);
-    const proxy = await startProxy(through.hostname, Number(through.port));
-    through.port = String(proxy.port);
+    const proxy = await TestProxy.start(databaseUrl);
     await using away = proxy.cut();
-    const { child, url } = await started(through.href);
+    const { child, url } = await started(proxy.url);
     expect(await statusOf(`${url}/livez`)).toBe(200);
     expect(await statusOf(`${url}/readyz`)).toBe(503);
     await away.end();

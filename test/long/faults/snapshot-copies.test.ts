@@ -4,7 +4,7 @@ import { startApi, startApiProcess, type TestApi } from "../../../support/api/ap
 import { TestWorld, untilReady } from "../../../support/api/world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
-import { startProxy } from "../../../support/processes/proxy.ts";
+import { TestProxy } from "../../../support/processes/proxy.ts";
 import { until } from "../../../support/until.ts";
 import { S3_SECRET, startS3 } from "../../faults/s3.ts";
 
@@ -203,23 +203,23 @@ describe("a copy that cannot be used", () => {
 describe("while the bucket does not answer", () => {
   test("projects are loaded from the database, others are searched as before, and no secret is logged", async () => {
     const world = await copiedWorld(bucket.env());
-    const proxy = await startProxy("127.0.0.1", bucket.port);
+    const proxy = await TestProxy.start(`http://127.0.0.1:${bucket.port}`);
     const env = {
-      ...bucket.env(proxy.port),
+      ...bucket.env(Number(new URL(proxy.url).port)),
       ...{ DATA_DIR: dataFolder(), INDEX_PRELOAD: "none", LOG_LEVEL: "warn" },
     };
     const node = await startApiProcess({ beside: first, env });
     await untilReady(node.url);
     const loaded = await copiedWorld({});
     await loaded.agrees(node.url);
-    for (const fail of [proxy.stall, proxy.cut]) {
-      await using _fault = fail();
+    for (const fault of ["stall", "cut"] as const) {
+      await using _fault = proxy[fault]();
       const failed = await copies(node.url, "download", "unavailable");
       const waiting = world.agrees(node.url);
       expect((await loaded.search(node.url)).status).toBe(200);
       await waiting;
       expect((await world.search(node.url)).contents).toEqual([STORED]);
-      if (fail === proxy.stall) {
+      if (fault === "stall") {
         await until("the failure is counted", async () => {
           return (await copies(node.url, "download", "unavailable")) > failed;
         });
