@@ -71,7 +71,7 @@ Examples:
         const project = await findProject(sql, slug);
         const user = create
           ? await findOrCreateUser(sql, address)
-          : await requireUser(sql, address);
+          : await requireUser(sql, address, "--create makes a new user");
         const outcome = await transactionAs(sql, OPERATOR, async (tx) => {
           await holdProject(tx, project.id);
           return await putMember(tx, project.id, user.id, role);

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { ImportError } from "../import/records/errors.ts";
 import { type ColumnMap, parseColumnMap } from "../import/tables/column-map.ts";
 import { checkFilter } from "../shared/filter/check.ts";
-import { isDateTime } from "../shared/formats.ts";
+import { isDateTime, parseDateTime } from "../shared/formats.ts";
 import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 
 /** Collects the values of an option that may be repeated. */
@@ -74,7 +74,7 @@ export function pastTime(value: string): Date {
   if (!isDateTime(value)) {
     throw new InvalidArgumentError("It must be a time such as 2026-01-31T12:00:00Z.");
   }
-  return new Date(value);
+  return parseDateTime(value);
 }
 
 /** Parses an RFC 3339 time in the future. */
@@ -82,7 +82,7 @@ export function futureTime(value: string): Date {
   if (!isDateTime(value)) {
     throw new InvalidArgumentError("It must be a time such as 2030-01-31T12:00:00Z.");
   }
-  const time = new Date(value);
+  const time = parseDateTime(value);
   if (time.getTime() <= Date.now()) throw new InvalidArgumentError("It must be in the future.");
   return time;
 }

@@ -59,7 +59,7 @@ async function createProgram(args: readonly string[], io: Io): Promise<Command> 
     .showHelpAfterError("(run with --help for usage and examples)")
     .addHelpText(
       "after",
-      "\nTessera is configured by environment variables. The README lists them.",
+      "\nTessera is configured by environment variables: docs/configuration.md lists them.",
     );
   for (const load of loadersOf(args)) program.addCommand(await load(io));
   program.exitOverride().configureOutput({

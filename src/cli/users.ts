@@ -7,14 +7,19 @@ import { referenceTo } from "../shared/reference.ts";
 import { CommandError } from "./command-error.ts";
 import type { Project } from "./find-project.ts";
 
-/** The user with this email address, in any case. Throws a CommandError if there is none. */
+/**
+ * The user with this email address, in any case. Throws a CommandError if there is none.
+ * @param remedy what makes one, a sentence
+ */
 export async function requireUser(
   sql: Queryable,
   email: string,
+  remedy = "",
 ): Promise<{ id: string; email: string }> {
   const user = await findUser(sql, email);
   if (user !== undefined) return user;
-  throw new CommandError(`there is no user ${email}${hint(await similarAddress(sql, email))}`);
+  const found = `there is no user ${email}${hint(await similarAddress(sql, email))}`;
+  throw new CommandError(remedy === "" ? found : `${found}; ${remedy}`);
 }
 
 /** Throws a CommandError if there is no such user, but one whose address is easily mistyped as it. */

@@ -441,9 +441,9 @@ describe("an invalid line", () => {
       "chunks[0].end_offset: must not",
     ],
     [
-      "an embedding with too few elements",
-      file("x", { chunks: [{ content: "", embedding: [1, 2] }] }),
-      "chunks[0].embedding: has 2 elements, must have one of 768",
+      "an embedding without elements",
+      file("x", { chunks: [{ content: "", embedding: [] }] }),
+      "chunks[0].embedding: has 0 elements, must have 1 to 4096",
     ],
     [
       "an embedding of zeros",

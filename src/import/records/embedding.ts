@@ -1,5 +1,5 @@
-import { DIMENSIONS } from "../../shared/limits.ts";
-import { base64Of, floatsOf, isDimension, vectorFault } from "../../shared/vector.ts";
+import { EMBEDDER_DIMENSION_MAX } from "../../shared/limits.ts";
+import { base64Of, floatsOf, isDimension, padded, vectorFault } from "../../shared/vector.ts";
 import { RecordError } from "./errors.ts";
 
 interface EncodedEmbedding {
@@ -9,11 +9,11 @@ interface EncodedEmbedding {
 }
 
 const BYTES_PER_ELEMENT = 4;
-const SIZES = DIMENSIONS.join(", ");
 
-/** Encodes a vector. Its elements must be finite and not all zeros. */
+/** Encodes a vector, with zeros up to a stored dimension. Its elements must be finite and not all zeros. */
 export function encodeEmbedding(vector: Float32Array): EncodedEmbedding {
-  return { dimension: vector.length, base64: base64Of(vector) };
+  const whole = padded(vector);
+  return { dimension: whole.length, base64: base64Of(whole) };
 }
 
 /**
@@ -25,7 +25,7 @@ export function parseEmbedding(value: unknown, field: string): EncodedEmbedding 
   if (!Array.isArray(value)) {
     throw new RecordError(`${field}: must be an array of numbers or a base64 string`);
   }
-  requireDimension(value.length, field);
+  requireLength(value.length, field);
   const vector = new Float32Array(value.length);
   for (let i = 0; i < value.length; i++) {
     const element: unknown = value[i];
@@ -46,15 +46,18 @@ function fromBase64(text: string, field: string): EncodedEmbedding {
   if (bytes.length % BYTES_PER_ELEMENT !== 0) {
     throw new RecordError(`${field}: must encode a whole number of little-endian float32 values`);
   }
-  requireDimension(bytes.length / BYTES_PER_ELEMENT, field);
-  requireUsable(floatsOf(bytes), field);
-  return { dimension: bytes.length / BYTES_PER_ELEMENT, base64: canonical };
+  const length = bytes.length / BYTES_PER_ELEMENT;
+  requireLength(length, field);
+  const vector = floatsOf(bytes);
+  requireUsable(vector, field);
+  return isDimension(length) ? { dimension: length, base64: canonical } : encodeEmbedding(vector);
 }
 
-function requireDimension(length: number, field: string): void {
-  if (!isDimension(length)) {
-    throw new RecordError(`${field}: has ${length} elements, must have one of ${SIZES}`);
-  }
+function requireLength(length: number, field: string): void {
+  if (length >= 1 && length <= EMBEDDER_DIMENSION_MAX) return;
+  throw new RecordError(
+    `${field}: has ${length} elements, must have 1 to ${EMBEDDER_DIMENSION_MAX}`,
+  );
 }
 
 function requireUsable(vector: Float32Array, field: string): void {
