@@ -29,7 +29,9 @@ export function addressKey(email: string): string {
   return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Two users who are given one address at once meet in its index. The later one finds the other's row next time. */
+/** The first key of the advisory lock on an address, before a hash of it. */
+const ADDRESS_LOCK = 7306;
+/** An operator who gives the address to another user meets the caller in its index, and is found there next time. */
 const ADDRESS_ATTEMPTS = 3;
 
 /** The address of a row, and what stated it. */
@@ -62,6 +64,11 @@ export async function recordUser(sql: Sql, { userId, identity }: Principal): Pro
 /** A name is stored with the row, without what cannot be stored. */
 async function storeUser(tx: Transaction, userId: string, identity: Identity): Promise<void> {
   const name = (identity.name ?? "").replaceAll("\0", "").toWellFormed();
+  const { email: stated } = identity;
+  // Callers who state one address at once follow each other.
+  if (stated != null) {
+    await tx`SELECT pg_advisory_xact_lock(${ADDRESS_LOCK}, hashtext(${addressKey(stated)}))`;
+  }
   await tx`INSERT INTO users (id, name) VALUES (${userId}, ${name}) ON CONFLICT (id) DO NOTHING`;
   const { own, holder } = await readAddresses(tx, userId, identity, true);
   const email = changeOf(own as StoredAddress, holder, identity);
