@@ -47,7 +47,7 @@ and what somebody else has changed meanwhile is left alone and reported. An inte
 the next one. Files of the environment that are not Markdown stay, but for those in .txt with --text. A folder without
 any file to store removes nothing unless --yes is given.
 
-The files have no embeddings: lookups find them. Only HTTP is used, so the command works from anywhere.
+The project's embedder embeds the files. Only HTTP is used, so the command works from anywhere.
 
 Examples:
   ./tessera sync ./docs --project handbook --url https://search.example.com --key "$KEY"

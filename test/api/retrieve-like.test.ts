@@ -259,6 +259,25 @@ describe("like and unlike", () => {
     }
   });
 
+  test("a source whose embedding is not there yet is told to come back, as a file and as a chunk", async () => {
+    const own = await projectOf([first], "hashing");
+    const rows = () => api.sql<{ id: string; version: string; isEmbedded: boolean }[]>`
+      SELECT id, file_version_id AS version, embedding IS NOT NULL AS "isEmbedded" FROM chunks
+      WHERE project_id = ${own.id}`;
+    await until("the file is embedded", async () => (await rows())[0]?.isEmbedded === true);
+    const [{ id, version } = { id: "", version: "" }] = await rows();
+    // As it is before its embedder has answered.
+    await api.sql`UPDATE chunks SET embedding = NULL, dimension = NULL WHERE id = ${id}`;
+    await api.sql`
+      INSERT INTO embedding_queue (file_version_id, project_id, due)
+      VALUES (${version}, ${own.id}, now() + interval '1 hour')`;
+    for (const source of [{ path: first.path }, { chunk_id: id }]) {
+      const { status, headers, body } = await ask({ like: source }, own);
+      expect([status, body.slug]).toEqual([503, "index-behind"]);
+      expect(headers.get("retry-after")).not.toBeNull();
+    }
+  });
+
   test("a cursor is bound to its sources", async () => {
     const question = { like: likeChunk, threshold: 0, limit: 1 };
     const { next } = (await ask(question)).body.page_info;

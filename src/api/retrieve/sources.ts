@@ -48,6 +48,13 @@ function directionOf(rows: readonly EmbeddingRow[], field: string): Float32Array
   return sum;
 }
 
+/** Throws `index-behind` while the embedder of the project has still to embed a file version. */
+async function requireEmbedded(sql: Queryable, versionId: string, field: string): Promise<void> {
+  const rows = await sql`SELECT FROM embedding_queue WHERE file_version_id = ${versionId}`;
+  if (rows.length === 0) return;
+  throw new Problem("index-behind", { detail: `The embedding of ${field} is not there yet.` });
+}
+
 async function readChunk(
   sql: Queryable,
   { projectId }: Scope,
@@ -55,11 +62,12 @@ async function readChunk(
   field: SourceField,
 ): Promise<Source> {
   const rows = isUuid(id)
-    ? await sql<(EmbeddingRow & { id: string })[]>`
-        SELECT id, embedding FROM chunks WHERE id = ${id} AND project_id = ${projectId}`
+    ? await sql<(EmbeddingRow & { id: string; version: string })[]>`
+        SELECT id, embedding, file_version_id AS version FROM chunks WHERE id = ${id} AND project_id = ${projectId}`
     : [];
   const [row] = rows;
   if (row === undefined) throw new Problem("chunk-not-found");
+  if (row.embedding === null) await requireEmbedded(sql, row.version, `${field}.chunk_id`);
   const excluded = { chunkIds: [row.id], paths: [], chunks: 1 };
   return { field, vector: directionOf(rows, `${field}.chunk_id`), excluded };
 }
@@ -77,6 +85,7 @@ async function readPath(
     WHERE file_version_id = ${file.version_id} AND project_id = ${scope.projectId}
       AND embedding IS NOT NULL
     ORDER BY index LIMIT ${SOURCE_CHUNKS_MAX}`;
+  if (rows.length === 0) await requireEmbedded(sql, file.version_id, `${field}.path`);
   const excluded = { chunkIds: [], paths: [file.path], chunks: Math.max(1, file.chunk_count) };
   return { field, vector: directionOf(rows, `${field}.path`), excluded };
 }
