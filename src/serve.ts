@@ -20,7 +20,7 @@ import {
   sharedIdentity,
 } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
-import { demoBanner, prepareDemo } from "./demo/demo.ts";
+import { greeting, prepareDemo } from "./demo/demo.ts";
 import { openEmbedding } from "./embeddings/queue/open.ts";
 import { openEngine } from "./engine/open.ts";
 import { withCors } from "./http/cors.ts";
@@ -51,8 +51,8 @@ interface RunningServer {
   readonly url: string;
   /** {base_url}, without a trailing slash. */
   readonly baseUrl: string;
-  /** The demo project, if this start created one. */
-  readonly demo: Demo | undefined;
+  /** What it says to somebody who has no key yet. */
+  readonly greeting: string;
   /** All that it answers, each path with a colon before the names of its parameters. */
   readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>;
   /** Stops accepting, finishes running requests and closes everything. */
@@ -266,7 +266,8 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
         withCheckedHost(services, (request) => app.fetch(request)),
       ),
     );
-    return { url: urlOf(config.host, listener.port), baseUrl, demo, routes: app.routes, stop };
+    const own = { greeting: await greeting(services.sql, demo, baseUrl), routes: app.routes };
+    return { url: urlOf(config.host, listener.port), baseUrl, ...own, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -293,7 +294,7 @@ export async function serveUntilSignal(config: Config): Promise<number> {
     throw error;
   }
   process.stdout.write(`listening on ${server.url}\nconsole: ${server.baseUrl}/console\n`);
-  if (server.demo) process.stdout.write(demoBanner(server.demo, server.baseUrl));
+  process.stdout.write(server.greeting);
   await ended;
   // A closer that hangs must not keep the process running beyond its deadline.
   setTimeout(() => process.exit(1), DRAIN_DEADLINE_MS).unref();

@@ -25,8 +25,23 @@ async function isNeeded(config: Config, sql: Sql): Promise<boolean> {
   return config.demo === "on" ? row?.exists === false : row?.empty === true;
 }
 
-/** The text that the first start prints. `baseUrl` has no trailing slash. */
-export function demoBanner({ key, expiresAt, queryFile }: Demo, baseUrl: string): string {
+/**
+ * What a start says to somebody who has no key yet; "" once there are keys.
+ * @param baseUrl without a trailing slash
+ */
+export async function greeting(sql: Sql, demo: Demo | undefined, baseUrl: string): Promise<string> {
+  if (demo !== undefined) return demoBanner(demo, baseUrl);
+  const rows = await sql`SELECT FROM api_keys LIMIT 1`;
+  if (rows.length > 0) return "";
+  return `
+The database has no API key yet. The first one:
+
+  ${commandName()} keys create --user you@example.com --name first
+
+`;
+}
+
+function demoBanner({ key, expiresAt, queryFile }: Demo, baseUrl: string): string {
   const nearby = relative(process.cwd(), queryFile);
   const path = nearby.startsWith("..") ? queryFile : nearby;
   return `

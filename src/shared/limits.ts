@@ -211,6 +211,8 @@ export const TREE_MAX_BYTES = 4_194_304;
 // Projects.
 /** Every slug can be used as a reference. */
 export const PROJECT_SLUG_MAX_CHARS = REFERENCE_MAX_CHARS;
+/** A project lists at most this many of its environments, in order of name. */
+export const PROJECT_ENVIRONMENTS_MAX = 1_000;
 /** A project lists at most this many of its releases, the newest first. */
 export const PROJECT_RELEASES_MAX = 1_000;
 /** A project lists at most this many of its members, owners first. */

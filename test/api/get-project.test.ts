@@ -26,4 +26,15 @@ describe("GET /projects/{project_reference}", () => {
     expect(body.releases.map(({ name }: { name: string }) => name)).toEqual(["v3", "v2", "v1"]);
     expect(body.users.map(({ role }: { role: string }) => role)).toEqual(["owner", "editor"]);
   });
+
+  test("a project with many environments names the first thousand, and their list has all", async () => {
+    const wide = await api.project(member);
+    await api.sql`INSERT INTO environments (id, project_id, name)
+      SELECT gen_random_uuid(), ${wide.id}, 'e' || lpad(i::text, 4, '0') FROM generate_series(0, 1000) i`;
+    const { body } = await api.get(`/projects/${wide.slug}`, member);
+    const names = body.environments.map(({ name }: { name: string }) => name);
+    expect([names.length, names[0], names.at(-1)]).toEqual([1_000, "e0000", "e0999"]);
+    const { body: list } = await api.get(`/projects/${wide.slug}/environments?limit=100`, member);
+    expect([list.data.length, list.page_info.next === null]).toEqual([100, false]);
+  });
 });

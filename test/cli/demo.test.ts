@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { demoBanner } from "../../src/demo/demo.ts";
 import { serve } from "../../src/serve.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -11,13 +10,12 @@ import { createEmptyDatabase } from "../../support/processes/postgres.ts";
 import { environment, PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 
-/** Starts the service, and returns what it prints about a demo. */
+/** Starts the service, and returns what it prints for somebody without a key. */
 async function start(env: Readonly<Record<string, string>>) {
-  const { demo, baseUrl, stop } = await serve(
+  const { greeting, baseUrl, stop } = await serve(
     loadConfig(environment({ ...env, LOG_LEVEL: "fatal" })),
   );
-  const printed = demo === undefined ? "" : demoBanner(demo, baseUrl);
-  return { url: baseUrl, printed, stop: onCleanup(stop) };
+  return { url: baseUrl, printed: greeting, stop: onCleanup(stop) };
 }
 
 /** Runs a printed command in a shell until the search has results. */
@@ -36,7 +34,8 @@ test("the first start with a demo prints once a key of the owner, who creates pr
   // A shell would split this name if it were not quoted.
   const env = { DATABASE_URL, DATA_DIR: mkdtempSync(join(dataFolder(), "it's a ")) };
   const without = await start({ ...env, DEMO: "off" });
-  expect(without.printed).toBe("");
+  expect(without.printed).toContain("keys create --user you@example.com --name first");
+  expect(without.printed).not.toContain("tsr_");
   await without.stop();
 
   const server = await start({ ...env, DEMO: "on" });

@@ -4,6 +4,7 @@ import { writtenColumn, writtenJson } from "../../db/written-json.ts";
 import { Problem } from "../../problem/problem.ts";
 import {
   LISTED_MAX_BYTES,
+  PROJECT_ENVIRONMENTS_MAX,
   PROJECT_MEMBERS_MAX,
   PROJECT_RELEASES_MAX,
 } from "../../shared/limits.ts";
@@ -23,7 +24,8 @@ const VARIABLES = writtenColumn("environment_variables");
 const SUMMARIES = `
   (SELECT coalesce(json_agg(e ORDER BY e.name), '[]') FROM (
     SELECT id, name, protected, domains, ${VARIABLES}, active_release_id, server_hostname
-    FROM environments WHERE project_id = p.id) e) AS environments,
+    FROM environments WHERE project_id = p.id
+    ORDER BY name COLLATE "C" LIMIT ${PROJECT_ENVIRONMENTS_MAX}) e) AS environments,
   (SELECT coalesce(json_agg(r), '[]') FROM (
     SELECT id, name, export_status, build_status, deploy_status FROM releases
     WHERE project_id = p.id ORDER BY created_at DESC, name DESC

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import {
   IMPORT_NAME_MAX_CHARS,
+  PROJECT_ENVIRONMENTS_MAX,
   PROJECT_MEMBERS_MAX,
   PROJECT_RELEASES_MAX,
   PROJECT_SLUG_MAX_CHARS,
@@ -137,7 +138,12 @@ export const Project = described("Project", "A project.", {
       "x-tessera-extension": true,
     }),
   ),
-  environments: Type.Optional(listOf(EnvironmentSummary, "The environments in order of name.")),
+  environments: Type.Optional(
+    listOf(
+      EnvironmentSummary,
+      `The first ${PROJECT_ENVIRONMENTS_MAX} environments, in order of name. Their list has all.`,
+    ),
+  ),
   releases: Type.Optional(
     listOf(ReleaseSummary, `The newest ${PROJECT_RELEASES_MAX} releases, the newest first.`),
   ),

@@ -15,6 +15,7 @@ import {
   PROJECT_COPY_RETRY_AFTER_SECONDS,
   PROJECT_COPY_TIMEOUT_MS,
   PROJECT_COPY_WAIT_MAX_MS,
+  PROJECT_ENVIRONMENTS_MAX,
 } from "../../shared/limits.ts";
 import { omitNulls, withTimes } from "../../shared/rows.ts";
 import { TenantTurns } from "../../tenants/tenant-turns.ts";
@@ -55,7 +56,10 @@ function projectOf(row: FullProjectRow): Project {
       ...withTimes(rest),
       embedder: embedder === null ? null : embedderName(embedder),
     }),
-    environments: environments.map(omitNulls).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    environments: environments
+      .map(omitNulls)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, PROJECT_ENVIRONMENTS_MAX),
     releases,
     provider,
     layout,
