@@ -69,10 +69,22 @@ const NINES: ReadonlyArray<readonly [share: number, label: string]> = [
 const LAST_SHARE = 0.9999;
 const nines = (share: number) => -Math.log10(1 - Math.min(share, LAST_SHARE));
 
+/** Names of runs, no two of which are equal. */
+function namesOf(runs: readonly LoadRun[]): string[] {
+  const seen = new Map<string, number>();
+  return runs.map(({ arrival, limit }) => {
+    const name = `${describeArrival(arrival).replace("clients", "cl.")}, limit ${limit}`;
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    return times === 1 ? name : `${name}, run ${times}`;
+  });
+}
+
 /** The distribution of the latency of each run. */
 export function distributions({ runs }: LoadResult): string {
-  const series: Series[] = runs.map((run) => ({
-    name: describeArrival(run.arrival).replace("clients", "cl."),
+  const names = namesOf(runs);
+  const series: Series[] = runs.map((run, i) => ({
+    name: names[i] as string,
     points: run.curve
       .filter(([share]) => share <= LAST_SHARE)
       .map(([share, ms]) => ({

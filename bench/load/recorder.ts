@@ -10,6 +10,9 @@ export const BINS_PER_DECADE = 8;
 export const FIRST_BIN_MS = 0.1;
 const BINS = 6 * BINS_PER_DECADE;
 
+/** Answers count as good within this time from the intended start of their request. */
+export const GOOD_MS = 1_000;
+
 /** Latencies in milliseconds. */
 export interface Percentiles {
   readonly p50: number;
@@ -64,7 +67,8 @@ export function binOf(milliseconds: number): number {
 
 /**
  * Latencies of the requests whose intended start is within a window. Answers with 200 and requests
- * without an answer count: who waited in vain has waited. Refusals do not, because they are quick.
+ * without an answer count: who waited in vain has waited. Refusals do not, because they are quick. Throughput
+ * counts the answers that came within the window, so that a service which falls behind does not seem to keep up.
  */
 export class Recorder {
   /** From the intended start: what a user sees who comes at that time. */
@@ -72,6 +76,11 @@ export class Recorder {
   /** From the moment of sending: what the service needs for it. */
   readonly #service = newHistogram();
   readonly #endings = new Map<Ending, number>();
+  /** Answers that came within the window, and those of them that came in good time. */
+  #came = 0;
+  #good = 0;
+  /** Requests that were due before the end of the window, and ended after it. */
+  #backlog = 0;
   /** Counts per second of the window and bin. */
   readonly #heat: number[][];
 
@@ -85,6 +94,11 @@ export class Recorder {
   }
 
   add(intended: number, sent: number, ended: number, ending: Ending): void {
+    if (ending === 200 && ended >= this.from && ended < this.to) {
+      this.#came++;
+      if (ended - intended <= GOOD_MS) this.#good++;
+    }
+    if (intended < this.to && ended >= this.to) this.#backlog++;
     if (intended < this.from || intended >= this.to) return;
     this.#endings.set(ending, (this.#endings.get(ending) ?? 0) + 1);
     if (ending !== 200 && typeof ending === "number") return;
@@ -100,14 +114,22 @@ export class Recorder {
   }
 
   result() {
+    const seconds = (this.to - this.from) / 1_000;
     const errors = [...this.#endings].filter(([ending]) => ending !== 200);
     const curve = CURVE_SHARES.map(
       (share) => [share, this.#response.getValueAtPercentile(share * 100) / 1_000] as const,
     );
     return {
+      /** Answers to the requests that were due within the window, whenever they came. */
       answered: this.answered,
-      /** Answers per second of the window. */
-      throughput: this.answered / ((this.to - this.from) / 1_000),
+      /** Answers that came within the window. */
+      came: this.#came,
+      /** The same per second. */
+      throughput: this.#came / seconds,
+      /** Per second, those that came within GOOD_MS. */
+      goodput: this.#good / seconds,
+      /** Requests without an answer when the window ended. */
+      backlog: this.#backlog,
       /** By status; `timeout` and `closed` had no answer. */
       errors: Object.fromEntries(errors.map(([ending, count]) => [String(ending), count])),
       response: percentilesOf(this.#response),

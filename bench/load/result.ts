@@ -1,4 +1,5 @@
 import { formatTable } from "../../src/cli/table.ts";
+import { GOOD_MS } from "./recorder.ts";
 import { describeArrival, type LoadRun } from "./runs.ts";
 import type { Recall } from "./truth.ts";
 
@@ -39,6 +40,8 @@ export const RUN_COLUMNS = [
   "arrival",
   "limit",
   "answers/s",
+  "in 1 s/s",
+  "left",
   "p50 ms",
   "p90",
   "p99",
@@ -54,6 +57,8 @@ export function runCells(run: LoadRun): string[] {
     describeArrival(run.arrival),
     String(run.limit),
     run.throughput.toFixed(1),
+    run.goodput.toFixed(1),
+    String(run.backlog),
     ...[p50, p90, p99, p99_9, max].map((value) => value.toFixed(2)),
     errorText(run.errors),
     fixed(run.serverCpuMs, 3),
@@ -76,9 +81,12 @@ export function warnings({ runs }: LoadResult): string[] {
     );
   }
   for (const run of runs) {
-    if (run.arrival.kind === "open" && run.throughput < run.arrival.rate * 0.95) {
-      const missed = `${run.throughput.toFixed(1)} of ${run.arrival.rate} requests per second`;
-      lines.push(`The service answered ${missed}: the rate is above its capacity.`);
+    if (run.arrival.kind === "open" && run.goodput < run.arrival.rate * 0.95) {
+      const good = `${run.goodput.toFixed(1)} of ${run.arrival.rate} requests per second`;
+      const left = `${run.backlog} were without an answer at the end`;
+      lines.push(
+        `${good} were answered within ${GOOD_MS} ms, ${left}: the rate is above the capacity.`,
+      );
     }
   }
   return lines;
@@ -98,7 +106,10 @@ export function formatResult(result: LoadResult): string {
     formatTable(RUN_COLUMNS, runs.map(runCells)).trimEnd(),
     "",
     "Latency counts from the intended start of each request: in an open loop, waiting for a free",
-    "connection is part of it. Errors are requests without an answer of 200, by status.",
+    "connection is part of it. A closed loop sends less while the service is slow, so its percentiles",
+    'omit what others would have waited. answers/s counts what came within the window, "in 1 s/s" what',
+    'came within a second, and "left" what was without an answer at its end. Errors are requests without',
+    "an answer of 200, by status.",
     ...warnings(result).map((line) => `warning: ${line}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -11,7 +11,7 @@ export interface LoadRun extends Recorded {
   readonly arrival: Arrival;
   readonly limit: number;
   readonly seconds: number;
-  /** CPU of the service's process per answer, in milliseconds; null where /metrics is not reachable. */
+  /** CPU of the service's process within the window per answer that came in it, in milliseconds; null where /metrics is not reachable. */
   readonly serverCpuMs: number | null;
   /** CPU that this process used, in cores. Near 1, it is the load generator that is measured. */
   readonly generatorCores: number;
@@ -66,7 +66,7 @@ export async function measure(
     arrival,
     limit,
     seconds,
-    serverCpuMs: figures.cpuMillisecondsPer(recorded.answered),
+    serverCpuMs: figures.cpuMillisecondsPer(recorded.came),
     generatorCores: coresOf(cpu, seconds),
   };
 }

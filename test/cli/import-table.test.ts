@@ -132,7 +132,7 @@ describe("import --map", () => {
       "{",
       { text: "no id", emb: vector(768, 1) },
       { _id: "b", text: 5, emb: vector(768, 1) },
-      { _id: "c", text: "c", emb: vector(5, 1) },
+      { _id: "c", text: "c", emb: [] },
       { _id: "d", text: "d" },
     ];
     const path = cli.file(lines);
@@ -146,7 +146,7 @@ describe("import --map", () => {
       `${path}:2: is not valid JSON`,
       `${path}:3: _id: must be text or a number`,
       `${path}:4: text: must be text`,
-      `${path}:5: chunks[0].embedding: has 5 elements`,
+      `${path}:5: chunks[0].embedding: has 0 elements`,
       `${path}:6: emb: must be an array of numbers or a base64 string`,
     ]) {
       expect(result.stderr).toContain(report);

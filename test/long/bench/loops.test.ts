@@ -56,6 +56,14 @@ test("a closed loop hides the stall, which is why its percentiles are not compar
   expect(response.p90).toBeLessThan(STALL_MS * 0.4);
 });
 
+test("an open loop that falls behind counts what came within the window, and what is left at its end", () => {
+  const recorder = new Recorder(0, 2_000);
+  // 100 per second are due, and each is answered 1.5 s late.
+  for (let due = 0; due < 2_000; due += 10) recorder.add(due, due, due + 1_500, 200);
+  const { answered, throughput, goodput, backlog } = recorder.result();
+  expect([answered, throughput, goodput, backlog]).toEqual([200, 25, 0, 150]);
+});
+
 test("refusals are no throughput, and requests without an answer count with the time that they have waited", () => {
   const recorder = new Recorder(0, 1_000);
   for (const ending of [200, 503, "timeout", 200, 503] as const) recorder.add(0, 0, 900, ending);
