@@ -89,6 +89,7 @@ async function examine(io: Io): Promise<Finding[]> {
     ...(await checkDatabase(io, config)),
     ...(await checkVectorDatabase(config)),
     await checkRedis(config),
+    checkBilling(config),
     ...(await checkEmbedders(io)),
   ];
 }
@@ -266,6 +267,11 @@ async function checkParkedTasks(sql: Sql): Promise<Finding[]> {
     const found = `${task} failed twice in a row ${failures} times, the last at ${parkedAt.toISOString()}`;
     return warning(`parked tasks of ${slug}`, found, remedy);
   });
+}
+
+function checkBilling({ billing }: Config): Finding {
+  if (billing.secretKey !== undefined) return ok("billing", "a payment provider is configured");
+  return ok("billing", "not configured: upgrades are answered 500 until STRIPE_SECRET_KEY is set");
 }
 
 const REDIS_REMEDY =

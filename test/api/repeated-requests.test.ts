@@ -14,8 +14,9 @@ const VOLATILE_HEADERS = new Set([
   ...["connection", "content-length", "date", "keep-alive", "transfer-encoding"],
   ...["server-timing", "x-change", "x-request-id"],
 ]);
-/** The parts of a body that do so: the time that was taken, and the id of the request. */
-const VOLATILE = /"search_time_ms":[\d.]+|"instance":"urn:request:[^"]+"/g;
+/** The parts of a body that do so: the time that was taken, the id of the request, and when servers report. */
+const VOLATILE =
+  /"search_time_ms":[\d.]+|"instance":"urn:request:[^"]+"|(?<="recall_samples":.*)"updated_at":"[^"]+"/g;
 /** In answers to changes, and to questions with further pages: ids, times, secrets and cursors that are new each time. */
 const MADE =
   /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|tsr_\w+|"next":"[^"]+"/g;

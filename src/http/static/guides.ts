@@ -14,6 +14,7 @@ const GUIDES: Readonly<Record<string, Titles>> = {
   Build: {
     "build-search": "Build search into an application",
     api: "Operations and conventions",
+    platform: "Webhooks, conversations, branches and billing",
     filters: "Filters",
     "import-format": "Import records",
     sync: "Keep a folder in step",
