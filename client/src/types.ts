@@ -1130,10 +1130,7 @@ export interface components {
         NewApiKey: {
             /** @description The key's name. */
             name: string;
-            /**
-             * Format: uuid
-             * @description The project to bind the key to. Default: that of the API key in use. Without one, the key has access to all projects of its user.
-             */
+            /** @description The project to bind the key to: its id, or else its slug. Default: that of the API key in use. Without one, the key has access to all projects of its user. */
             project_id?: string;
             /** @description The key's permissions. Empty or absent: those of the credential in use. */
             scopes?: string[];
@@ -1245,7 +1242,7 @@ export interface components {
             description?: string;
             /** @description The name of the project's embedder. Absent without one. */
             embedder?: string;
-            /** @description The environments in order of name. */
+            /** @description The first 1000 environments, in order of name. Their list has all. */
             environments?: components["schemas"]["Environment"][];
             /** @description The newest 1000 releases, the newest first. */
             releases?: components["schemas"]["Release"][];
