@@ -71,8 +71,13 @@ async function pretender(dataDir: string, options = {}): Promise<number> {
 const OTHERS: Readonly<Record<string, (dataDir: string) => Promise<number> | number>> = {
   "this process": () => process.pid,
   "the first process of the machine": () => 1,
-  "a program that follows a file of the cluster": (dataDir) =>
-    start(dataDir, ["tail", "-f", join(locateCluster(dataDir).cluster, "postgresql.conf")]).pid,
+  "a program that follows a file of the cluster": async (dataDir) => {
+    const file = join(locateCluster(dataDir).cluster, "postgresql.conf");
+    const program = start(dataDir, ["tail", "-f", file]);
+    // Its first words, after which it is the program that it was started as.
+    await program.stdout.getReader().read();
+    return program.pid;
+  },
   "another program with the arguments of the server": (dataDir) => pretender(dataDir),
   "a program of another user with the arguments of the server": (dataDir) =>
     IS_ROOT ? pretender(dataDir, { asSelf: true }) : 1,
