@@ -25,7 +25,12 @@ async function check(sql: Sql): Promise<string | null> {
 
 /** What keeps the database from accepting changes; null when nothing does, and when it does not answer either. */
 export async function checkWrites(sql: Sql): Promise<string | null> {
-  const { isStandby } = await serverOf(sql).catch(() => ({ isStandby: false }));
+  const answer = serverOf(sql).then(
+    ({ isStandby }) => isStandby,
+    () => false,
+  );
+  const fallback = () => false;
+  const isStandby = await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
   return isStandby ? "the database is a standby, which accepts no changes" : null;
 }
 
