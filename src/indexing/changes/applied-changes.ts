@@ -51,7 +51,7 @@ export class AppliedChanges {
     this.#ends = ends;
     const now = performance.now();
     // A log that ends before the newest change has lost it: another server has taken over.
-    const isLost = ends >= this.#lostAfterEnds;
+    const isLost = reached < this.#newest.seq && ends >= this.#lostAfterEnds;
     if (reached > this.#newest.seq || isLost) this.#newest = { seq: reached, since: now };
     for (const [id, seq] of pending) {
       if (seq === undefined) this.#pending.delete(id);
