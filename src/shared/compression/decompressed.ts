@@ -42,7 +42,12 @@ export async function* decompressed(
   }
   const compressed = Readable.from(counted(), { objectMode: false });
   compressed.on("error", (error) => decoder.destroy(error));
-  yield* compressed.pipe(decoder);
+  try {
+    yield* compressed.pipe(decoder);
+  } finally {
+    // A reader that stops early takes no more of the input either.
+    compressed.destroy();
+  }
   // Decompressors of formats that have no members ignore the rest.
   if (decoder.bytesWritten < given) throw new Error("data follows its end");
 }
