@@ -9,15 +9,29 @@ import { documentPath } from "../../shared/paths.ts";
 /** A checked filter as canonical JSON text; null matches everything. */
 export type FilterText = string | null;
 
-/** The filter with the paths in it in the form that stored ones have. */
-function withPaths(filter: unknown, isPath = false): unknown {
-  if (typeof filter === "string") return isPath ? documentPath(filter) : filter;
-  if (Array.isArray(filter)) return filter.map((each) => withPaths(each, isPath));
+/** The operand of a path in the form that stored paths have. */
+function normalized(operand: unknown): unknown {
+  if (typeof operand === "string") return documentPath(operand);
+  if (Array.isArray(operand)) return operand.map(normalized);
+  return isObject(operand) ? mapValues(operand, normalized) : operand;
+}
+
+/** A filter, or a list of filters, with normalized paths. Operands of other fields, which may be long, are not visited. */
+function withPaths(filter: unknown): unknown {
+  if (Array.isArray(filter)) return filter.map(withPaths);
   if (!isObject(filter)) return filter;
-  const entries = Object.entries(filter).map(
-    ([name, value]) => [name, withPaths(value, isPath || name === "path")] as const,
-  );
-  return Object.fromEntries(entries);
+  return mapValues(filter, (value, name) => {
+    if (name === "path") return normalized(value);
+    return name.startsWith("$") ? withPaths(value) : value;
+  });
+}
+
+function mapValues(
+  object: Record<string, unknown>,
+  change: (value: unknown, name: string) => unknown,
+): Record<string, unknown> {
+  const entries = Object.entries(object);
+  return Object.fromEntries(entries.map(([name, value]) => [name, change(value, name)]));
 }
 
 /** The filter, or what is wrong with it. Absent and null match everything. */
