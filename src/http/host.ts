@@ -1,6 +1,6 @@
 import type { Log } from "../observability/log.ts";
 import { invalid, Problem } from "../problem/problem.ts";
-import { type Handler, requestIdOf } from "./request.ts";
+import { type Handler, pathStart, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 
 /** A name or an address with an optional port. Clients may send an empty host. */
@@ -31,11 +31,6 @@ function ensureParsableUrl(request: Request, path: number): void {
   Object.defineProperty(request, "url", { value: `http://localhost${url.slice(path)}` });
 }
 
-/** Where the path begins in the URL of a request. */
-function pathStart(url: string): number {
-  return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-}
-
 /**
  * Refuses requests with a malformed Host header, and makes the URL of the others parsable. A path with two slashes
  * before its first segment is another one, for which Elysia would find the operation of the path with one.
@@ -44,15 +39,18 @@ export function withCheckedHost(
   context: { readonly baseUrl: string; readonly log: Log },
   handler: Handler,
 ): Handler {
+  const refused = (request: Request, problem: Problem) =>
+    problemResponse(problem, { ...context, requestId: requestIdOf(request) });
   return (request) => {
-    const refused = (problem: Problem) =>
-      problemResponse(problem, { ...context, requestId: requestIdOf(request) });
     if (!isValidHost(request.headers.get("host"))) {
       const message = "must be a host name or address with an optional port";
-      return refused(invalid([{ field: "Host", message }], "The Host header is malformed."));
+      const problem = invalid([{ field: "Host", message }], "The Host header is malformed.");
+      return refused(request, problem);
     }
     const path = pathStart(request.url);
-    if (request.url.startsWith("//", path)) return refused(new Problem("route-not-found"));
+    if (request.url.startsWith("//", path)) {
+      return refused(request, new Problem("route-not-found"));
+    }
     ensureParsableUrl(request, path);
     return handler(request);
   };

@@ -18,10 +18,14 @@ export function basePathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/+$/, "");
 }
 
+/** Where the path begins in a request's URL, which is the path alone without a Host header. */
+export function pathStart(url: string): number {
+  return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+}
+
 /** Path and query of a request's URL as they were sent; no parser can reject them. */
 export function targetOf(url: string): { path: string; target: string } {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-  const target = url.slice(start);
+  const target = url.slice(pathStart(url));
   const end = target.indexOf("?");
   return { path: end < 0 ? target : target.slice(0, end), target };
 }
