@@ -23,7 +23,7 @@ function faultOf({ file, find, replace, tests }: Mutant): string | undefined {
   return find === replace || tests.length === 0 ? `${file}: nothing to break or to run` : undefined;
 }
 
-/** The mutants of all lists. Throws where one is no edit of its file, or names a test that is not there. */
+/** Reads the mutants of all lists. Throws for one that does not match its file, or whose tests do not exist. */
 export function readMutants(): Mutant[] {
   const lists = [...new Glob(LISTS).scanSync(".")].sort();
   const mutants = lists.flatMap((list) => JSON.parse(readFileSync(list, "utf8")) as Mutant[]);

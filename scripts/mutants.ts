@@ -27,7 +27,7 @@ const FILE_TIMEOUT_MS = 300_000;
 const ADDON = "native/build";
 const NATIVE_SOURCES = "native/src/";
 
-/** A copy of the clone as it is. What an interrupted run leaves is broken there only. */
+/** Copies the clone with its changes. An interrupted run leaves broken files in the copy only. */
 function copyOfClone(): string {
   const folder = temporaryFolder("mutants");
   const listed = Bun.spawnSync(["git", "ls-files", "-z", "-co", "--exclude-standard"]);

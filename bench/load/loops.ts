@@ -36,7 +36,7 @@ const TICK_MS = 100;
 /** Pause of a client after a connection was refused or closed. */
 const CLOSED_PAUSE_MS = 10;
 
-/** What loops send requests by. */
+/** Sends the requests of a loop. */
 export interface Sender {
   /** Sends the next request; the latency counts from `intended`. Resolves when it has ended. */
   send(intended?: number): Promise<Ending>;

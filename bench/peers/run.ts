@@ -6,7 +6,7 @@
  *                          [--peers usearch,lancedb]
  *
  * LanceDB is installed below .cache/peers when it is first named. `--data` is clusters, text, uniform, duplicates or
- * sparse. What each engine is asked to do, and what is comparable, is in bench/peers/README.md.
+ * sparse. bench/peers/README.md describes the work of each engine and the limits of the comparison.
  */
 
 import { type BenchContext, runBenchmark } from "../harness/context.ts";

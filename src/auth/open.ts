@@ -44,8 +44,8 @@ export async function openAuth(
     if (payload.startsWith("key:")) keys.drop(payload.slice("key:".length));
     else for (const cache of caches) cache.clear();
   };
-  // A new connection may have missed changes. The database may stop answering again at any time, so what was read
-  // before stays in use then, and nothing waits for the first connection.
+  // A new connection may have missed changes, so entries are read again. They stay in use while that fails, because the
+  // database may stop answering at any time. For the same reason nothing waits for the first connection.
   const expireAccess = () => {
     for (const cache of [keys, ...caches]) cache.expire();
   };

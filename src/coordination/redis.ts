@@ -49,11 +49,11 @@ function keysOf(identity: string) {
 }
 
 const CLUSTER_FAULT =
-  "Redis is a node of a cluster, which stores a part of the keys only: let REDIS_URL name a server that is none";
+  "Redis is a node of a cluster, which stores only a part of the keys: set REDIS_URL to a standalone server";
 
-/** What is wrong with the kind of this server; null for one that stores all keys. */
-async function kindFault(redis: Redis): Promise<string | null> {
-  // Who may not ask gets no answer.
+/** The fault of a server that is a node of a cluster; null for a standalone one. */
+async function clusterFault(redis: Redis): Promise<string | null> {
+  // An account without the right to INFO cannot be told; its server counts as standalone.
   const info = await redis.info("cluster").catch(() => "");
   return /^cluster_enabled:1/m.test(info) ? CLUSTER_FAULT : null;
 }
@@ -175,7 +175,7 @@ export async function openRedisCoordinator(
   const circuit = new Circuit(redis, log, observer);
   // Without a listener an error event would end the process. The commands report the errors.
   redis.on("error", () => {});
-  const connected = circuit.send("CONNECT", () => redis.connect().then(() => kindFault(redis)));
+  const connected = circuit.send("CONNECT", () => redis.connect().then(() => clusterFault(redis)));
   const fault = await connected.catch(() => null);
   if (fault !== null) {
     redis.disconnect();
@@ -234,7 +234,7 @@ export async function openRedisCoordinator(
       try {
         // A server without memory and a replica answer, but write nothing.
         await redis.set(valueKey("check"), "", "PX", CHECK_TTL_MS);
-        return await kindFault(redis);
+        return await clusterFault(redis);
       } catch (error) {
         const reason = refusalOf(error);
         return reason === undefined ? "Redis does not answer" : `Redis refuses commands: ${reason}`;

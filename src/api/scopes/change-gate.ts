@@ -28,8 +28,8 @@ const unknownToken = () =>
   invalid([{ field: "min_change", message: "must be the X-Change of an answer of this service" }]);
 
 /**
- * A change is a position in the change log, a number and its time, and its token is that, sealed. A write is answered
- * with what is the last position after its commit, so the token also covers what others have committed before.
+ * A change is a position in the change log: a number and a time. Its token is the sealed position. The token of a write is
+ * the last position after its commit, so it also covers the earlier commits of others.
  */
 export class ChangeGate implements Changes {
   readonly #places = new TenantGate({ places: CHANGE_WAITS_MAX });

@@ -62,7 +62,7 @@ const KEY_HEADERS = Object.keys(WebhookHeaders.properties).slice(1);
 /** GitLab gives several events of one action the same value of this header, and another `Webhook-Id` each. */
 const GITLAB_KEY_HEADER = "X-Gitlab-Event-UUID";
 
-/** The header with the idempotency key of a delivery; undefined if it has none. */
+/** The name of the header that carries the idempotency key of a delivery; undefined without such a header. */
 export function keyHeaderOf(headers: Headers): string | undefined {
   const ofEvents = headers.has("webhook-id") ? GITLAB_KEY_HEADER : undefined;
   return KEY_HEADERS.find((name) => name !== ofEvents && headers.has(name));
