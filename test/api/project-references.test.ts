@@ -64,24 +64,26 @@ const BACKGROUND = [
   ...["index_nodes", "index_state", "parked_tasks", "questions", "question_days", "audit_log"],
 ];
 
-/** All rows that name the demo alone, and all that name the namesake, as one hash for each table. */
+/**
+ * All rows that name the demo alone, and all that name the namesake, as one hash for each table. When a key was last
+ * used is written a while after its use.
+ */
 async function rowsOf({ api: { sql }, demo, namesake }: World) {
   const tables = await sql<{ name: string }[]>`
     SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'
       AND tablename <> ALL (${BACKGROUND}) ORDER BY 1`;
   const [ofDemo, ofNamesake] = [demo, namesake].map(({ id }) => `%${id}%`) as [string, string];
-  const hashes: { demo: (string | null)[]; namesake: (string | null)[] } = {
-    ...{ demo: [], namesake: [] },
-  };
+  const hashes: Record<"demo" | "namesake", Record<string, string>> = { demo: {}, namesake: {} };
   for (const { name } of tables) {
     const [row] = await sql<{ demo: string | null; namesake: string | null }[]>`
       SELECT md5(string_agg(hash, '' ORDER BY hash) FILTER (WHERE NOT is_other)) AS demo,
         md5(string_agg(hash, '' ORDER BY hash) FILTER (WHERE is_other)) AS namesake
       FROM (
-        SELECT md5(t::text) AS hash, t::text LIKE ${ofNamesake} AS is_other FROM ${sql(name)} t
-        WHERE t::text LIKE ${ofDemo} OR t::text LIKE ${ofNamesake}) rows`;
-    hashes.demo.push(row?.demo ?? null);
-    hashes.namesake.push(row?.namesake ?? null);
+        SELECT md5(t.text) AS hash, t.text LIKE ${ofNamesake} AS is_other
+        FROM (SELECT (to_jsonb(r) - 'last_used_at')::text AS text FROM ${sql(name)} r) t
+        WHERE t.text LIKE ${ofDemo} OR t.text LIKE ${ofNamesake}) rows`;
+    if (row?.demo) hashes.demo[name] = row.demo;
+    if (row?.namesake) hashes.namesake[name] = row.namesake;
   }
   return hashes;
 }
