@@ -10,6 +10,8 @@ interface Sums extends Counts {
 
 export class FolderResults {
   readonly total: Counts = { passed: 0, failed: 0, skipped: 0 };
+  /** A line for each test that failed. */
+  readonly failures: string[] = [];
   readonly #folders = new Map<string, Sums>();
 
   /** Announces processes. */
@@ -18,7 +20,9 @@ export class FolderResults {
   }
 
   /** Adds the result of a process. Its output is shown unless everything passed; skipped tests say why in it. */
-  add(folder: string, { counts, output, cpuSeconds }: Outcome, seconds: number): void {
+  add(folder: string, outcome: Outcome, seconds: number): void {
+    const { counts, output, cpuSeconds, failures } = outcome;
+    this.failures.push(...failures);
     const sums = this.#of(folder);
     for (const name of ["passed", "failed", "skipped"] as const) {
       sums[name] += counts[name];

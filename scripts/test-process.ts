@@ -15,7 +15,13 @@ const MICROSECONDS_PER_SECOND = 1_000_000;
 const RUNTIME = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_DELAY: "-1" } as const;
 
 export type Counts = { passed: number; failed: number; skipped: number };
-export type Outcome = { counts: Counts; output: string; cpuSeconds: number };
+export interface Outcome {
+  readonly counts: Counts;
+  readonly output: string;
+  readonly cpuSeconds: number;
+  /** A line for each test that failed: its file, its name and the first line of its error. */
+  readonly failures: readonly string[];
+}
 
 /** Runs test files in a process of their own. `report` is the file for its results. */
 export async function runTestFiles(
@@ -34,10 +40,16 @@ export async function runTestFiles(
     ],
     env,
   );
-  const counts = await countsOf(report);
+  const file = Bun.file(report);
+  const results = (await file.exists()) ? await file.text() : "";
+  const counts = countsOf(results);
+  const failures = failuresOf(results);
   // A crash or an error outside any test is a failure, too, although no test has failed.
-  if (status !== 0 && counts.failed === 0) counts.failed = 1;
-  return { counts, output: withRecentLogs(output), cpuSeconds };
+  if (status !== 0 && counts.failed === 0) {
+    counts.failed = 1;
+    failures.push(`${files.join(" ")}: the process ended with status ${status}`);
+  }
+  return { counts, output: withRecentLogs(output), cpuSeconds, failures };
 }
 
 /** Runs a program that prints as its last line how many tests have passed and failed. */
@@ -49,7 +61,8 @@ export async function runCounting(
   const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(output) ?? [];
   const counts = { passed: Number(passed ?? 0), failed: Number(failed ?? 1), skipped: 0 };
   if (status !== 0 && counts.failed === 0) counts.failed = 1;
-  return { counts, output, cpuSeconds };
+  const failures = counts.failed > 0 ? [`${args.join(" ")}: see its output above`] : [];
+  return { counts, output, cpuSeconds, failures };
 }
 
 /** Runs Bun with these arguments. The CPU time is that of the process and of all that it started and awaited. */
@@ -75,18 +88,33 @@ export async function execute(
   return { status, output: `${stdout}${stderr}`, cpuSeconds };
 }
 
-/** The totals are attributes of the root element of the report. */
-async function countsOf(report: string): Promise<Counts> {
-  const file = Bun.file(report);
-  const root = (await file.exists())
-    ? (await file.text()).match(/<testsuites [^>]*>/)?.[0]
-    : undefined;
-  const attribute = (name: string): number =>
-    Number(root?.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
-  const failed = attribute("failures") + attribute("errors");
-  const skipped = attribute("skipped");
-  return { passed: attribute("tests") - failed - skipped, failed, skipped };
+/** The totals are attributes of the root element of a report. */
+function countsOf(report: string): Counts {
+  const root = /<testsuites [^>]*>/.exec(report)?.[0] ?? "";
+  const number = (name: string): number => Number(attribute(root, name) ?? 0);
+  const failed = number("failures") + number("errors");
+  const skipped = number("skipped");
+  return { passed: number("tests") - failed - skipped, failed, skipped };
 }
+
+/** One line for each test of a report that failed. */
+function failuresOf(report: string): string[] {
+  const failed = report.matchAll(/(<testcase [^>]*>)\s*(<failure [^>]*>)/g);
+  return Array.from(failed, ([, test = "", failure = ""]) => {
+    const [message = ""] = (attribute(failure, "message") ?? "").split("\n", 1);
+    return `${attribute(test, "file")}: ${attribute(test, "name")}: ${message}`;
+  });
+}
+
+/** The value of an attribute of an XML element. */
+function attribute(element: string, name: string): string | undefined {
+  const [, value] = new RegExp(` ${name}="([^"]*)"`).exec(element) ?? [];
+  return value?.replace(/&(lt|gt|quot|apos|#10|amp);/g, (_, entity) => ENTITIES[entity] ?? "");
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#10": "\n" },
+};
 
 /** The seconds that each file took, by its path, from the reports in a folder. */
 export async function secondsByFile(reports: string): Promise<Map<string, number>> {
@@ -94,8 +122,7 @@ export async function secondsByFile(reports: string): Promise<Map<string, number
   for await (const report of new Glob("*.xml").scan({ cwd: reports, absolute: true })) {
     const suites = (await Bun.file(report).text()).matchAll(/^ {2}<testsuite [^>]*>/gm);
     for (const [suite] of suites) {
-      const [, file = ""] = / file="([^"]*)"/.exec(suite) ?? [];
-      seconds.set(file, Number(/ time="([^"]*)"/.exec(suite)?.[1]));
+      seconds.set(attribute(suite, "file") ?? "", Number(attribute(suite, "time")));
     }
   }
   return seconds;

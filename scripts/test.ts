@@ -93,6 +93,8 @@ async function main(patterns: readonly string[], options: Options): Promise<numb
   if (options.record) recordSeconds(await secondsByFile(reports));
   await cleanUp();
   reportMissing(programs);
+  // The output of a failure may be thousands of lines above.
+  for (const failure of results.failures) process.stdout.write(`failed: ${failure}\n`);
   const { passed, failed, skipped } = results.total;
   process.stdout.write(
     `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
@@ -159,7 +161,8 @@ function command(folder: string, program: string, args: readonly string[]): Step
     folder,
     async run() {
       const { status, ...rest } = await execute([`node_modules/${program}`, ...args], process.env);
-      return { counts: status === 0 ? PASSED : FAILED, ...rest };
+      const failures = status === 0 ? [] : [`${program} ${args.join(" ")}: see its output above`];
+      return { counts: status === 0 ? PASSED : FAILED, failures, ...rest };
     },
   };
 }
