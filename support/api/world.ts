@@ -28,6 +28,7 @@ const QUERIES = ["common words", "number 7", "chapter", "commn"];
 
 interface Found {
   readonly status: number;
+  readonly body: Json;
   readonly ids: string[];
   readonly contents: string[];
 }
@@ -114,7 +115,7 @@ export class TestWorld {
     const { status, body } = await this.#post(url, path, question, caller);
     const hits: Json[] = body.data ?? [];
     return {
-      status,
+      ...{ status, body },
       ids: hits.map((hit) => hit.chunk.id),
       contents: [...new Set<string>(hits.map((hit) => hit.chunk.content))],
     };
