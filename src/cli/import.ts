@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { PASSING_KEY_DAYS } from "../api/api-keys/issue.ts";
 import { isParquet } from "../import/tables/rows.ts";
 import { ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
@@ -25,6 +26,7 @@ const NEEDS_PROJECT = [
   ["project", "--project"],
   ["environment", "--environment"],
   ["owner", "--owner"],
+  ["key", "--key"],
   ["embedder", "--embedder"],
   ["embed", "--embed"],
   ["embedUrl", "--embed-url"],
@@ -52,6 +54,10 @@ export function importCommand(io: Io): Command {
       "--owner <email>",
       "owner of a project that is created (default: the user of the first API key)",
       email,
+    )
+    .option(
+      "--key",
+      `print a new API key for the project at the end, which expires after ${PASSING_KEY_DAYS} days`,
     )
     .option("--embedder <name>", "embedder of a project that is created, as EMBEDDERS names it")
     .option("--watch", "with --markdown: import again whenever something in the folder changes")

@@ -1,36 +1,61 @@
-import { issueApiKey } from "../api/api-keys/issue.ts";
+import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { ownerOfFirstKey } from "../api/api-keys/manage.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { referenceTo } from "../shared/reference.ts";
+import { CommandError } from "./command-error.ts";
+import type { Project } from "./find-project.ts";
 import { publicAddress } from "./service-address.ts";
+import { firstAddress } from "./users.ts";
 
 /** The address of the user of the first API key, or else one for a new user. */
 export async function defaultOwner(sql: Sql): Promise<string> {
   return (await ownerOfFirstKey(sql)) ?? FIRST_OWNER;
 }
 
-/** The command that creates a new project's first key, and requests that work with it. */
-export async function nextSteps(
-  sql: Sql,
-  config: Config,
-  project: { readonly id: string; readonly slug: string; readonly owner: string },
-): Promise<string> {
-  const { slug, owner } = project;
-  const { key } = await issueApiKey(sql, {
-    email: owner,
-    name: `import of ${slug}`,
-    projectId: project.id,
-  });
+/** The first query of a project that an import has created, and the command that makes a key for it. */
+export function firstSteps(project: Project, owner: string): string {
+  const reference = referenceTo(project);
   return `
-The project ${slug} was created and belongs to ${owner}, whose keys reach it.
-An API key for this project only, without an end, shown only once: ${key}
-
+The project ${project.slug} was created and belongs to ${owner}, whose keys reach it.
 While the service runs:
 
-  ${commandName()} lookup "your words" --project ${referenceTo(project)}
+  ${commandName()} lookup "your words" --project ${reference}
+
+An API key for requests over HTTP:
+
+  ${commandName()} keys create --user ${owner} --name laptop --project ${reference}
+
+`;
+}
+
+/**
+ * A new key for a project, and a request that works with it.
+ * @param owner whose key it is; else that of a member
+ */
+export async function newKey(
+  sql: Sql,
+  config: Config,
+  project: Project,
+  owner: string | undefined,
+): Promise<string> {
+  const { id: projectId, slug } = project;
+  const email = owner ?? (await firstAddress(sql, projectId));
+  if (email === undefined) {
+    throw new CommandError(`${slug} has no member with an address whom a key could belong to`);
+  }
+  const expiresAt = passingKeyEnd();
+  const { key } = await issueApiKey(sql, {
+    email,
+    name: `import of ${slug}`,
+    projectId,
+    expiresAt,
+  });
+  return `
+An API key of ${email} for this project only, until ${expiresAt.toISOString().slice(0, 10)}, shown only once: ${key}
+
   curl -s ${publicAddress(config)}/projects/${referenceTo(project)}/knowledge/lookup -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"query": "your words"}'
 
 `;

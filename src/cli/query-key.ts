@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { issueApiKey } from "../api/api-keys/issue.ts";
+import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { listKeys } from "../api/api-keys/manage.ts";
 import { readMembers } from "../api/members/queries.ts";
 import { parseKey } from "../auth/key-format.ts";
@@ -11,11 +11,10 @@ import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject } from "./find-project.ts";
 import { configOf, type Io } from "./io.ts";
+import { firstAddress } from "./users.ts";
 
 /** Keys that commands have made for themselves, in the data directory. */
 const FILE = "command-keys.json";
-const KEY_DAYS = 30;
-const MS_PER_DAY = 86_400_000;
 const SCOPES: readonly Permission[] = ["search.query", "knowledge.lookup"];
 
 interface KeptKey {
@@ -54,7 +53,7 @@ export function keptKey(io: Io, place: Place): string | undefined {
  * @param refused the kept key, if the service has refused it
  */
 export async function makeKey(io: Io, place: Place, refused?: string): Promise<string> {
-  const expiresAt = new Date(Date.now() + KEY_DAYS * MS_PER_DAY);
+  const expiresAt = passingKeyEnd();
   const key = await withDatabase(io, async (sql) => {
     if (refused !== undefined) await requireRefusal(sql, place, refused);
     return await issueFor(sql, place.project, expiresAt);
@@ -91,9 +90,9 @@ async function requireRefusal(sql: Sql, { address, project }: Place, key: string
 
 async function issueFor(sql: Sql, reference: string, expiresAt: Date): Promise<string> {
   const { id: projectId, slug } = await findProject(sql, reference);
-  const members = await readMembers(sql, projectId);
-  const email = members.find((member) => member.email !== null)?.email;
-  if (!email) throw new CommandError(`${slug} has no member with an address: use --key`);
+  const email = await firstAddress(sql, projectId);
+  if (email === undefined)
+    throw new CommandError(`${slug} has no member with an address: use --key`);
   const name = "tessera search";
   return (await issueApiKey(sql, { email, name, projectId, scopes: SCOPES, expiresAt })).key;
 }

@@ -26,7 +26,7 @@ import { chooseEmbedder } from "./import-embedder.ts";
 import { untilSearchable } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import { defaultOwner, nextSteps } from "./next-steps.ts";
+import { defaultOwner, firstSteps, newKey } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
 import { notice, print, withoutControls, write } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
@@ -43,6 +43,8 @@ export interface ImportOptions extends EmbedderOptions, PruneOptions, FormatOpti
   readonly project?: string;
   readonly environment?: string;
   readonly owner?: string;
+  /** True to print a new API key for the project. */
+  readonly key?: boolean;
   readonly watch?: boolean;
   readonly map?: ColumnMap;
   /** The embedder of a project that is created. */
@@ -227,14 +229,25 @@ async function intoProject(
     const destination = { project, owner, environments: [environment], newEmbedder };
     const summary = await work(sql, destination, embedder);
     if (known !== undefined) await tellServedRelease(io, sql, known.id, environment);
-    const created = isNew ? await projectNamed(sql, project) : undefined;
-    if (created !== undefined) {
-      write(io.stderr, await nextSteps(sql, configOf(io), { ...created, owner }));
-    }
+    await tellNextSteps(io, sql, options, isNew ? owner : undefined);
     await andThen(sql, destination);
     return summary;
   };
   return await withDatabase(io, all, { create: options.create, schema: "first" });
+}
+
+/** Says how to query a project that the import has created, and prints the API key that was asked for. */
+async function tellNextSteps(
+  io: Io,
+  sql: Sql,
+  { project, owner, key }: ProjectOptions,
+  creator: string | undefined,
+): Promise<void> {
+  const found = await projectNamed(sql, project);
+  // A strict import that was rejected has created none.
+  if (found === undefined) return;
+  if (creator !== undefined) write(io.stderr, firstSteps(found, creator));
+  if (key === true) write(io.stderr, await newKey(sql, configOf(io), found, owner));
 }
 
 /** Says so if searches do not show what was imported, because the environment serves a release. */

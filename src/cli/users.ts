@@ -30,6 +30,12 @@ export async function refuseTypo(sql: Queryable, email: string): Promise<void> {
   throw new CommandError(`there is no user ${email}${hint(similar)} --create makes a new user`);
 }
 
+/** The address of a member of a project, of an owner if one has an address. */
+export async function firstAddress(sql: Sql, projectId: string): Promise<string | undefined> {
+  const members = await readMembers(sql, projectId);
+  return members.find(({ email }) => email !== null)?.email ?? undefined;
+}
+
 /** The role that a user has in a project; undefined for none. */
 async function roleIn(sql: Sql, project: Project, email: string): Promise<string | undefined> {
   const members = await readMembers(sql, project.id);

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { issueApiKey } from "../api/api-keys/issue.ts";
+import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
 import { HASHING } from "../config/embedders.ts";
 import type { Sql } from "../db/client.ts";
@@ -19,10 +19,6 @@ import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
 import { type Demo, PROJECT, QUERY } from "./content.ts";
 import { RECORDS } from "./records.ts";
 
-/** The first key expires after this time. */
-const FIRST_KEY_DAYS = 30;
-
-const MS_PER_DAY = 86_400_000;
 const QUERY_LIMIT = 3;
 const QUERY_FILE = "demo-query.json";
 /** It is an example for everybody. */
@@ -67,7 +63,7 @@ export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<D
  * others. It is printed and stays in logs, so it ends soon.
  */
 async function issueKey(sql: Sql): Promise<Pick<Demo, "key" | "expiresAt">> {
-  const expiresAt = new Date(Date.now() + FIRST_KEY_DAYS * MS_PER_DAY);
+  const expiresAt = passingKeyEnd();
   const request = { email: FIRST_OWNER, name: "first key", expiresAt };
   return { key: (await issueApiKey(sql, request)).key, expiresAt };
 }

@@ -251,20 +251,45 @@ describe("search and lookup from the terminal", () => {
   });
 });
 
+const CONCEPTS = ["--markdown", "fixtures/docs/concepts"];
+
 describe("an import of Markdown", () => {
-  test("ends with a key and requests that work as they are printed", async () => {
-    const result = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
+  test("ends with a query of a new project that works as it is printed, and makes no key", async () => {
+    const first = await run("import", ...CONCEPTS, "--project", "plain");
+    expect(first.status, first.stderr).toBe(0);
+    const command = /^ {2}\.\/tessera (lookup .*)$/m.exec(first.stderr)?.[1];
+    expect(command).toBe('lookup "your words" --project plain');
+    expect(first.stderr).toContain("keys create --user owner@localhost");
+    expect(first.stderr).not.toContain("tsr_");
+    expect((await run("keys", "list", "--project", "plain", "--all", "--json")).stdout).toBe("");
+    const again = await run("import", ...CONCEPTS, "--project", "plain");
+    expect(again.stderr).not.toContain("--project plain");
+  });
+
+  test("prints a key that reaches only its project for 30 days, and a request that works with it, each time --key asks for one", async () => {
+    const result = await run("import", ...CONCEPTS, "--project", "own", "--key");
     expect(result.status, result.stderr).toBe(0);
     const key = /shown only once: (\S+)/.exec(result.stderr)?.[1] as string;
     const curl = /^ {2}(curl .*)$/m.exec(result.stderr)?.[1]?.replace("your words", "releases");
     const ask = async () =>
       JSON.parse(await Bun.spawn(["sh", "-c", curl as string]).stdout.text()).data;
     await until("the printed request finds something", async () => (await ask()).length > 0);
-    const command = /^ {2}\.\/tessera (.*)$/m.exec(result.stderr)?.[1] as string;
-    expect(command).toBe('lookup "your words" --project own');
     expect((await api.get("/projects/own", caller(key))).status).toBe(200);
     expect((await api.get("/projects/handbook", caller(key))).status).toBe(404);
-    const again = await run("import", "--markdown", "fixtures/docs/concepts", "--project", "own");
-    expect(again.stderr).toBe("");
+    const ended = Date.now() + 30 * 86_400_000;
+    const again = await run("import", ...CONCEPTS, "--project", "own", "--key");
+    const other = /shown only once: (\S+)/.exec(again.stderr)?.[1] as string;
+    expect(other).not.toBe(key);
+    expect((await api.get("/projects/own", caller(other))).status).toBe(200);
+    const listed = await run("keys", "list", "--project", "own", "--json");
+    const keys = listed.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(keys).toHaveLength(2);
+    for (const { user, expires_at } of keys) {
+      expect(user).toBe("owner@localhost");
+      expect(Math.abs(Date.parse(expires_at) - ended)).toBeLessThan(3_600_000);
+    }
   });
 });

@@ -14,7 +14,7 @@ describe("commands and the service of the same data directory", () => {
     const DATA_DIR = dataFolder();
     const api = await startApi({ env: { DATA_DIR } });
     const env = { DATABASE_URL: api.databaseUrl, DATA_DIR };
-    const imported = await callCommand(IMPORT, { env });
+    const imported = await callCommand([...IMPORT, "--key"], { env });
     expect(imported.status, imported.stderr).toBe(0);
     expect(imported.stdout).toMatch(/\d rows changed in the database \S+\n/);
     const curl = /^ {2}(curl .*)$/m.exec(imported.stderr)?.[1] ?? "";

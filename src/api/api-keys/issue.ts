@@ -6,6 +6,16 @@ import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject, lockMembers } from "../../db/project-lock.ts";
 import { insertApiKey } from "./queries.ts";
 
+/** A key that a command makes without being told its end ends after this time: it may stay in logs and files. */
+export const PASSING_KEY_DAYS = 30;
+
+const MS_PER_DAY = 86_400_000;
+
+/** The end of a key of PASSING_KEY_DAYS that is made now. */
+export function passingKeyEnd(): Date {
+  return new Date(Date.now() + PASSING_KEY_DAYS * MS_PER_DAY);
+}
+
 interface KeyRequest {
   /** The email address of the user that the key acts as, who is created if unknown. */
   readonly email: string;

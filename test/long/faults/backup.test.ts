@@ -31,7 +31,7 @@ type Environment = Readonly<Record<string, string>>;
 
 /** Imports a folder of the handbook and returns a key for its project. */
 async function importHandbook(env: Environment): Promise<string> {
-  const folder = ["--markdown", "fixtures/docs/concepts", "--project", "handbook"];
+  const folder = ["--markdown", "fixtures/docs/concepts", "--project", "handbook", "--key"];
   const { stderr } = await callCommand(["import", ...folder], { env });
   return /shown only once: (\S+)/.exec(stderr)?.[1] as string;
 }

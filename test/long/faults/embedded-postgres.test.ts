@@ -130,7 +130,7 @@ describe("a service on the embedded PostgreSQL", () => {
   test("starts again with its data after it, its PostgreSQL or both were killed, while another program has its address", async () => {
     const dataDir = await folderWithCluster();
     const env = { DATA_DIR: dataDir };
-    const folder = ["--markdown", "fixtures/docs/concepts", "--project", "handbook"];
+    const folder = ["--markdown", "fixtures/docs/concepts", "--project", "handbook", "--key"];
     const { stderr } = await callCommand(["import", ...folder], { env });
     const key = /shown only once: (\S+)/.exec(stderr)?.[1] as string;
     for (const killed of ["service", "PostgreSQL", "both"] as const) {
