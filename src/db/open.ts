@@ -6,6 +6,7 @@ import { type DatabaseOptions, openDatabase, type Queryable, type Sql } from "./
 import { openEmbeddedDatabase } from "./embedded.ts";
 
 const READINESS_TIMEOUT_MS = 1_000;
+const STANDBY = "the database is a standby, which accepts no changes";
 /** 96 bits: enough that no two databases share them. */
 const IDENTITY_CHARS = 16;
 
@@ -17,21 +18,23 @@ interface OpenedDatabase {
   close(): Promise<void>;
 }
 
-async function check(sql: Sql): Promise<string | null> {
-  const answer = sql`SELECT 1`.then(() => null).catch(() => "does not answer");
-  const fallback = () => "does not answer in time";
-  return await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
+/** Resolves to the finding, or to `late` when there is none in time. */
+function found(finding: Promise<string | null>, late: string | null): Promise<string | null> {
+  return pTimeout(finding, { milliseconds: READINESS_TIMEOUT_MS, fallback: () => late });
 }
 
-/** What keeps the database from accepting changes; null when nothing does, and when it does not answer either. */
-export async function checkWrites(sql: Sql): Promise<string | null> {
-  const answer = serverOf(sql).then(
-    ({ isStandby }) => isStandby,
-    () => false,
+function check(sql: Sql): Promise<string | null> {
+  const answer = sql`SELECT 1`.then(() => null).catch(() => "does not answer");
+  return found(answer, "does not answer in time");
+}
+
+/** A sentence about why the database accepts no changes; null when it accepts them, and when it does not answer. */
+export function checkWrites(sql: Sql): Promise<string | null> {
+  const answer = serverOf(sql).then(({ isStandby }) => (isStandby ? STANDBY : null));
+  return found(
+    answer.catch(() => null),
+    null,
   );
-  const fallback = () => false;
-  const isStandby = await pTimeout(answer, { milliseconds: READINESS_TIMEOUT_MS, fallback });
-  return isStandby ? "the database is a standby, which accepts no changes" : null;
 }
 
 /** Names the configured database to people, without credentials. */

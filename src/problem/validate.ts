@@ -39,7 +39,7 @@ function absenceOf(siblings: unknown, schema: TSchema): string {
   const unknown = Object.keys(siblings ?? {}).filter((key) => !Object.hasOwn(known, key));
   if (unknown.length === 0) return "is required";
   const named = unknown.slice(0, UNKNOWN_FIELDS_NAMED).map((name) => `"${abbreviate(name)}"`);
-  return `is required, and unknown are: ${named.join(", ")}`;
+  return `is required; the unknown fields are ${named.join(", ")}`;
 }
 
 /** A message that describes the schema and never repeats the value. */

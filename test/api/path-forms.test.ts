@@ -85,6 +85,6 @@ test("a path of a file whose slashes are not encoded is told how to write them",
 test("a field that is misspelt is named beside the one that is missing", async () => {
   const answer = await api.send("POST", "/api-keys", { as: owner, json: { nmae: "a", x: 1 } });
   expect(answer.body.errors).toEqual([
-    { field: "name", message: 'is required, and unknown are: "nmae", "x"' },
+    { field: "name", message: 'is required; the unknown fields are "nmae", "x"' },
   ]);
 });
