@@ -34,16 +34,12 @@ import { inTurns, sharedResponse, type Turns } from "./http/load/large-answers.t
 import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
 import type { HttpContext } from "./http/pipeline.ts";
-import { requestIdOf } from "./http/request.ts";
-import { json, problemResponse } from "./http/respond.ts";
 import { answerProblems, mountOperations, pageMounter } from "./http/router.ts";
 import { mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
 import type { ProjectEmbedders } from "./import/embedders/project-embedders.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
-import { HISTORY_MAX_SECONDS } from "./observability/metrics-history.ts";
 import type { Readiness } from "./observability/readiness.ts";
-import { invalid } from "./problem/problem.ts";
 import { SharedWork } from "./shared/shared-work.ts";
 
 /** What the routes depend on, opened and closed by serve.ts. */
@@ -94,16 +90,6 @@ function operationsOf(services: Services): Operation[] {
   ];
 }
 
-/** What the console plots: `seconds` of the past, an hour by default. */
-function historyOf({ metrics, baseUrl, log }: Services, request: Request): Response {
-  const seconds = new URL(request.url).searchParams.get("seconds") ?? "3600";
-  const isValid = /^[1-9]\d{0,4}$/.test(seconds) && Number(seconds) <= HISTORY_MAX_SECONDS;
-  if (isValid) return json(metrics.history.read(Number(seconds)));
-  const message = `must be a whole number from 1 to ${HISTORY_MAX_SECONDS}`;
-  const requestId = requestIdOf(request);
-  return problemResponse(invalid([{ field: "seconds", message }]), { baseUrl, requestId, log });
-}
-
 function mountProbes(app: Elysia, services: Services, turns: Turns): void {
   const { readiness, metrics } = services;
   const mount = pageMounter(app, turns);
@@ -122,7 +108,6 @@ function mountProbes(app: Elysia, services: Services, turns: Turns): void {
     const headers = { "content-type": registry.contentType };
     return inTurns(sharedResponse(text, { headers }), turns);
   });
-  mount("/metrics/history", (request) => historyOf(services, request));
 }
 
 /** The application: probes, documentation, console and every operation. */

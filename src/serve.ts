@@ -173,10 +173,6 @@ async function openServices(
 
   const { engine, scheduler } = await openEngine(config, database, log, metrics, signal);
   resources.push("search engine", () => engine.close());
-  resources.push(
-    "history of metrics",
-    metrics.history.start(() => engine.state()),
-  );
 
   const readiness = new Readiness();
   readiness.add("database", () => database.check());

@@ -194,7 +194,6 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
   "unknown paths": gets((i) => `/nothing/${i}`),
   metrics: gets(() => "/metrics"),
   readiness: gets(() => "/readyz"),
-  history: gets(() => "/metrics/history"),
   console: gets(() => "/console"),
   openapi: gets(() => "/docs/json"),
 };

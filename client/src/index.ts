@@ -336,14 +336,6 @@ export class Tessera {
     return this.#get(["projects", project, "quotas"], options);
   }
 
-  /** The slowest searches, lookups and retrievals that the server has answered within the last hour. */
-  listSlowRequests(
-    project: string,
-    options: CallOptions = {},
-  ): Promise<Schemas["SlowRequestList"]> {
-    return this.#get(["projects", project, "slow-requests"], options);
-  }
-
   getProject(project: string, options: CallOptions = {}): Promise<Schemas["Project"]> {
     return this.#get(["projects", project], options);
   }

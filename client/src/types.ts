@@ -1577,43 +1577,6 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description A search, lookup or retrieval. */
-        SlowRequest: {
-            /**
-             * Format: date-time
-             * @description When it was answered.
-             */
-            at: string;
-            /** @description The id of the operation, as in this document. */
-            operation: string;
-            /** @description From receiving the request to its answer. */
-            duration_ms: number;
-            /** @description The part of it that waited for a search thread. */
-            queue_ms: number;
-            /** @description The first 200 characters of the query; null for a search by a vector and a list of files. */
-            query: string | null;
-            /** @description How a lookup or a retrieval was answered: `semantic`, `keyword` or `hybrid`; null for vector searches. */
-            mode: string | null;
-            /** @description How a vector search found the chunks, as in `X-Search-Plan`; null for others. */
-            plan: string | null;
-            /** @description Vectors that a search compared by their codes; null for others. */
-            estimates: number | null;
-            /** @description Vectors that it compared in full precision; null for others. */
-            comparisons: number | null;
-            /** @description What a lookup or a retrieval matched; null for vector searches. */
-            matches: number | null;
-            /** @description The environment whose working set was searched, if one. */
-            environment: string | null;
-            /** @description The release that was searched, if one. */
-            release: string | null;
-            /** @description `X-Request-Id` of the answer. */
-            request_id: string;
-        };
-        /** @description The slowest requests of the last hour. */
-        SlowRequestList: {
-            /** @description Slowest first, at most 20. */
-            data: components["schemas"]["SlowRequest"][];
-        };
         /** @description The passage of the content that holds most of the query, as plain text without markup. Escape `text` before it becomes HTML, one piece between offsets at a time. Absent when browsing. */
         Snippet: {
             /** @description The passage on one line. An ellipsis marks where it was cut. */

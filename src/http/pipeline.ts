@@ -2,7 +2,7 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Asked, RequestScope } from "../observability/slow-requests.ts";
+import type { AskedQuestion } from "../observability/question-counts.ts";
 import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
@@ -104,8 +104,7 @@ interface Incoming {
   /** The caller, once authenticated. */
   principal?: Principal;
   detail?: () => RequestDetail;
-  scope?: RequestScope | undefined;
-  asked?: Asked | undefined;
+  asked?: AskedQuestion | undefined;
   /** The tenant whose place on the database it holds. */
   holder?: string;
   refused?: boolean;
@@ -182,7 +181,7 @@ async function perform(call: Incoming): Promise<Response> {
   const params = validators.params?.(pathParams) ?? {};
   const query: { readonly min_change?: string } = validators.query?.(queryOf(request)) ?? {};
   const { min_change: change } = query;
-  const note: Note = (detail, scope, asked) => Object.assign(call, { detail, scope, asked });
+  const note: Note = (detail, asked) => Object.assign(call, { detail, asked });
   const isFresh = change !== undefined;
   const common = { request, requestId, basePath, params, query, note, isFresh };
   const take = async (tenant: string) => {
@@ -297,11 +296,11 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       if (credentialOf(operation) !== "none") keepFromOthers(response.headers);
       const milliseconds = performance.now() - startedAt;
       const { status } = response;
-      const { principal, detail, scope, asked, refused = false } = call;
+      const { principal, detail, asked, refused = false } = call;
       if (principal !== undefined) context.rateLimits?.describe(principal, response.headers);
       const { userId, keyId } = principal ?? {};
       const caller = { requestId, operation: id, userId, keyId };
-      recordRequest(context, { ...caller, status, milliseconds, detail, scope, asked, refused });
+      recordRequest(context, { ...caller, status, milliseconds, detail, asked, refused });
       return response;
     });
   };

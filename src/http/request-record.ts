@@ -1,8 +1,7 @@
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import type { QuestionCounts } from "../observability/question-counts.ts";
-import type { Asked, RequestScope } from "../observability/slow-requests.ts";
+import type { AskedQuestion, QuestionCounts } from "../observability/question-counts.ts";
 
 /** Slow requests of an operation are logged at most this often, the others as a number. */
 const SLOW_LOG_INTERVAL_MS = 100;
@@ -10,8 +9,8 @@ const SLOW_LOG_INTERVAL_MS = 100;
 /** The description of an operation's work, for people who look at slow requests. Never data of callers. */
 export type RequestDetail = Readonly<Record<string, string | number>>;
 
-/** Keeps the work that was done for a request, the scope of a request to the engine, and what it asked. */
-export type Note = (detail: () => RequestDetail, scope?: RequestScope, asked?: Asked) => void;
+/** Keeps the work that was done for a request, and the question that it asked in words. */
+export type Note = (detail: () => RequestDetail, asked?: AskedQuestion) => void;
 
 /** A request that has been answered. */
 interface AnsweredRequest {
@@ -23,8 +22,7 @@ interface AnsweredRequest {
   readonly userId?: string | undefined;
   readonly keyId?: string | null | undefined;
   readonly detail?: (() => RequestDetail) | undefined;
-  readonly scope?: RequestScope | undefined;
-  readonly asked?: Asked | undefined;
+  readonly asked?: AskedQuestion | undefined;
   /** True for a refusal as overloaded, which is slow only because it was held back. */
   readonly refused?: boolean;
 }
@@ -44,17 +42,9 @@ export function recordRequest(
   { metrics, log, questions: { counts }, config: { slowRequestMs } }: RecordContext,
   answered: AnsweredRequest,
 ): void {
-  const { requestId, operation, status, milliseconds, detail, scope, asked, refused } = answered;
+  const { requestId, operation, status, milliseconds, detail, asked, refused } = answered;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
-  metrics.history.observe(operation, status, milliseconds, refused === true || status === 429);
-  if (scope !== undefined && detail !== undefined) {
-    const describe = () => ({ operation, requestId, scope, asked, detail: detail() });
-    metrics.slowRequests.offer(scope.projectId, milliseconds, describe);
-    const { query = null, matches = null } = asked ?? {};
-    if (query !== null && matches !== null) {
-      counts?.add(scope.projectId, query, matches, milliseconds);
-    }
-  }
+  if (asked !== undefined) counts?.add(asked.project, asked.text, asked.matches, milliseconds);
   const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;
   if (!isSlow && !log.isLevelEnabled("http")) return;
   const ms = Number(milliseconds.toFixed(3));

@@ -9,9 +9,7 @@ import {
 import type { CacheCounts } from "../shared/timed-cache.ts";
 import { VERSION } from "../shared/version.ts";
 import { CALL_LABELS } from "./calls.ts";
-import { MetricsHistory } from "./metrics-history.ts";
 import { QuickHistogram } from "./quick-histogram.ts";
-import { SlowRequests } from "./slow-requests.ts";
 
 const SECONDS_BUCKETS = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -258,8 +256,6 @@ export function createMetrics() {
     cache: addCaches(registry),
     databaseUp,
     registry,
-    slowRequests: new SlowRequests(),
-    history: new MetricsHistory(),
     requests: new Histogram({
       name: "tessera_http_request_duration_seconds",
       help: "Time from receiving a request to its response, by operation and status.",

@@ -2,10 +2,32 @@
 const PROJECT_QUESTIONS_MAX = 500;
 const QUESTIONS_MAX = 10_000;
 const PROJECTS_MAX = 5_000;
+/** Characters of a question that are kept. */
+const QUESTION_MAX_CHARS = 200;
 
 /** Durations are counted between bounds that grow by this factor, from 1 ms to a quarter of a minute. */
 const DURATION_GROWTH = Math.SQRT2;
 const DURATION_BOUNDS_MS = Array.from({ length: 28 }, (_, i) => DURATION_GROWTH ** i);
+
+/** A question in words that a request has asked. */
+export interface AskedQuestion {
+  readonly project: string;
+  readonly text: string;
+  /** How many hits there are, at least. */
+  readonly matches: number;
+}
+
+/**
+ * The question of an answered page. There is none without words, as in a search by a vector, and on a later page,
+ * which belongs to the question of the first one.
+ */
+export function askedQuestion(
+  project: string,
+  text: string | null | undefined,
+  matches: number | null,
+): AskedQuestion | undefined {
+  return text && matches !== null ? { project, text, matches } : undefined;
+}
 
 interface Tally {
   asked: number;
@@ -27,6 +49,7 @@ export const dayOf = (at: number): string => new Date(at).toISOString().slice(0,
 /** Questions that differ in case and white space only are one. PostgreSQL can store it, whatever was sent. */
 const normalized = (question: string): string =>
   question
+    .slice(0, QUESTION_MAX_CHARS)
     .normalize()
     .toLowerCase()
     .replaceAll("\0", " ")

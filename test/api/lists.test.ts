@@ -12,7 +12,6 @@ const WHOLE: Readonly<Record<string, string>> = {
   listEmbedders: "a configuration has few",
   listFields: "a scope has few",
   listInvitations: "the newest are listed",
-  listSlowRequests: "the slowest are listed",
 };
 
 const api = await sharedApi();

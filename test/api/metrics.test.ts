@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
-import type { Json } from "../../support/api/openapi.ts";
 import { attach, chunkOf, randomVector, writeVersion } from "../../support/api/versions.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { lacks } from "../../support/programs.ts";
@@ -196,29 +195,4 @@ test("histograms are in seconds, counters end with _total, and every metric has 
     if (type === "histogram") expect(name).toMatch(/_seconds$/);
     expect(name.endsWith("_total"), name).toBe(type === "counter");
   }
-});
-
-describe("GET /metrics/history", () => {
-  const read = async (query: string) => {
-    const answer = await fetch(`${api.url}/metrics/history${query}`);
-    return { status: answer.status, body: (await answer.json()) as Json };
-  };
-
-  test("has a point for every five seconds, with all series, without a credential", async () => {
-    await until("the history has a point", async () => (await read("")).body.at.length > 0);
-    const { status, body } = await read("?seconds=21600");
-    expect(status).toBe(200);
-    for (const values of Object.values<Json>({ ...body.requests_per_second, ...body.series })) {
-      expect(values).toHaveLength(body.at.length);
-    }
-    expect(body.series.rss_bytes[0]).toBeGreaterThan(1_000_000);
-    expect(Math.abs((body.at.at(-1) as number) - Date.now() / 1_000)).toBeLessThan(60);
-  });
-
-  test("a range that is not a number of seconds, or longer than six hours, is refused by name", async () => {
-    for (const query of ["?seconds=0", "?seconds=21601", "?seconds=1e3", "?seconds="]) {
-      const { status, body } = await read(query);
-      expect([status, body.errors[0].field]).toEqual([400, "seconds"]);
-    }
-  });
 });

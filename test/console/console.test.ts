@@ -130,7 +130,6 @@ const VIEWS = [
   "#/projects/shipyard/settings",
   "#/operate",
   "#/operate/questions?project=shipyard",
-  "#/operate/slow",
   "#/operate/audit",
   "#/operate/deliveries",
   "#/keys",

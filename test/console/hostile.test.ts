@@ -73,12 +73,7 @@ const VIEWS: readonly string[] = [
   ...["", "/releases", "/members", "/settings", "/files"].map(
     (part) => `#/projects/${SLUG}${part}`,
   ),
-  ...[
-    "#/projects",
-    "#/operate",
-    `#/operate/slow?project=${SLUG}`,
-    `#/operate/audit?project=${SLUG}`,
-  ],
+  ...["#/projects", "#/operate", `#/operate/audit?project=${SLUG}`],
   ...[`#/operate/deliveries?project=${SLUG}`, "#/keys", `#/${word}`, `#/projects/${word}`],
   ...["#/projects/..", "#/projects/%2E%2E/files", "#/projects/..%2Fapi-keys"],
   ...[

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Project } from "../../support/accounts.ts";
-import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
-import type { Json } from "../../support/api/openapi.ts";
+import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { api, owner, signedIn, stranger, visit } from "./world.ts";
+import { drawn } from "./drawn.ts";
+import { api, owner, signedIn, visit } from "./world.ts";
 
 needs("chromium");
 
@@ -16,53 +16,44 @@ const { page, faults } = watched;
 const plot = (name: RegExp) => page.getByRole("img", { name });
 
 describe("operating in the console", () => {
-  test("plots show what the process measured before the page was opened, and then what it measures", async () => {
-    let before: Json;
-    await until("the history has a latency", async () => {
+  test("plots show the state of the process at once, and rates and latencies from the second poll on", async () => {
+    await visit(watched, "#/operate");
+    await plot(/^Memory: process [\d.,]+ [MG]iB$/).waitFor();
+    await plot(/^Recall: recall (none|[\d.]+)$/).waitFor();
+    await plot(/^Lag: changes [\d.,]+$/).waitFor();
+    await plot(/^Throughput: searches [\d.,]+\/s, others [\d.,]+\/s$/).waitFor();
+    await plot(/^Refusals and failures: refused [\d.,]+\/s, failed [\d.,]+\/s$/).waitFor();
+    await until("a latency is plotted", async () => {
       // Where there were no requests, there is no latency.
       await api.get("/projects", owner);
-      before = await (await fetch(`${api.url}/metrics/history`)).json();
-      return (before.series.p50_ms.at(-1) ?? null) !== null;
+      return (await plot(/^Latency: p50 [\d.]+ m?s, p99 [\d.]+ m?s$/).count()) > 0;
     });
-    await visit(watched, "#/operate");
-    await plot(/^Latency: p50 [\d.]+ m?s, p99 [\d.]+ m?s$/).waitFor();
-    await plot(/^Throughput: searches [\d.,]+\/s, others [\d.,]+\/s$/).waitFor();
-    await plot(/^Recall: recall (none|[\d.]+)$/).waitFor();
-    await plot(/^Lag: oldest [\d.,]+ s$/).waitFor();
-    await plot(/^Memory: process [\d.,]+ [MG]iB$/).waitFor();
-    await plot(/^Refusals and failures: refused [\d.,]+\/s, failed [\d.,]+\/s$/).waitFor();
-    const answered = page.waitForResponse("**/metrics/history?seconds=900");
-    expect((await (await answered).json()).at.length).toBeGreaterThan(before.at.length);
   });
 
   test("few values are drawn as bars, which a line would connect", async () => {
-    const now = Math.round(Date.now() / 1_000);
-    const at = Array.from({ length: 20 }, (_, index) => now - 45 * (19 - index));
-    const none = at.map(() => null);
-    const zero = at.map(() => 0);
-    const json = {
-      ...{ interval_seconds: 5, at },
-      requests_per_second: {
-        ...{ lookup: zero, retrieve: zero, other: zero },
-        search: at.map((_, index) => (index === 10 ? 4 : 0)),
-      },
-      series: Object.fromEntries(
-        ["p50_ms", "p99_ms", "refusals_per_second", "errors_per_second", "rss_bytes"]
-          .concat(["index_lag_seconds", "recall"])
-          .map((name) => [name, none]),
-      ),
-    };
-    await page.route("**/metrics/history?*", (route) => route.fulfill({ json }));
-    await visit(watched, "#/operate");
-    const drawn = plot(/^Throughput/).locator("canvas");
-    await drawn.waitFor();
+    let polls = 0;
+    await page.route("**/metrics", async (route) => {
+      const count = ++polls > 10 ? 180 : 0;
+      const name = "tessera_http_request_duration_seconds_count";
+      const body = `${name}{operation="retrieve",status="200"} ${count}\n`;
+      await route.fulfill({ body, contentType: "text/plain" });
+    });
+    await page.clock.install();
+    // A new document has polled nothing.
+    await page.reload();
+    for (let poll = 1; poll < 20; poll++) {
+      await drawn(page);
+      await page.clock.fastForward(45_000);
+      await until("the metrics are polled", () => polls > poll);
+    }
+    const canvas = plot(/^Throughput/).locator("canvas");
     // How many pixels of a column are not of the page or of the axes, at most.
     const tallest = () =>
-      drawn.evaluate((element) => {
+      canvas.evaluate((element) => {
         // biome-ignore lint/suspicious/noExplicitAny: the test has no types of browsers
-        const canvas = element as any;
-        const { width, height } = canvas;
-        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+        const drawing = element as any;
+        const { width, height } = drawing;
+        const { data } = drawing.getContext("2d").getImageData(0, 0, width, height);
         const columns = Array.from({ length: width }, (_, x) =>
           Array.from({ length: height }, (_, y) => (y * width + x) * 4).filter(
             (i) => data[i + 3] > 200 && data[i + 2] - data[i] > 100,
@@ -71,52 +62,7 @@ describe("operating in the console", () => {
         return Math.max(...columns.map(({ length }) => length));
       });
     await until("a bar is drawn", async () => (await tallest()) > 80);
-    await page.unroute("**/metrics/history?*");
-  });
-
-  test("the chosen time is asked for and in the address, and a reload keeps it", async () => {
-    const asked = page.waitForRequest("**/metrics/history?seconds=21600");
-    await page.getByLabel("6 hours").check();
-    await asked;
-    expect(new URL(page.url()).hash).toBe("#/operate?range=360");
-    await page.reload();
-    expect(await page.getByLabel("6 hours").isChecked()).toBe(true);
-  });
-
-  test("searches are listed with their plan and how long they took, those of foreign projects are not", async () => {
-    // A project of its own, because only the slowest of a project are listed.
-    const yard = await api.project(owner);
-    const vector = Array.from({ length: 768 }, () => 1);
-    const chunks = [{ content: "crane", embedding: vector }];
-    await importsOf(api, owner).report(yard, [PRODUCTION, file("cranes.md", { chunks })]);
-    const answers = await Promise.all([
-      api.post(
-        `/projects/${yard.slug}/environments/production/search`,
-        { vector, dimension: 768 },
-        owner,
-      ),
-      api.post("/projects/vault/retrieve", { query: "crane" }, stranger),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    const plan = answers[0].headers.get("x-search-plan") as string;
-    await visit(watched, `#/operate/slow?project=${yard.slug}`);
-    const list = page.getByRole("table", { name: "Slow searches" });
-    const row = list.getByRole("row").filter({ hasText: "vector search" }).first();
-    const text = await row.textContent();
-    expect(text).toMatch(/^[\d.]+ m?s/);
-    expect(text).toContain(plan);
-    expect(text).toContain("production");
-    await api.post(`/projects/${yard.slug}/retrieve`, { query: "crane of gold" }, owner);
-    await visit(watched, `#/operate/slow?project=${yard.slug}`);
-    const retrieval = list.getByRole("row").filter({ hasText: "crane of gold" });
-    await retrieval.getByText("retrieval by words").waitFor();
-    await visit(watched, "#/operate/slow?project=vault");
-    await page
-      .getByRole("alert")
-      .getByText(/vault|project/i)
-      .first()
-      .waitFor();
-    expect(await list.count()).toBe(0);
+    await page.unroute("**/metrics");
   });
 
   test("what a project is asked is listed, and what had no hits leads to the search", async () => {

@@ -70,7 +70,7 @@ function requireAllowedLength(request: Request, maxBytes: number): void {
 
 async function* noBody(): AsyncGenerator<Uint8Array> {}
 
-/** What the audit log and the log of slow requests say about an import. */
+/** What the audit log and the log line of a slow request say about an import. */
 function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
   return { lines, changed, unchanged, refused };
 }

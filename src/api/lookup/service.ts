@@ -3,7 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { LookupRequest, LookupWork } from "../../engine/requests/request.ts";
 import type { Note, RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../observability/metrics.ts";
-import { askedOf } from "../../observability/slow-requests.ts";
+import { askedQuestion } from "../../observability/question-counts.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
@@ -33,7 +33,7 @@ interface LookupCall {
   readonly note: Note;
 }
 
-/** What the log of slow requests and a span say about a lookup. */
+/** What the log line of a slow request and a span say about a lookup. */
 function describe({ waitMs, tookMs, total, shardItems }: LookupWork): RequestDetail {
   const [wait, took] = [Number(waitMs.toFixed(3)), Number(tookMs.toFixed(3))];
   return { waitMs: wait, lookupMs: took, matches: total, items: shardItems };
@@ -143,7 +143,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
   // A part of the items does not tell whether a question has hits.
   const matches = progress === "" && shardCount === 1 ? work.total : null;
-  call.note(() => describe(work), scope, askedOf(query, "keyword", matches));
+  call.note(() => describe(work), askedQuestion(scope.projectId, query, matches));
   const { userId } = call.principal;
   const hasAllCursors =
     !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));

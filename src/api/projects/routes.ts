@@ -2,7 +2,6 @@ import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
-import type { Metrics } from "../../observability/metrics.ts";
 import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
 import { firstPage } from "../../shared/page-info.ts";
 import { referenceTo } from "../../shared/reference.ts";
@@ -15,7 +14,6 @@ import { releaseOperations } from "./releases.ts";
 import { DeletionQuery, NewProject, Project, ProjectChange, ProjectPage } from "./schema.ts";
 import { scopeListOperations } from "./scope-lists.ts";
 import { createProject, getProject, listProjects, type ProjectServices } from "./service.ts";
-import { slowRequestsOperation } from "./slow-requests.ts";
 
 const EXAMPLE: Project = {
   id: "ef10a346-3a8f-59f6-bafe-66a103e868f8",
@@ -58,9 +56,7 @@ const PAGE_EXAMPLE: ProjectPage = {
 };
 
 /** Operations on projects, and on their releases and environments. */
-export function projectOperations(
-  services: ProjectServices & ListServices & { metrics: Metrics },
-): Operation[] {
+export function projectOperations(services: ProjectServices & ListServices): Operation[] {
   const { sql } = services;
   return [
     createOperation(services),
@@ -103,7 +99,6 @@ export function projectOperations(
     ...scopeListOperations(services),
     indexStateOperation(sql),
     quotasOperation(sql),
-    slowRequestsOperation(services),
   ];
 }
 

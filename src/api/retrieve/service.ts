@@ -11,7 +11,7 @@ import {
   hasDimension,
   ownDimension,
 } from "../../import/embedders/project-embedders.ts";
-import { askedOf } from "../../observability/slow-requests.ts";
+import { askedQuestion } from "../../observability/question-counts.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS, DIMENSIONS } from "../../shared/limits.ts";
@@ -57,7 +57,7 @@ interface Retrieved extends AnsweredPage {
   readonly behindMs: number;
 }
 
-/** What the log of slow requests and a span say about a retrieval. */
+/** What the log line of a slow request and a span say about a retrieval. */
 function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
   const [wait, took] = [Number(waitMs.toFixed(3)), Number(tookMs.toFixed(3))];
   return { waitMs: wait, retrieveMs: took, matches: total };
@@ -232,8 +232,8 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const { work } = found;
   const json = await withFacets(engine, request, state.question, found);
   const matches = state.progress === "" ? work.total : null;
-  const asked = askedOf(state.question.query, state.answered, matches);
-  call.note(() => describe(work), scope, asked);
+  const asked = askedQuestion(scope.projectId, state.question.query, matches);
+  call.note(() => describe(work), asked);
   const { userId } = call.principal;
   const hasAllCursors = work.more
     ? await cursors.save(next, savedState(state, work.progress), userId)

@@ -142,7 +142,7 @@ async function search(
     Object.assign(headers, indexBehind(behind instanceof Promise ? await behind : behind));
   }
   recordSearch(metrics, work);
-  note(() => describeSearch(work), scope);
+  note(() => describeSearch(work));
   return isKnown ? notModified(headers) : responseOf(json, { headers });
 }
 

@@ -13,7 +13,7 @@ import { addWebhook } from "../../../support/webhooks.ts";
 import { accessFaults } from "../../console/access.ts";
 import { drawn } from "../../console/drawn.ts";
 import { api, browser, DESKTOP } from "../../console/world.ts";
-import { measuredUntil } from "./measured.ts";
+import { metricsText } from "./metrics-text.ts";
 import { changedPictures, strayPictures } from "./pictures.ts";
 
 needs("chromium");
@@ -23,7 +23,8 @@ const NOW = new Date("2026-03-02T10:30:00Z");
 const THEN = "2026-03-02T09:15:00.000Z";
 
 /** What the plots show. */
-const MEASURED_SECONDS = 900;
+const POLLS = 60;
+const POLL_MS = 15_000;
 
 /** What differs between two runs, and what is shown instead. */
 const CHANGING: readonly (readonly [RegExp, string])[] = [
@@ -63,32 +64,6 @@ async function openDemo(): Promise<{ page: Page; demo: Demo }> {
   await page.route((url) => !url.pathname.startsWith("/console"), answer);
   return { page, demo };
 }
-
-/** Searches of a busy hour: how long they took differs from run to run. */
-const SLOW: components["schemas"]["SlowRequestList"] = {
-  data: [
-    {
-      operation: "searchEnvironment",
-      plan: "graph",
-      estimates: 48_210,
-      comparisons: 1_630,
-    } as const,
-    {
-      operation: "retrieve",
-      matches: 3_412,
-      query: "how do releases share files",
-      mode: "hybrid",
-    } as const,
-    { operation: "searchRelease", plan: "scan", estimates: 20_480, comparisons: 512 } as const,
-    { operation: "lookUpKnowledge", matches: 918, query: "environments", mode: "keyword" } as const,
-  ].map((each, index) => ({
-    ...{ query: null, mode: null },
-    ...{ plan: null, estimates: null, comparisons: null, matches: null, environment: "production" },
-    ...{ release: null, at: THEN, duration_ms: 412 / (index + 1), queue_ms: 3.1 * index },
-    ...{ request_id: `request-${index}` },
-    ...each,
-  })),
-};
 
 const asked = (question: string, asked: number, without_hits = 0) => ({
   ...{ question, asked, without_hits },
@@ -133,10 +108,7 @@ async function deliver(): Promise<void> {
 
 const { page, demo } = await openDemo();
 await deliver();
-await page.route("**/slow-requests", (route) => route.fulfill({ json: SLOW }));
 await page.route("**/questions?*", (route) => route.fulfill({ json: QUESTIONS }));
-const measured = measuredUntil(NOW.getTime(), MEASURED_SECONDS);
-await page.route("**/metrics/history?*", (route) => route.fulfill({ json: measured }));
 
 /** Goes to an address and waits until nothing is loading. */
 async function go(address: string): Promise<void> {
@@ -149,6 +121,9 @@ async function looksAsKept(view: string): Promise<void> {
   expect(await changedPictures(page, view)).toEqual([]);
 }
 
+const answerPoll = (route: Route, poll: number) =>
+  route.fulfill({ body: metricsText(poll), contentType: "text/plain" });
+
 const QUESTION = "project=demo&q=how+do+releases+share+files";
 /** The views of a user who has signed in. */
 const VIEWS: Readonly<Record<string, string>> = {
@@ -159,9 +134,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   releases: "#/projects/demo/releases",
   members: "#/projects/demo/members",
   settings: "#/projects/demo/settings",
-  operate: "#/operate",
   questions: "#/operate/questions?project=demo",
-  slow: "#/operate/slow?project=demo",
   audit: "#/operate/audit?project=demo",
   deliveries: "#/operate/deliveries?project=demo",
   keys: "#/keys",
@@ -186,6 +159,25 @@ test("an opened result looks as in the documentation", async () => {
   await looksAsKept("document");
 });
 
+test("the plots of operating look as in the documentation", async () => {
+  const polls: Route[] = [];
+  await page.route("**/metrics", async (route) => {
+    // Further polls are of the same time, and change nothing.
+    if (polls.push(route) > POLLS) await answerPoll(route, POLLS - 1);
+  });
+  await page.goto("about:blank");
+  await page.goto(`${api.url}/console#/operate`);
+  for (let poll = 0; poll < POLLS; poll++) {
+    // The page does not poll again before it has an answer.
+    await until("the page polls", () => polls.length > poll);
+    await page.clock.setFixedTime(NOW.getTime() - (POLLS - 1 - poll) * POLL_MS);
+    await answerPoll(polls[poll] as Route, poll);
+    await drawn(page);
+    if (poll < POLLS - 1) await page.clock.fastForward(POLL_MS);
+  }
+  await looksAsKept("operate");
+});
+
 test("an opened delivery looks as in the documentation", async () => {
   await go("#/operate/deliveries?project=demo");
   await page.getByRole("button", { name: "Payload" }).first().click();
@@ -208,6 +200,15 @@ test("the page of a problem looks as in the documentation, leads to the console,
 });
 
 test("every picture in the documentation is of a view, and every view has its pictures", () => {
-  const others = ["sign-in", "document", "delivery", "docs", "guides", "guide", "problem"];
+  const others = [
+    "operate",
+    "sign-in",
+    "document",
+    "delivery",
+    "docs",
+    "guides",
+    "guide",
+    "problem",
+  ];
   expect(strayPictures([...Object.keys(VIEWS), ...others])).toEqual([]);
 });

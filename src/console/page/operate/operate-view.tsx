@@ -7,11 +7,9 @@ import { AuditLog } from "./audit-log.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Live } from "./live.tsx";
 import { Questions } from "./questions.tsx";
-import { SlowRequests } from "./slow-requests.tsx";
 
 const PROJECT_PARTS = {
   questions: { label: "Questions", Part: Questions },
-  slow: { label: "Slow searches", Part: SlowRequests },
   audit: { label: "Audit log", Part: AuditLog },
   deliveries: { label: "Deliveries", Part: Deliveries },
 } as const;
@@ -23,7 +21,7 @@ const isProjectPart = (name: string): name is ProjectPart => Object.hasOwn(PROJE
 export function OperateView({ route }: { route: Route }) {
   const name = route.path[1] ?? "";
   const part = isProjectPart(name) ? name : undefined;
-  const { project, range } = route.params;
+  const { project } = route.params;
   const hrefTo = (to: string) => hrefOf(to === "" ? ["operate"] : ["operate", to], { project });
   const tabs = [
     { name: "", label: "Live", href: hrefTo("") },
@@ -34,7 +32,7 @@ export function OperateView({ route }: { route: Route }) {
   return (
     <Page title="Operate" lead="How the service does, and what happens to a project.">
       <Tabs label="Parts" tabs={tabs} current={part ?? ""} />
-      {part === undefined ? <Live range={range} /> : <OfProject part={part} asked={project} />}
+      {part === undefined ? <Live /> : <OfProject part={part} asked={project} />}
     </Page>
   );
 }
