@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { POISON, writeModel } from "../../bench/embedding/model/model-folder.ts";
+import { writeModel } from "../../bench/embedding/model/model-folder.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
-import { importsOf } from "../../support/api/imports.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
@@ -13,51 +12,47 @@ needs("onnxruntime");
 const model = writeModel(temporaryFolder("model"), { maxTokens: 128 });
 const brief = writeModel(temporaryFolder("model"), { seed: 5, hidden: 64 });
 const exchanged = writeModel(temporaryFolder("model"), { seed: 7 });
-const env = {
-  DATA_DIR: dataFolder(),
-  EMBEDDERS: JSON.stringify({
-    local: {
-      onnx: model.folder,
-      dimension: 96,
-      query_prefix: "query ",
-      document_prefix: "passage ",
-    },
-    brief: { onnx: brief.folder, idle_seconds: 1, batch: 2 },
-    wrong: { onnx: model.folder, dimension: 95 },
-    exchanged: { onnx: exchanged.folder },
-    absent: { onnx: "multilingual-e5-small" },
-  }),
+const embedders = {
+  local: {
+    ...{ onnx: model.folder, dimension: 96 },
+    ...{ query_prefix: "query ", document_prefix: "passage " },
+  },
+  brief: { onnx: brief.folder, idle_seconds: 1 },
+  wrong: { onnx: model.folder, dimension: 95 },
+  exchanged: { onnx: exchanged.folder },
+  absent: { onnx: "multilingual-e5-small" },
 };
+const env = { DATA_DIR: dataFolder(), EMBEDDERS: JSON.stringify(embedders) };
 let api = await startApi({ env });
 const owner = await api.user();
 
-async function projectOf(embedder: string, user = owner): Promise<TestProject> {
+async function projectOf(embedder: string): Promise<TestProject> {
   const json = { name: "P", slug: `p-${crypto.randomUUID()}`, embedder };
-  const { status, body, text } = await api.post("/projects", json, user);
+  const { status, body, text } = await api.post("/projects", json, owner);
   expect(status, text).toBe(201);
   return body as TestProject;
 }
 
-const put = (project: TestProject, path: string, body: string, as = owner) =>
+const put = (project: TestProject, path: string, body: string) =>
   api.send("PUT", `/projects/${project.slug}/files/${path}`, {
-    ...{ as, body, headers: { "content-type": "text/markdown" } },
+    ...{ as: owner, body, headers: { "content-type": "text/markdown" } },
   });
 
-const ask = (project: TestProject, query: string, as = owner) =>
+const ask = (project: TestProject, query: string) =>
   api.post(
     `/projects/${project.slug}/retrieve`,
     { query, mode: "semantic", limit: 3, threshold: 0 },
-    as,
+    owner,
   );
 
-async function found(project: TestProject, query: string, as = owner): Promise<string[]> {
-  const { body } = await ask(project, query, as);
+async function found(project: TestProject, query: string): Promise<string[]> {
+  const { body } = await ask(project, query);
   const hits: { chunk: { file_path: string } }[] = body.data ?? [];
   return hits.map(({ chunk }) => chunk.file_path);
 }
 
-const state = async (project: TestProject, as = owner) =>
-  (await api.get(`/projects/${project.slug}/index-state`, as)).body;
+const state = async (project: TestProject) =>
+  (await api.get(`/projects/${project.slug}/index-state`, owner)).body;
 
 /** By which models the chunks of a project are embedded; null for those that wait. */
 const fingerprints = async (project: TestProject): Promise<(string | null)[]> => {
@@ -128,68 +123,6 @@ describe("a model in a process of the service", () => {
     });
   });
 
-  test("returns nonsense for one text, which waits alone and is named", async () => {
-    const project = await projectOf("local");
-    await importsOf(api, owner).report(project, [
-      ...["cars", "trees", "birds"].map((name) => ({
-        ...{ record: "file", path: `${name}.md`, content: `Some ${name} in a garden.` },
-        environments: ["production"],
-      })),
-      {
-        record: "file",
-        path: "bad.md",
-        content: `A ${POISON} text.`,
-        environments: ["production"],
-      },
-    ]);
-    await until("one text waits, which has failed", async () => {
-      const { embeddings_waiting: waiting, embeddings_failed: failed } = await state(project);
-      return waiting === 1 && failed === 1;
-    });
-    const { embedding_failures: failures } = await state(project);
-    expect(failures).toMatchObject([
-      { file: { path: "bad.md" }, reason: expect.stringContaining("not finite") },
-    ]);
-    expect(await found(project, "garden")).toHaveLength(3);
-  });
-
-  test("embeds a text beyond its context in parts, and cuts such a question", async () => {
-    const project = await projectOf("local");
-    await put(project, "long.md", `# Long\n\n${"old mountain house ".repeat(40)}`);
-    await until(
-      "the long text is embedded and found",
-      async () => (await found(project, "mountain"))[0] === "long.md",
-    );
-    const { status } = await ask(project, "a 1 ".repeat(100));
-    expect(status).toBe(200);
-  });
-
-  test("serves the file of one tenant before the backlog of another is done", async () => {
-    const [busy, other] = [await projectOf("brief"), await api.user()];
-    const small = await projectOf("brief", other);
-    const files = Array.from({ length: 300 }, (_, i) => ({
-      ...{ record: "file", path: `f${i}.md`, content: `The letter ${i} of a river.` },
-      environments: ["production"],
-    }));
-    await importsOf(api, owner).report(busy, files);
-    await put(small, "one.md", "A single tomato.", other);
-    await until(
-      "the file of the other tenant is found",
-      async () => (await found(small, "tomato", other))[0] === "one.md",
-    );
-    expect((await state(busy)).embeddings_waiting).toBeGreaterThan(0);
-  });
-
-  test("of another dimension than configured embeds nothing, and the answer says which it has", async () => {
-    const project = await projectOf("wrong");
-    await put(project, "a.md", "Words.");
-    await until("the answer says the dimension", async () => {
-      const { status, body } = await ask(project, "words");
-      expect([status, body.slug]).toEqual([503, "dependency-unavailable"]);
-      return body.detail.includes("vectors of 96 dimensions, and 95 are configured");
-    });
-  });
-
   test("whose files are exchanged is noticed, and its vectors are never compared with those of the old one", async () => {
     const project = await projectOf("exchanged");
     for (const path of ["a.md", "b.md"]) await put(project, path, `A physician of ${path}.`);
@@ -212,7 +145,10 @@ describe("a model in a process of the service", () => {
     });
     await put(project, "c.md", "A letter.");
     expect((await state(project)).embeddings_waiting).toBe(1);
-    const commandEnv = { env: { ...env, DATABASE_URL: api.databaseUrl } };
+    // Each embedder that a command tries has a process.
+    const { wrong, exchanged: own } = embedders;
+    const EMBEDDERS = JSON.stringify({ wrong, exchanged: own });
+    const commandEnv = { env: { ...env, EMBEDDERS, DATABASE_URL: api.databaseUrl } };
     const doctor = await callCommand(["doctor"], commandEnv);
     expect(doctor.stdout).toMatch(/embedder exchanged +ok +embeds a text in \d+ ms, 96 dimensions/);
     expect(doctor.stdout).toMatch(/embeddings +warning .* whose model is exchanged:\S+ now/);

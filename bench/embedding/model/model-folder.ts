@@ -16,7 +16,7 @@ const OTHERS =
   "the a of and how is in to old red green garden tomato volcano lava engine repair hospital " +
   "ticket shop river mountain house letter query passage text un ing s ed er e";
 /** A token at which the model returns nonsense. */
-export const POISON = "poison";
+const POISON = "poison";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 /** Unknown words are spelled. */
