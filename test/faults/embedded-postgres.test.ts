@@ -38,7 +38,7 @@ describe("the embedded PostgreSQL", () => {
     await server.close();
   });
 
-  test("opens no port, and no other account can reach its socket", async () => {
+  test("opens no port, no other account can reach its socket, and text is ordered by its bytes", async () => {
     const dataDir = await folderWithCluster();
     const server = await open(dataDir);
     const [row] = await query<{ addresses: string; folders: string }>(
@@ -47,11 +47,16 @@ describe("the embedded PostgreSQL", () => {
     );
     expect(row?.addresses).toBe("");
     expect(statSync(row?.folders as string).mode & 0o077).toBe(0);
+    const words = await query<{ word: string }>(
+      server.url,
+      "SELECT word FROM (VALUES ('a'), ('B'), ('ä'), ('z')) AS words (word) ORDER BY word",
+    );
+    expect(words.map(({ word }) => word)).toEqual(["B", "a", "z", "ä"]);
     await server.close();
   });
 
   test("a second process joins the running server, and goes on at the same address when the first one stops it", async () => {
-    const dataDir = dataFolder();
+    const dataDir = await folderWithCluster();
     const [mine, other] = await Promise.all([open(dataDir), otherUser(dataDir)]);
     expect(other.url).toBe(mine.url);
     await query(mine.url, "CREATE TABLE kept AS SELECT 42 AS n");
@@ -72,16 +77,6 @@ describe("the embedded PostgreSQL", () => {
     expect(await answerOf(joined.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
     await joined.close();
     expect(processesOf(dataDir)).toEqual([]);
-  });
-
-  test("text is ordered by its bytes and stored as UTF-8", async () => {
-    const server = await open(await folderWithCluster());
-    const rows = await query<{ word: string }>(
-      server.url,
-      "SELECT word FROM (VALUES ('a'), ('B'), ('ä'), ('z')) AS words (word) ORDER BY word",
-    );
-    expect(rows.map(({ word }) => word)).toEqual(["B", "a", "z", "ä"]);
-    await server.close();
   });
 
   test("data of another major version is refused in one line with the remedy", async () => {

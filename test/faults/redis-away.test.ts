@@ -20,7 +20,7 @@ const LIMIT = 7;
 /** Fewer than a page has. */
 const SMALL = 3;
 /** Rounds of requests while Redis does not answer. Only those of the first may wait for a command. */
-const ROUNDS = 20;
+const ROUNDS = 5;
 const REQUESTS_PER_ROUND = 2;
 
 const UNKNOWN_CURSOR = [400, "invalid-cursor"];
@@ -234,7 +234,7 @@ test("every user of the coordinator has a behaviour without it that is tested", 
     "src/api/scopes/stored-cursors.ts",
     // Each process counts on its own: test/api/rate-limits.test.ts.
     "src/http/load/rate-limit.ts",
-    // Deliveries and answers run without a lease: test/faults/delivery-redis.test.ts and answer-redis.test.ts.
+    // Deliveries and answers run without a lease: test/faults/redis-failures.test.ts.
     "src/idempotency/with-lease.ts",
   ]);
 });

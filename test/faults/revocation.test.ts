@@ -4,7 +4,6 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, startApi, type TestApi } from "../../support/api/api.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
-import { until } from "../../support/until.ts";
 
 needs("redis-server");
 
@@ -14,8 +13,7 @@ const one = await startApi({ env });
 const two = await startApi({ env, beside: one });
 const { sql } = one;
 const processes = [one, two];
-const CALL_PAUSE_MS = 20;
-const EXPIRES_AFTER_MS = 1_000;
+const CALL_PAUSE_MS = 50;
 const PATH = "/errors/unauthorized";
 
 /** Calls both processes until `over`, often enough to keep every cache warm. */
@@ -81,12 +79,6 @@ describe("credentials stop working in every process within the bound", () => {
     });
   });
 
-  test("a deleted key stops working within the bound", async () => {
-    const key = await one.key(await one.user());
-    const remove = () => sql`DELETE FROM api_keys WHERE id = ${key.id}`;
-    expect(await afterBound(PATH, key, remove)).toEqual([401, 401]);
-  });
-
   test("a revoked key stops working within the bound without a notification", async () => {
     const key = await one.key(await one.user());
     const statuses = await withoutNotice(() => afterBound(PATH, key, () => revoke(key.id)));
@@ -97,24 +89,6 @@ describe("credentials stop working in every process within the bound", () => {
     await using _killed = await redis.kill();
     const key = await one.key(await one.user());
     expect(await afterBound(PATH, key, () => revoke(key.id))).toEqual([401, 401]);
-  });
-
-  test("an expired key stops working within the bound", async () => {
-    const expiresAt = new Date(Date.now() + EXPIRES_AFTER_MS);
-    const key = await one.key(await one.user(), { expiresAt });
-    await Promise.all(
-      processes.map(async (api) => {
-        let acceptedAt = 0;
-        await until("the key is refused", async () => {
-          const begunAt = Date.now();
-          const { status } = await api.get(PATH, key);
-          if (status === 200) acceptedAt = begunAt;
-          return status === 401;
-        });
-        expect(acceptedAt).toBeLessThan(expiresAt.getTime() + REVOCATION_BOUND_MS);
-        expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
-      }),
-    );
   });
 
   test("a permission that is removed from a key stops working within the bound", async () => {

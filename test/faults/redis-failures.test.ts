@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
 import { type Answer, startApi, type TestApi } from "../../support/api/api.ts";
 import { addInputRequest, type TestInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
@@ -7,10 +8,12 @@ import { lockTable } from "../../support/open-transaction.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
+import { addWebhook, orphanRows, storedRows } from "../../support/webhooks.ts";
+import { sendDeliveries } from "./deliveries.ts";
 
 needs("redis-server");
 
-const REQUESTS = 60;
+const REQUESTS = 24;
 /** Callers who give the same answer to each request at once. */
 const CALLERS = 3;
 const CLIENTS = 12;
@@ -136,5 +139,49 @@ describe("answers during a Redis failure", () => {
     expect(answers.map(({ status }) => status)).toEqual(services.map(() => 200));
     expect(answers.filter(({ body }) => !body.duplicate)).toHaveLength(1);
     expect(await answersTo(request)).toEqual({ status: "submitted", answers: 1 });
+  });
+});
+
+describe("deliveries during a Redis failure", () => {
+  for (const [fault, inject] of Object.entries(faults)) {
+    test(`no delivery is lost or stored twice when Redis is ${fault}`, async () => {
+      const webhook = await addWebhook(sql, project);
+      const urls = [api.url, beside.url];
+      await using failure = new FaultDuring(inject);
+      const tally = await sendDeliveries({
+        ...{ urls, path: webhook.path, headers: webhook.headers },
+        ...{ deliveries: 120, repeatShare: 0.2, clients: CLIENTS },
+        onProgress(acknowledged) {
+          if (acknowledged === 40) failure.begin();
+          if (acknowledged === 100) void failure.end();
+        },
+      });
+      expect(tally.contradictions).toBe(0);
+      // The only refusals are retryable conflicts with a delivery that is still running.
+      const names = [...tally.answers.keys()].filter((name) => name !== "409 in_progress");
+      expect(names).toEqual(["200"]);
+      const { keys } = tally;
+      expect(await storedRows(sql, webhook)).toEqual({
+        events: keys,
+        messages: keys,
+        runs: keys,
+        keys,
+      });
+      expect(await orphanRows(sql)).toBe(0);
+    });
+  }
+
+  test("without Redis, concurrent deliveries through two processes are stored once", async () => {
+    await using _killed = await redis.kill();
+    const webhook = await addWebhook(sql, project);
+    const headers = { ...webhook.headers, "idempotency-key": randomUUID() };
+    const answers = await Promise.all(
+      [api, beside, api, beside, api, beside].map((service) =>
+        service.send("POST", webhook.path, { headers, json: 1 }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(answers.filter(({ body }) => !body.duplicate)).toHaveLength(1);
+    expect(await storedRows(sql, webhook)).toEqual({ events: 1, messages: 1, runs: 1, keys: 1 });
   });
 });
