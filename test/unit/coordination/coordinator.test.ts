@@ -280,29 +280,6 @@ describe("an unavailable Redis", () => {
       ),
     );
 
-  for (const way of ["killed", "frozen"] as const) {
-    test.skipIf(withoutRedis)(
-      `a Redis that was ${way} is reported, and used again once it is back`,
-      async () => {
-        const server = await startRedis();
-        const coordinator = await openRedisCoordinator(server.url, "a", log);
-        onCleanup(() => coordinator.close());
-        const lease = leaseOf(await coordinator.acquire("held", LONG_MS));
-        await using away = way === "killed" ? await server.kill() : server.pause();
-        await isUnavailable(coordinator.acquire("other", LONG_MS));
-        await isUnavailable(coordinator.put("key", "value", lifetime(60)));
-        await isUnavailable(coordinator.get("key"));
-        expect(await lease.renew(LONG_MS)).toBe(false);
-        await lease.release();
-        expect(await coordinator.check()).toBe("Redis does not answer");
-        await away.end();
-        await answersAgain(coordinator);
-        expect(await coordinator.check()).toBeNull();
-        await server.stop();
-      },
-    );
-  }
-
   test.skipIf(withoutRedis)(
     "a connection that is dead and was not closed is replaced",
     async () => {

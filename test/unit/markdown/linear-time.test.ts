@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { plainText } from "../../../native/testing.ts";
 import { runSegmentTask } from "../../../src/indexing/text/segment-task.ts";
-import { markdownChunks, parseMarkdown } from "../../../src/markdown/index.ts";
+import { markdownChunks } from "../../../src/markdown/index.ts";
 import { countScanned } from "./scanned.ts";
 
 /** Twice a piece of a long paragraph, so that the larger text differs from it by its number of pieces only. */
@@ -12,7 +12,7 @@ const MAX_RATIO = 5;
 /** Patterns that may be given a whole text: ends of lines, and the characters of a paragraph without markup. */
 const SIMPLE_PATTERNS = ["\\r\\n?", "\\r\\n?|\\n", "[^\\p{L}\\p{N} .,;'\"()?\\n-]"];
 /** Quadratic work on so many characters does not end within the time of a test, on any machine. */
-const NATIVE_CHARS = 2_097_152;
+const NATIVE_CHARS = 1_048_576;
 /** What native code looks for the end of, and a line without one. */
 const NATIVE_UNITS = ["x", "`", "<", "[", "[a](", "{#", "{{<", "<!-"];
 
@@ -27,12 +27,11 @@ const UNITS = [
 const repeated = (unit: string, chars: number) =>
   unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars);
 
-/** What a thread does to index a file. */
+/** What a thread does to index a file, which begins with parsing it. */
 const indexed = (content: string) =>
   runSegmentTask({ kind: "build", rows: [{ id: "version", path: "a.md", content }] });
 
 const STEPS: Record<string, (text: string) => unknown> = {
-  parsing: (text) => parseMarkdown("a.md", text),
   chunking: (text: string) => [...markdownChunks(text)],
   indexing: indexed,
 };

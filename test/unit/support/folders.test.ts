@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { removeAbandonedFolders, temporaryFolder } from "../../../support/folders.ts";
 import { PROJECT_ROOT } from "../../../support/processes/process.ts";
 
@@ -43,18 +43,4 @@ test("only the folders of processes that have ended are removed", async () => {
   await running.kill();
   await removeAbandonedFolders(() => Promise.reject(new Error("its server does not end")), [base]);
   expect(existsSync(left)).toBe(true);
-});
-
-test("a folder that another run has just removed is passed over", async () => {
-  const base = temporaryFolder("base");
-  const processes = await Promise.all([start(base), start(base)]);
-  for (const { kill } of processes) await kill();
-  let calls = 0;
-  const removeAll = async () => {
-    calls++;
-    for (const { folder } of processes) rmSync(dirname(folder), { recursive: true, force: true });
-  };
-  await removeAbandonedFolders(removeAll, [base]);
-  expect(calls).toBe(1);
-  expect(readdirSync(base)).toEqual([]);
 });

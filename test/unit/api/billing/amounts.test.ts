@@ -37,23 +37,4 @@ describe("amounts of the payment provider", () => {
       }),
     );
   });
-
-  test("a formatted amount has every digit of the decimal amount", () => {
-    fc.assert(
-      fc.property(minor, currency, (amount, code) => {
-        const digits = (text: string) => text.replace(/[^\d.-]/g, "");
-        expect(digits(formattedAmount(amount, code))).toBe(decimalAmount(amount, code));
-      }),
-    );
-  });
-
-  test("the case of a currency code does not matter", () => {
-    fc.assert(
-      fc.property(minor, currency, (amount, code) => {
-        expect(decimalAmount(amount, code.toLowerCase())).toBe(
-          decimalAmount(amount, code.toUpperCase()),
-        );
-      }),
-    );
-  });
 });
