@@ -82,7 +82,7 @@ describe.each(["environments", "releases"])("the matches of a search in %s", (ki
   test("of a small scope are counted, whatever the limit and the form of the body", async () => {
     const wanted = truth(few);
     expect(wanted).toBeGreaterThan(10);
-    for (const limit of [1, 5, 10, 100]) {
+    for (const limit of [1, 100]) {
       for (const parameters of ["", "effort=exact", "count=exact"]) {
         for (const ask of forms(pathOf("few"), parameters, limit)) {
           const { status, headers, body } = await ask();
@@ -97,7 +97,7 @@ describe.each(["environments", "releases"])("the matches of a search in %s", (ki
 
   test("of a large scope are a lower bound, and are counted on demand", async () => {
     const wanted = truth(chunks);
-    for (const limit of [1, 10, 100]) {
+    for (const limit of [1, 100]) {
       for (const ask of forms(pathOf("many"), "", limit)) {
         const { headers, body } = await ask();
         expect(body.total_matches).toBeWithin(body.data.length, wanted + 1);
@@ -105,7 +105,7 @@ describe.each(["environments", "releases"])("the matches of a search in %s", (ki
           expect(headers.get("x-total-matches")).toBe("at-least");
         }
       }
-      for (const parameters of ["count=exact", "effort=exact", "count=exact&effort=exact"]) {
+      for (const parameters of ["count=exact", "effort=exact"]) {
         for (const ask of forms(pathOf("many"), parameters, limit)) {
           const { headers, body } = await ask();
           expect(body.data).toHaveLength(Math.min(limit, wanted));
