@@ -42,15 +42,17 @@ describe("behind a proxy that removes the path of BASE_URL", () => {
     expect(created.headers.get("location")).toBe(`${BASE_PATH}/projects/located`);
   });
 
-  test("the types of problems and the page of the API are below the base URL", async () => {
+  test("the types of problems and the pages are below the base URL", async () => {
     const { body } = await api.get(`${at}-unknown`, member);
     expect(body.type).toBe(`https://api.example.com${BASE_PATH}/errors/project-not-found`);
     const { document } = await api.contract();
     expect(document.servers).toEqual([{ url: `https://api.example.com${BASE_PATH}` }]);
-    const page = await (await fetch(`${api.url}/docs`)).text();
-    // Without a picture, which needs no address.
-    const links = [...page.matchAll(/(?:href|src)="((?!data:)[^"]+)"/g)].map(([, link]) => link);
-    expect(links.length).toBeGreaterThan(0);
-    for (const link of links) expect(link).toMatch(/^\/search\/v1\/(docs\/|console$)/);
+    for (const path of ["/docs", "/console"]) {
+      const page = await (await fetch(api.url + path)).text();
+      // Without a picture, which needs no address.
+      const links = [...page.matchAll(/(?:href|src)="((?!data:)[^"]+)"/g)].map(([, link]) => link);
+      expect(links.length, path).toBeGreaterThan(2);
+      for (const link of links) expect(link).toMatch(/^\/search\/v1\/(docs\/|console(\/|$))/);
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { LISTED_MAX_BYTES } from "../../src/shared/limits.ts";
-import { type Caller, sharedApi, startApi, type TestProject } from "../../support/api/api.ts";
+import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addChunks, addFile } from "../../support/content.ts";
 
@@ -64,21 +64,6 @@ describe("GET /projects/{project_reference}/chunks", () => {
     expect((await api.get(own, member)).body).toEqual({
       data: [],
       page_info: { self: own, first: null, next: null, prev: null },
-    });
-  });
-
-  describe("the cursor of a chunk listing", () => {
-    const cursorOf = async (of: TestProject, limit = 2) => {
-      const { body } = await api.get(`/projects/${of.slug}/chunks?limit=${limit}`, member);
-      return new URL(body.page_info.next, api.url).searchParams.get("cursor") as string;
-    };
-
-    test("a cursor is valid in another process on the same database", async () => {
-      const other = await startApi({ beside: api });
-      const answer = await other.get(`${path}?cursor=${await cursorOf(project)}`, member);
-      expect(answer.status).toBe(200);
-      expect(answer.body.data.map((chunk: Json) => chunk.index)).toEqual([2]);
-      await other.stop();
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startApiProcess } from "../../support/api/api.ts";
+import { startApi } from "../../support/api/api.ts";
 import { environment, ORIGIN, PRO, sharedBilling } from "../../support/api/billing.ts";
 import {
   declined,
@@ -142,7 +142,7 @@ describe("a repeated upgrade", () => {
 
 describe("several processes on one database", () => {
   test("processes on one database share the session of an upgrade, sequentially and concurrently", async () => {
-    const other = await startApiProcess({ env: environment(provider), beside: api });
+    const other = await startApi({ env: environment(provider), beside: api });
     const caller = await payer();
     const first = await checkoutUrl(PRO, caller);
     expect(await checkoutUrl(PRO, caller, other)).toBe(first);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { sharedApi, startApi } from "../../support/api/api.ts";
+import { sharedApi } from "../../support/api/api.ts";
 import {
-  environment,
   NO_AMOUNT,
   NOTHING,
   ORIGIN,
@@ -173,13 +172,5 @@ describe("an incomplete billing configuration", () => {
     expect([answer.status, answer.body.slug]).toEqual([500, "billing-not-configured"]);
     expect(provider.received).toHaveLength(before);
     await checkoutUrl({ ...PRO, cycle: "yearly" }, caller);
-  });
-
-  test("without an allowlist, no origin is trusted", async () => {
-    const env = { ...environment(provider), BILLING_ORIGINS: undefined };
-    const closed = await startApi({ env, beside: api });
-    const answer = await upgrade(PRO, await payer(), { origin: ORIGIN }, closed);
-    expect(answer.body.slug).toBe("untrusted-billing-origin");
-    await checkoutUrl(PRO, await payer(), closed);
   });
 });

@@ -9,9 +9,9 @@ import {
 
 const ALLOWED = ["https://app.example.com", "http://localhost:5173"];
 
-function passes(header: string | null, urls: string[] = []): boolean {
+function passes(header: string | null, urls: string[] = [], allowed = ALLOWED): boolean {
   try {
-    requireTrustedOrigin(ALLOWED, header, urls);
+    requireTrustedOrigin(allowed, header, urls);
     return true;
   } catch {
     return false;
@@ -48,6 +48,12 @@ describe("billing origins", () => {
     expect(passes("https://evil.example", ["https://app.example.com/"])).toBe(false);
     expect(passes("https://app.example.com", ["https://shop.example/"])).toBe(true);
     expect(passes(null)).toBe(true);
+  });
+
+  test("without an allowlist, no origin is trusted", () => {
+    expect(passes("https://app.example.com", [], [])).toBe(false);
+    expect(passes(null, ["https://app.example.com/"], [])).toBe(false);
+    expect(passes(null, [], [])).toBe(true);
   });
 
   test("only the exact scheme, host and port of an allowed origin pass", () => {

@@ -165,6 +165,8 @@ describe("the payment provider", () => {
     expect(await provider.retrieveSession("cs_unknown")).toBeNull();
     await double.stop();
     expect(await provider.retrieveSession(id)).toBe("unknown");
+    const { refusal, answered } = await failure(provider.openSession(PARAMS, "k"));
+    expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
   });
 });
 
