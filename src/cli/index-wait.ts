@@ -1,15 +1,16 @@
-import type { SingleBar } from "cli-progress";
 import { Option } from "commander";
 import { readIndexState } from "../api/projects/index-state.ts";
 import { projectIdsOf } from "../auth/project-reference.ts";
+import { commandName } from "../config/caller.ts";
 import type { Sql } from "../db/client.ts";
 import { positionOf } from "../indexing/changes/index-state.ts";
 import { untilShown } from "../indexing/changes/visibility.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";
+import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
+import { WaitNotice } from "./wait-notice.ts";
 
 /** Between two looks of a command that waits until an index is complete. */
 const INDEX_WAIT_POLL_MS = 500;
@@ -30,20 +31,11 @@ function missing({ data }: State): string {
   return "indexes being built or calibrated";
 }
 
-const COMPLETING = "indexing {bar} {value} of {total} vectors in the graph | {missing}";
-const SHOWING = "waiting until searches see the change | {missing}";
-
-function openBar(io: Io, format: string): SingleBar | undefined {
-  const bar = progressBar(io.stderr, format);
-  bar?.start(0, 0, { missing: "" });
-  return bar;
-}
-
-function draw(bar: SingleBar | undefined, state: State): void {
+/** How far the indexes are, and what is missing until they are complete. */
+function progressOf(state: State): string {
   const vectors = sum(state.data.map((index) => index.vectors));
-  const backlog = sum(state.data.map((index) => index.graph_backlog));
-  bar?.setTotal(vectors);
-  bar?.update(vectors - backlog, { missing: missing(state) });
+  const graphed = vectors - sum(state.data.map((index) => index.graph_backlog));
+  return `indexing: ${graphed} of ${vectors} vectors in the graph | ${missing(state)}`;
 }
 
 /**
@@ -58,12 +50,12 @@ export async function waitUntilComplete(
 ): Promise<void> {
   const project = await findProject(sql, reference);
   const deadline = performance.now() + timeoutSeconds * 1_000;
-  const bar = openBar(io, COMPLETING);
+  const wait = new WaitNotice(io.stderr);
   try {
     for (;;) {
       const state = await readIndexState(sql, project.id);
       if (state.complete) return;
-      draw(bar, state);
+      wait.show(progressOf(state));
       if (performance.now() >= deadline) {
         throw new CommandError(
           `${project.slug}: not complete after ${timeoutSeconds} s: ${missing(state)}`,
@@ -72,7 +64,7 @@ export async function waitUntilComplete(
       await Bun.sleep(INDEX_WAIT_POLL_MS);
     }
   } finally {
-    bar?.stop();
+    wait.stop();
   }
 }
 
@@ -93,6 +85,10 @@ async function missingOf(sql: Sql, projects: readonly string[]): Promise<string 
   return undefined;
 }
 
+/** Told to a person who interrupts a command that only waits. */
+const KEPT = () =>
+  `everything is stored, and searches see it once the service has indexed it: ${commandName()} index status shows how far it is`;
+
 /**
  * Waits until searches of all running services see the last commit in the projects that these references name;
  * not at all if none runs. What is missing after SEARCHABLE_WAIT_SECONDS is said.
@@ -103,24 +99,25 @@ export async function untilSearchable(
   projects: Iterable<string>,
   wait = true,
 ): Promise<void> {
-  if (!wait) return;
+  if (wait) await interruptible(KEPT, () => waitUntilSearchable(io, sql, projects));
+}
+
+async function waitUntilSearchable(io: Io, sql: Sql, projects: Iterable<string>): Promise<void> {
   const wanted = await projectIdsOf(sql, projects);
   if (wanted.length === 0) return;
   const position = await positionOf(sql, wanted);
-  const startedAt = performance.now();
   const look = () => missingOf(sql, wanted).then((text) => text ?? "a server to report");
-  let bar: SingleBar | undefined;
-  let lookAt = startedAt + INDEX_WAIT_POLL_MS;
+  const wait = new WaitNotice(io.stderr);
+  let lookAt = performance.now() + INDEX_WAIT_POLL_MS;
   const onWait = async () => {
     const now = performance.now();
-    if (!io.stderr.isTTY || now < lookAt) return;
+    if (now < lookAt) return;
     lookAt = now + INDEX_WAIT_POLL_MS;
-    bar ??= openBar(io, SHOWING);
-    bar?.update(0, { missing: await look() });
+    wait.show(`waiting until searches see the change | ${await look()}`);
   };
   const timeoutMs = SEARCHABLE_WAIT_SECONDS * 1_000;
   const isShown = await untilShown(sql, { projects: wanted, position, timeoutMs, onWait }).finally(
-    () => bar?.stop(),
+    () => wait.stop(),
   );
   if (isShown) return;
   notice(

@@ -35,11 +35,12 @@ let kept: (() => string) | undefined;
 
 /** Runs work that may take long. Who interrupts it is told what is kept of it, and how to go on. */
 export async function interruptible<T>(keeps: () => string, work: () => Promise<T>): Promise<T> {
+  const outer = kept;
   kept = keeps;
   try {
     return await work();
   } finally {
-    kept = undefined;
+    kept = outer;
   }
 }
 

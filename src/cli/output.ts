@@ -41,7 +41,7 @@ export function jsonLine(value: unknown): string {
 }
 
 /** Tells a person something that is not the result. */
-export function notice(io: Io, line: string): void {
+export function notice(io: Pick<Io, "stderr">, line: string): void {
   write(io.stderr, `tessera: ${line}\n`);
 }
 

@@ -7,6 +7,7 @@ import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";
 import { CLEAR_LINE, plural, withoutControls, write, writeStyled } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
+import { WaitNotice } from "./wait-notice.ts";
 
 const BYTES_PER_MB = 1_000_000;
 
@@ -22,6 +23,7 @@ export class Reporter {
   #records = 0;
   #firstUnscoped: string | undefined;
   #unscoped = 0;
+  #wait: WaitNotice | undefined;
 
   /** `total` is in units of `advance`; null if unknown. */
   constructor(stderr: Output, total: number | null, unit: "bytes" | "files") {
@@ -46,6 +48,13 @@ export class Reporter {
   addRecords(imported: ReadonlyMap<string, number>): void {
     for (const count of imported.values()) this.#records += count;
     this.#draw();
+  }
+
+  /** Shows what is done, or waited for, after the last record. */
+  finishing(step: string): void {
+    this.#bar?.stop();
+    this.#wait ??= new WaitNotice(this.#stderr);
+    this.#wait.show(`all records are read: ${step}`);
   }
 
   report(where: string, reason: string): void {
@@ -90,6 +99,7 @@ export class Reporter {
 
   stop(): void {
     this.#bar?.stop();
+    this.#wait?.stop();
   }
 
   /** The counts of imported, changed and rejected records, one per line. */

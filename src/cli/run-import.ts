@@ -95,6 +95,7 @@ async function importFiles(
         onUnscoped: (where) => reporter.unscoped(where),
         onWarning: (where, message) => reporter.report(where, message),
         onBatch: (imported) => reporter.addRecords(imported),
+        onFinishing: (step) => reporter.finishing(step),
       });
     });
   return await withDatabase(io, work, { create: options.create, schema: "first" });
@@ -181,6 +182,7 @@ async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSu
         onFile: () => reporter.advance(1),
         onReport: (path, reason) => reporter.report(path, reason),
         onBatch: (imported) => reporter.addRecords(imported),
+        onFinishing: (step) => reporter.finishing(step),
       });
     },
   );
@@ -203,6 +205,7 @@ async function importRows(
           onRead: (bytes) => reporter.advance(bytes),
           onReport: (where, reason) => reporter.report(where, reason),
           onBatch: (imported) => reporter.addRecords(imported),
+          onFinishing: (step) => reporter.finishing(step),
         },
       ),
     ),

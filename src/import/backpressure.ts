@@ -27,8 +27,12 @@ export class Backpressure {
     private readonly waitMaxMs?: number,
   ) {}
 
-  /** Waits for IMPORT_INDEX_WAIT_MAX_MS at most. `projects` are references. */
-  async pause(projects: ReadonlySet<string>): Promise<void> {
+  /**
+   * Waits for IMPORT_INDEX_WAIT_MAX_MS at most.
+   * @param projects references
+   * @param onWait called before it waits
+   */
+  async pause(projects: ReadonlySet<string>, onWait?: () => void): Promise<void> {
     const startedAt = performance.now();
     if (this.#gaveUp || startedAt - this.#checkedAt < IMPORT_INDEX_CHECK_MS) return;
     const ids = await projectIdsOf(this.sql, projects);
@@ -37,6 +41,7 @@ export class Backpressure {
         this.#gaveUp = true;
         return;
       }
+      onWait?.();
       await Bun.sleep(IMPORT_INDEX_CHECK_MS);
     }
     this.#checkedAt = performance.now();

@@ -38,6 +38,8 @@ interface MarkdownListener {
   onReport(path: string, reason: string): void;
   /** Called after each batch with the number of imported records by kind. */
   onBatch?(imported: ReadonlyMap<string, number>): void;
+  /** Called after the last record with each thing that the import then does, or waits for. */
+  onFinishing?(step: string): void;
 }
 
 /**
@@ -55,6 +57,7 @@ export async function importMarkdown(
     onRejected: (path, reason) => listener.onReport(path, reason),
     onWarning: (path, warning) => listener.onReport(path, warning),
     onBatch: (imported) => listener.onBatch?.(imported),
+    onFinishing: (step) => listener.onFinishing?.(step),
     ...(work.prune ? { finalStep: (tx: Queryable) => prune(tx, work) } : {}),
   });
 }

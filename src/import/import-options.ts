@@ -17,6 +17,8 @@ export interface ImportOptions extends Pick<PlanContext, "embedders"> {
   readonly onRejected: (where: string, reason: string) => void;
   /** Called after each batch with the number of imported records by kind. */
   readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
+  /** Called after the last record with each thing that the import then does, or waits for. */
+  readonly onFinishing?: (step: string) => void;
   /** Called for each stored file that names no scope. */
   readonly onUnscoped?: (where: string) => void;
   /** Called for each stored file of which its writer should know something. */

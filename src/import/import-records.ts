@@ -68,8 +68,9 @@ export async function importRecords(
 }
 
 /**
- * Imports all records in one transaction, or none if that fails or is strict and rejects one. Others see nothing of it before its commit, so the
- * indexes begin only then, and a large import is over once searches see it.
+ * Imports all records in one transaction, or none if that fails or is strict and rejects one. Others see nothing of
+ * it before its commit, so the indexes begin only then. A large upload is over once searches see it; commands wait for
+ * that themselves.
  */
 async function importAtOnce(
   run: Import,
@@ -84,7 +85,7 @@ async function importAtOnce(
       if (strict && imported.rejected > 0) throw new StrictRollback();
       return imported;
     });
-    await run.untilVisible();
+    if (target !== undefined) await run.untilVisible();
     return summary;
   } catch (error) {
     if (!(error instanceof StrictRollback)) throw error;
@@ -157,14 +158,14 @@ class Import {
   }
 
   /** Pauses while the indexes lag behind in the projects of this import. */
-  async #keepPace(batch: readonly InputRecord[] = []): Promise<void> {
+  async #keepPace(batch: readonly InputRecord[], onWait?: () => void): Promise<void> {
     for (const { parsed } of batch) {
       if (parsed instanceof RecordError || !isOfScope(parsed)) continue;
       this.#projects.add(parsed.record.project);
     }
     // Nothing of an import in one transaction is indexed while it runs.
     if (this.options.strict || this.options.atOnce || this.#projects.size === 0) return;
-    await this.#backpressure.pause(this.#projects);
+    await this.#backpressure.pause(this.#projects, onWait);
   }
 
   async #importBatch(batch: InputRecord[]): Promise<void> {
@@ -254,24 +255,34 @@ class Import {
   /** Applies what is staged, one transaction per scope. */
   async #finish(): Promise<void> {
     const { sql } = this.session;
-    const step = async (work: () => Promise<number>) => {
-      await this.#keepPace();
+    const { finalStep, onFinishing } = this.options;
+    const step = async (doing: string, work: () => Promise<number>) => {
+      await this.#keepPace([], () =>
+        onFinishing?.("waiting until the services have indexed files"),
+      );
+      onFinishing?.(doing);
       this.#changed += await this.#held.lastStep(work);
     };
     await this.session.commitDurably();
+    let filled = 0;
     for (const ids of await groupReleases(sql, this.#releases)) {
-      await step(() => applyReleases(sql, ids).catch(explainFrozen));
+      filled += ids.length;
+      const doing = `filling releases, ${filled} of ${this.#releases.size}`;
+      await step(doing, () => applyReleases(sql, ids).catch(explainFrozen));
     }
-    for (const id of await stagedEnvironments(sql)) await step(() => applyEnvironment(sql, id));
+    const environments = await stagedEnvironments(sql);
+    for (const [i, id] of environments.entries()) {
+      const doing = `changing environments, ${i + 1} of ${environments.length}`;
+      await step(doing, () => applyEnvironment(sql, id));
+    }
     // If several records set the active release of an environment, the last one wins.
     const last = new Map(this.#activeReleases.map((active) => [active.environmentId, active]));
     for (const active of this.#activeReleases) {
       if (last.get(active.environmentId) === active) await this.#activate(active);
     }
     this.#changedRecords += await countScopeChanges(sql);
-    await step(() => raiseMessageCounts(sql));
-    const { finalStep } = this.options;
-    if (finalStep !== undefined) await step(() => finalStep(sql));
+    await step("counting messages", () => raiseMessageCounts(sql));
+    if (finalStep !== undefined) await step("removing files", () => finalStep(sql));
   }
 
   async #activate({ counted, ...active }: PendingActivation): Promise<void> {

@@ -24,6 +24,8 @@ interface TableListener {
   onRead(bytes: number): void;
   onReport(where: string, reason: string): void;
   onBatch(imported: ReadonlyMap<string, number>): void;
+  /** Called after the last record with each thing that the import then does, or waits for. */
+  onFinishing(step: string): void;
 }
 
 /** Imports the rows of tables as chunks of files. Throws an ImportError or an EmbeddingError. */
@@ -37,6 +39,7 @@ export async function importTable(
     strict: work.strict,
     onRejected: listener.onReport,
     onBatch: listener.onBatch,
+    onFinishing: listener.onFinishing,
   });
 }
 

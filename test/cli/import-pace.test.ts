@@ -125,6 +125,35 @@ describe("an import while indexes lag", () => {
     await reported.stop();
   });
 
+  test("an import says after its last record that it waits for the services, and what it does", async () => {
+    const project = await changedProject();
+    const reported = await report(project.id, true);
+    async function* batches(): AsyncGenerator<InputRecord[]> {
+      const common = { project: project.slug, environments: ["said"], releases: ["v1", "v2"] };
+      const records = [
+        { record: "environment", project: project.slug, name: "said" },
+        ...["v1", "v2"].map((name) => ({ record: "release", project: project.slug, name })),
+        { ...common, record: "file", path: "a.md", content: "text" },
+      ];
+      yield records.map((record) => ({ where: "", parsed: parseRecord(record) }));
+    }
+    const steps: string[] = [];
+    const done = importRecords(sql, batches(), {
+      ...{ actor: OPERATOR, strict: false, indexWaitMaxMs: Number.POSITIVE_INFINITY },
+      onRejected: (where, reason) => expect.unreachable(`${where}: ${reason}`),
+      onFinishing: (step) => void steps.push(step),
+    });
+    await severalChecks();
+    await reported.update(false);
+    await done;
+    expect(steps.filter((step) => !step.startsWith("waiting"))).toEqual([
+      "filling releases, 2 of 2",
+      "changing environments, 1 of 1",
+      "counting messages",
+    ]);
+    await reported.stop();
+  });
+
   test("an import waits neither for a service that stopped reporting nor for other projects", async () => {
     const project = await changedProject();
     const stopped = await report(project.id, true, 3_600);

@@ -3,7 +3,7 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
-import { FRAME, ndjson, openCli } from "./support.ts";
+import { FRAME, ndjson, openCli, spawnImport } from "./support.ts";
 
 test("an import that is interrupted says what it has kept and how to go on, and the same import completes it", async () => {
   const cli = await openCli();
@@ -63,4 +63,29 @@ test("an import that is interrupted says what it has kept and how to go on, and 
   strict.kill("SIGINT");
   expect(await strict.exited).toBe(130);
   expect(await strict.stderr.text()).toMatch(/^tessera: interrupted(: nothing was imported)?\n$/);
+});
+
+test("an import that waits for the index says what it waits for, and when it is interrupted that everything is stored", async () => {
+  const cli = await openCli();
+  // A server that never indexes anything.
+  await cli.sql`INSERT INTO index_nodes (id, seq, updated_at)
+    VALUES (gen_random_uuid(), 0, now() + interval '1 hour')`;
+  const file = {
+    ...{ record: "file", project: "docs", path: "a.md", content: "text" },
+    environments: ["production"],
+  };
+  const program = spawnImport({ DATABASE_URL: cli.database.url }, cli.file([...FRAME, file]));
+  const read: string[] = [];
+  for await (const piece of program.stderr.pipeThrough(new TextDecoderStream())) {
+    if (read.length === 0) program.kill("SIGINT");
+    read.push(piece);
+  }
+  expect(await program.exited).toBe(130);
+  const [waiting, ...rest] = read.join("").trim().split("\n");
+  expect(waiting).toStartWith("tessera: waiting until searches see the change | ");
+  expect(rest.at(-1)).toBe(
+    "tessera: interrupted: everything is stored, and searches see it once the service has indexed it: " +
+      "./tessera index status shows how far it is",
+  );
+  expect(await cli.sql`SELECT FROM environment_files`).toHaveLength(1);
 });
