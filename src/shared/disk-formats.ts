@@ -23,3 +23,12 @@ export const DISK_FORMATS = {
   /** The manifest of a snapshot's copy in a shared folder or bucket (src/indexing/copies). */
   snapshotCopy: 1,
 } as const;
+
+/** Why a file of another version is refused, in the words of the addon. */
+export const otherFormat = (found: number, expected: number): string =>
+  `format version ${found}, this build reads ${expected}`;
+
+const OTHER_FORMAT = /format version \d+, this build reads \d+$/;
+
+/** The part of a reason that names another version; undefined for every other reason. */
+export const otherFormatIn = (reason: string): string | undefined => OTHER_FORMAT.exec(reason)?.[0];

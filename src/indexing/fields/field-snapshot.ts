@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../shared/limits.ts";
@@ -141,7 +141,7 @@ export async function readFieldSnapshot(directory: string): Promise<FieldProject
     scopes,
     outdated = [],
   } = JSON.parse(bytes.toString("utf8", 0, start)) as Head;
-  if (format !== FORMAT) throw new Error(`the format is ${format}, expected ${FORMAT}`);
+  if (format !== FORMAT) throw new Error(otherFormat(format, FORMAT));
   if (Bun.hash.crc32(bytes.subarray(start)) !== crc) throw new Error("the fields are damaged");
   const project = new FieldProject();
   for (let at = start; at < bytes.length; ) {

@@ -1,4 +1,5 @@
 import type { ScopeRef } from "../../engine/requests/scope.ts";
+import { otherFormatIn } from "../../shared/disk-formats.ts";
 import type { ChangeLog } from "../changes/change-log.ts";
 import type { Manifest } from "../snapshots/snapshot-store.ts";
 import type { IndexingContext } from "./indexing-context.ts";
@@ -81,8 +82,17 @@ async function restoreIndexes(id: string, context: IndexingContext): Promise<boo
       if (!(await index.restore(id, snapshots.directory(id, index.name)))) complete = false;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const fields = { project: id, index: index.name, reason };
-      log.warn(fields, "an index snapshot is damaged; rebuilding it from the database");
+      const fields = { project: id, index: index.name };
+      const otherVersion = otherFormatIn(reason);
+      if (otherVersion === undefined) {
+        log.warn({ ...fields, reason }, "an index snapshot is damaged and is rebuilt");
+      } else {
+        // Every upgrade that changes a format meets such snapshots.
+        log.info(
+          { ...fields, reason: otherVersion },
+          "an index snapshot is of another version and is rebuilt",
+        );
+      }
       snapshots.discard(id);
       complete = false;
     }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { timed } from "../../observability/long-tasks.ts";
-import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { openSegment } from "../../text/index.ts";
 import { TextProject } from "./text-project.ts";
@@ -51,7 +51,7 @@ function decodeManifest(file: string): Contents {
   }
   const contents = JSON.parse(text) as Contents;
   if (contents.format !== FORMAT) {
-    throw new Error(`the format is ${contents.format}, expected ${FORMAT}`);
+    throw new Error(otherFormat(contents.format, FORMAT));
   }
   return contents;
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import * as native from "../../../native/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
-import { DISK_FORMATS } from "../../shared/disk-formats.ts";
+import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
 import { OpenProjects } from "../versions/open-projects.ts";
 import type {
@@ -157,7 +157,7 @@ export class VectorIndex implements VersionIndex {
     const { format } = JSON.parse(head) as { format: number };
     if (format !== FORMAT) {
       native.dropProject(name);
-      throw new Error(`the format is ${format}, expected ${FORMAT}`);
+      throw new Error(otherFormat(format, FORMAT));
     }
     const versions = await VersionSpans.decode(lines);
     const dimensions = native.stats(name)?.dimensions.map((part) => part.dimension) ?? [];

@@ -1,3 +1,4 @@
+import { otherFormat } from "../../shared/disk-formats.ts";
 import type { FrontmatterEntry } from "../../shared/frontmatter-entry.ts";
 import {
   alignUp,
@@ -30,9 +31,7 @@ export function openSegment(buffer: ArrayBufferLike, verify = true): SegmentRead
   const word = (position: number) => header[position] as number;
   if (word(HEADER.magic) !== MAGIC) throw new InvalidSegmentError("this is not a text segment");
   if (word(HEADER.version) !== VERSION) {
-    throw new InvalidSegmentError(
-      `the segment has version ${word(HEADER.version)}, not ${VERSION}`,
-    );
+    throw new InvalidSegmentError(otherFormat(word(HEADER.version), VERSION));
   }
   const headerBytes = new Uint8Array(buffer, 0, HEADER.headerChecksum * 4);
   if (checksum(headerBytes) !== word(HEADER.headerChecksum)) {

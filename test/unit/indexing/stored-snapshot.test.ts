@@ -3,7 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../../native/index.ts";
 import * as testing from "../../../native/testing.ts";
+import { readFieldSnapshot } from "../../../src/indexing/fields/field-snapshot.ts";
 import { DISK_FORMATS } from "../../../src/shared/disk-formats.ts";
+import { temporaryFolder } from "../../../support/folders.ts";
 import {
   answersOf,
   MANIFEST,
@@ -36,7 +38,7 @@ test("a vector snapshot whose version list has another format is refused and unl
   testing.restoreSync(PROJECT, vectorFolder(stored));
   testing.snapshotSync(PROJECT, vectorFolder(stored), Buffer.from(`{"format":${ANOTHER_VERSION}}`));
   await expect(stored.vector.restore(PROJECT, vectorFolder(stored))).rejects.toThrow(
-    `the format is 99, expected ${DISK_FORMATS.vectorVersions}`,
+    `format version 99, this build reads ${DISK_FORMATS.vectorVersions}`,
   );
   expect(native.projects()).not.toContain(PROJECT);
 });
@@ -49,7 +51,7 @@ test("a text snapshot whose manifest or segment has another format is refused", 
     return Buffer.from(`${Bun.hash.crc32(changed).toString(16).padStart(8, "0")}\n${changed}`);
   });
   await expect(manifest.text.restore(PROJECT, textFolder(manifest))).rejects.toThrow(
-    `the format is 99, expected ${DISK_FORMATS.textManifest}`,
+    `format version 99, this build reads ${DISK_FORMATS.textManifest}`,
   );
 
   const segment = openStored();
@@ -61,7 +63,15 @@ test("a text snapshot whose manifest or segment has another format is refused", 
     return bytes;
   });
   await expect(segment.text.restore(PROJECT, folder)).rejects.toThrow(
-    `version 99, not ${DISK_FORMATS.textSegment}`,
+    `format version 99, this build reads ${DISK_FORMATS.textSegment}`,
+  );
+});
+
+test("a snapshot of the fields with another format is refused", async () => {
+  const folder = temporaryFolder("fields");
+  writeFileSync(join(folder, "fields.ndjson"), `{"format":${ANOTHER_VERSION}}\n`);
+  await expect(readFieldSnapshot(folder)).rejects.toThrow(
+    `format version 99, this build reads ${DISK_FORMATS.versionFields}`,
   );
 });
 
