@@ -39,7 +39,10 @@ export function importCommand(io: Io): Command {
     .description("Import records from NDJSON files, tables, or a folder of documents.")
     .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
     .option("--strict", "import nothing if a single line or file is rejected")
-    .option("--markdown <dir>", "import the .md, .mdx and .markdown files of this folder instead")
+    .option(
+      "--markdown <path>",
+      "import the .md, .mdx and .markdown files of this folder, or this file, instead",
+    )
     .option(
       "--map <columns>",
       "import rows of Parquet or JSON lines, such as id=_id,text=text,embedding=emb",
@@ -92,6 +95,7 @@ Examples:
   ./tessera import project.ndjson files.ndjson.zst
   zcat export.ndjson.gz | ./tessera import --strict -
   ./tessera import --markdown ./docs --project handbook
+  ./tessera import --markdown ./notes.md --project handbook
   ./tessera import --markdown ./docs --project handbook --embed ollama
   ./tessera import points.parquet --map id=_id,text=text,embedding=emb --project handbook
   ./tessera import --markdown ./docs --project handbook --environment staging \\

@@ -1,5 +1,6 @@
 import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { ownerOfFirstKey } from "../api/api-keys/manage.ts";
+import { projectNamed } from "../auth/project-reference.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
@@ -7,6 +8,8 @@ import type { Sql } from "../db/client.ts";
 import { referenceTo } from "../shared/reference.ts";
 import { CommandError } from "./command-error.ts";
 import type { Project } from "./find-project.ts";
+import { configOf, type Io } from "./io.ts";
+import { write } from "./output.ts";
 import { publicAddress } from "./service-address.ts";
 import { firstAddress } from "./users.ts";
 
@@ -15,8 +18,29 @@ export async function defaultOwner(sql: Sql): Promise<string> {
   return (await ownerOfFirstKey(sql)) ?? FIRST_OWNER;
 }
 
+interface NextStepsOptions {
+  readonly project: string;
+  readonly owner?: string | undefined;
+  /** True to print a new API key for the project. */
+  readonly key?: boolean | undefined;
+}
+
+/** Says how to query a project that the import has created, and prints the API key that was asked for. */
+export async function tellNextSteps(
+  io: Io,
+  sql: Sql,
+  { project, owner, key }: NextStepsOptions,
+  creator: string | undefined,
+): Promise<void> {
+  const found = await projectNamed(sql, project);
+  // A strict import that was rejected has created none.
+  if (found === undefined) return;
+  if (creator !== undefined) write(io.stderr, firstSteps(found, creator));
+  if (key === true) write(io.stderr, await newKey(sql, configOf(io), found, owner));
+}
+
 /** The first query of a project that an import has created, and the command that makes a key for it. */
-export function firstSteps(project: Project, owner: string): string {
+function firstSteps(project: Project, owner: string): string {
   const reference = referenceTo(project);
   return `
 The project ${project.slug} was created and belongs to ${owner}, whose keys reach it.
@@ -35,7 +59,7 @@ An API key for requests over HTTP:
  * A new key for a project, and a request that works with it.
  * @param owner whose key it is; else that of a member
  */
-export async function newKey(
+async function newKey(
   sql: Sql,
   config: Config,
   project: Project,

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { findWorkingSet } from "../api/scopes/working-set.ts";
 import { OPERATOR } from "../audit/actor.ts";
 import { projectNamed } from "../auth/project-reference.ts";
@@ -18,6 +19,7 @@ import { readBatches } from "../import/records/batches.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
 import type { ColumnMap } from "../import/tables/column-map.ts";
 import { sizeOfTables } from "../import/tables/rows.ts";
+import { isMarkdownPath } from "../markdown/index.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedders } from "./configured-embedder.ts";
 import { withDatabase } from "./database.ts";
@@ -26,9 +28,9 @@ import { chooseEmbedder } from "./import-embedder.ts";
 import { untilSearchable } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import { defaultOwner, firstSteps, newKey } from "./next-steps.ts";
+import { defaultOwner, tellNextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
-import { notice, print, withoutControls, write } from "./output.ts";
+import { notice, print, withoutControls } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
 import { Reporter } from "./reporter.ts";
 import { untilDone } from "./until-done.ts";
@@ -107,22 +109,30 @@ async function sourceOf(io: Io, file: string): Promise<Source> {
   if (info?.isDirectory()) {
     throw new CommandError(`${file} is a folder: use --markdown to import a folder`);
   }
+  if (isMarkdownPath(file)) {
+    throw new CommandError(`${file} is not NDJSON: use --markdown to import a Markdown file`);
+  }
   return await fileSource(file);
 }
 
 async function importFolder(
   io: Io,
-  folder: string,
+  place: string,
   options: ProjectOptions,
 ): Promise<ImportSummary> {
-  const find = () => findMarkdown(folder, options);
+  const isFile = (await stat(place).catch(() => undefined))?.isFile() === true;
+  if (isFile && options.prune === true) {
+    throw new CommandError(`--prune removes what a folder does not have, and ${place} is a file`);
+  }
+  const folder = isFile ? dirname(place) : place;
+  const find = () => findMarkdown(folder, options, isFile ? basename(place) : undefined);
   const { files, ...rest } = find();
   if (files.length === 0 && options.watch !== true) {
-    const notes = [`there is no ${wantedKinds(options)} file in ${folder}`, ...skippedIn(rest)];
+    const notes = [`there is no ${wantedKinds(options)} file in ${place}`, ...skippedIn(rest)];
     throw new CommandError(withoutControls(notes.join("; ")));
   }
   // Before the first import, so that no change is missed.
-  const changes = options.watch ? await watchFolder(folder) : undefined;
+  const changes = options.watch ? await watchFolder(place) : undefined;
   const first = async (sql: Sql, destination: ImportDestination, embedder: Embedder) => {
     const found = find();
     if (options.prune)
@@ -155,7 +165,7 @@ async function importFolder(
   };
   return await intoProject(io, options, first, async (sql, destination) => {
     if (changes === undefined) return;
-    notice(io, `watching ${folder}; interrupt to end`);
+    notice(io, `watching ${place}; interrupt to end`);
     for await (const _ of changes) await untilDone(io, () => again(sql, destination), reasonOf);
   });
 }
@@ -237,20 +247,6 @@ async function intoProject(
     return summary;
   };
   return await withDatabase(io, all, { create: options.create, schema: "first" });
-}
-
-/** Says how to query a project that the import has created, and prints the API key that was asked for. */
-async function tellNextSteps(
-  io: Io,
-  sql: Sql,
-  { project, owner, key }: ProjectOptions,
-  creator: string | undefined,
-): Promise<void> {
-  const found = await projectNamed(sql, project);
-  // A strict import that was rejected has created none.
-  if (found === undefined) return;
-  if (creator !== undefined) write(io.stderr, firstSteps(found, creator));
-  if (key === true) write(io.stderr, await newKey(sql, configOf(io), found, owner));
 }
 
 /** Says so if searches do not show what was imported, because the environment serves a release. */

@@ -198,6 +198,32 @@ describe("importing Markdown", () => {
     expect(await paths()).toEqual([]);
   });
 
+  test("stores a file that is named under its name, and nothing else of its folder", async () => {
+    write("deep/one.md", "# One\n\nText.\n");
+    write("deep/two.md", "# Two\n");
+    write("deep/scan.pdf", "");
+    const one = join(folder, "deep/one.md");
+    const run = (...options: string[]) => cli.run(["import", ...options, "--project", "handbook"]);
+    const result = await run("--markdown", one);
+    expect(result.status, result.stderr).toBe(0);
+    expect(reportsOf(result)).toEqual([]);
+    expect(await paths()).toEqual(["one.md"]);
+    const pruned = await run("--markdown", one, "--prune", "--yes");
+    expect([pruned.status, pruned.stderr]).toEqual([
+      1,
+      `tessera: --prune removes what a folder does not have, and ${one} is a file\n`,
+    ]);
+    const pdf = join(folder, "deep/scan.pdf");
+    expect((await run("--markdown", pdf)).stderr).toContain(
+      `there is no .md, .mdx, or .markdown file in ${pdf}; other files are left out: 1 .pdf (--pdf)`,
+    );
+    const records = await cli.run(["import", one]);
+    expect(records.stderr).toBe(
+      `tessera: ${one} is not NDJSON: use --markdown to import a Markdown file\n`,
+    );
+    expect(await paths()).toEqual(["one.md"]);
+  });
+
   test("fails for a folder that is missing or empty, and for an invalid slug", async () => {
     const run = (dir: string, slug: string) =>
       cli.run(["import", "--markdown", dir, "--project", slug]);

@@ -47,8 +47,14 @@ const SAME_NAME = "has the name of another file, with letters that are written i
  * Finds the Markdown files below a folder, and those of other formats on request. Names that begin with
  * a dot and `node_modules` are skipped.
  * Throws an ImportError if a folder cannot be read.
+ *
+ * @param only the name of the only file of the folder that is looked for
  */
-export function findMarkdown(folder: string, formats: FormatOptions = {}): MarkdownFolder {
+export function findMarkdown(
+  folder: string,
+  formats: FormatOptions = {},
+  only?: string,
+): MarkdownFolder {
   const paths: string[] = [];
   const rejected: Array<{ path: string; reason: string }> = [];
   const links: string[] = [];
@@ -56,6 +62,7 @@ export function findMarkdown(folder: string, formats: FormatOptions = {}): Markd
   const visit = (relative: string) => {
     for (const entry of entriesOf(join(folder, relative))) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      if (only !== undefined && entry.name !== only) continue;
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
       const named = isWanted(entry.name, formats);
       if (entry.isSymbolicLink()) {
