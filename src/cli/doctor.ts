@@ -1,5 +1,3 @@
-import { accessSync, constants, existsSync, statfsSync } from "node:fs";
-import { dirname } from "node:path";
 import { Command } from "commander";
 import { listAllProjects } from "../api/projects/manage.ts";
 import { ConfigError, configWarnings } from "../config/load.ts";
@@ -23,13 +21,12 @@ import {
 import { answers, findService } from "../shared/running-service.ts";
 import { VERSION } from "../shared/version.ts";
 import { ReportedError } from "./command-error.ts";
+import { checkDisk } from "./doctor-disk.ts";
 import { checkEmbedders, checkProjectEmbedders } from "./doctor-embedders.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 import { configOf, type Io } from "./io.ts";
 import { type Column, jsonOption, printList } from "./output.ts";
 
-/** With less free space, `doctor` warns. */
-const DISK_FREE_SAFE_BYTES = 2_147_483_648;
 /** The oldest supported major version of PostgreSQL. */
 const POSTGRES_VERSION_MIN = 14;
 
@@ -39,8 +36,6 @@ const COLUMNS: readonly Column<Finding>[] = [
   ["found", ({ found }) => found],
   ["what to do", ({ remedy }) => remedy ?? ""],
 ];
-
-const BYTES_PER_GIB = 1_073_741_824;
 
 export function doctorCommand(io: Io): Command {
   return new Command("doctor")
@@ -83,15 +78,29 @@ async function examine(io: Io): Promise<Finding[]> {
   return [
     versions,
     ...(warnings.length > 0 ? warnings : [ok("configuration", "valid")]),
-    await checkAddon(),
-    checkDisk(config),
-    await checkService(config),
-    ...(await checkDatabase(io, config)),
-    ...(await checkVectorDatabase(config)),
-    await checkRedis(config),
-    checkBilling(config),
-    ...(await checkEmbedders(io)),
+    ...(await checked("search core", checkAddon)),
+    ...(await checked("disk", () => checkDisk(config))),
+    ...(await checked("service", () => checkService(config))),
+    ...(await checked("database", () => checkDatabase(io, config))),
+    ...(await checked("vector database", () => checkVectorDatabase(config))),
+    ...(await checked("redis", () => checkRedis(config))),
+    ...(await checked("billing", () => checkBilling(config))),
+    ...(await checked("embedders", () => checkEmbedders(io))),
   ];
+}
+
+type Checked = Finding | readonly Finding[];
+
+/** The findings of a check. One that throws is a finding itself, so that the others still run. */
+async function checked(
+  name: string,
+  check: () => Checked | Promise<Checked>,
+): Promise<readonly Finding[]> {
+  try {
+    return [await check()].flat();
+  } catch (error) {
+    return [refused(name, error)];
+  }
 }
 
 async function checkAddon(): Promise<Finding> {
@@ -103,26 +112,6 @@ async function checkAddon(): Promise<Finding> {
     const remedy = "install a C++ compiler, then run: bun native/build.ts";
     return failed("search core", (error as Error).message, remedy);
   }
-}
-
-function checkDisk({ dataDir }: Config): Finding {
-  try {
-    const folder = existingParent(dataDir);
-    accessSync(folder, constants.W_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    const free = bavail * bsize;
-    const found = `${(free / BYTES_PER_GIB).toFixed(1)} GiB free in ${dataDir}`;
-    if (free >= DISK_FREE_SAFE_BYTES) return ok("disk", found);
-    return warning("disk", found, "free some space: snapshots and an embedded database need it");
-  } catch (error) {
-    const remedy = "make DATA_DIR a folder that this account may write to";
-    return failed("disk", (error as Error).message, remedy);
-  }
-}
-
-/** The folder itself, or where it is going to be created. */
-function existingParent(folder: string): string {
-  return existsSync(folder) ? folder : existingParent(dirname(folder));
 }
 
 async function checkService({ dataDir }: Config): Promise<Finding> {

@@ -136,6 +136,28 @@ test.skipIf(withoutDisk)(
   },
 );
 
+test.skipIf(withoutDisk)(
+  "doctor fails on a full disk with the remedy, and goes on with its other checks",
+  async () => {
+    await using _filled = disk?.fill();
+    const env = { DATABASE_URL: url, DATA_DIR: join(disk?.path ?? "", "doctor") };
+    const { status, stdout } = await callCommand(["doctor", "--json"], { env });
+    const findings = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const of = (check: string) => findings.find((finding) => finding.check === check);
+    expect(of("disk")).toMatchObject({
+      ...{ state: "failed", found: expect.stringMatching(/^full: 0\.0 GiB free in /) },
+      remedy: expect.stringContaining("free some space"),
+    });
+    for (const check of ["database", "schema", "redis", "billing"]) {
+      expect(of(check)?.state, check).toBe("ok");
+    }
+    expect(status).toBe(1);
+  },
+);
+
 test("the other shortages of a server have answers of their own and are not retried", async () => {
   const raise = async (state: string) => {
     await sql.unsafe(`
