@@ -281,8 +281,7 @@ export const CATALOGUE = {
     status: 500,
     category: "SUBSCRIPTION",
     title: "Billing not configured",
-    detail:
-      "This service has no payment provider: STRIPE_SECRET_KEY and STRIPE_PRICES are not set.",
+    detail: "This service has no payment provider: STRIPE_SECRET_KEY is not set.",
     suggestion: "Ask the operator to configure billing.",
     steps: ["The operator sets STRIPE_SECRET_KEY and STRIPE_PRICES."],
     related: ["billing-provider-error"],

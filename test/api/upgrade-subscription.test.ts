@@ -161,6 +161,7 @@ describe("an incomplete billing configuration", () => {
     const caller = await payer();
     const answer = await upgrade(PRO, caller, {}, bare);
     expect([answer.status, answer.body.slug]).toEqual([500, "billing-not-configured"]);
+    expect(answer.body.detail).toContain("STRIPE_SECRET_KEY is not set");
     const free = await upgrade({ ...PRO, type: "free" }, caller, {}, bare);
     expect([free.status, free.body.status]).toEqual([200, "ok"]);
   });
@@ -170,6 +171,7 @@ describe("an incomplete billing configuration", () => {
     const before = provider.received.length;
     const answer = await upgrade({ ...PRO, cycle: "yearly", server_quantity: 1 }, caller);
     expect([answer.status, answer.body.slug]).toEqual([500, "billing-not-configured"]);
+    expect(answer.body.detail).toContain("STRIPE_PRICES does not name it");
     expect(provider.received).toHaveLength(before);
     await checkoutUrl({ ...PRO, cycle: "yearly" }, caller);
   });

@@ -23,7 +23,7 @@ function lineItem(prices: Prices, name: string, quantity: number): LineItem[] {
   const price = prices[name];
   if (price === undefined) {
     throw new Problem("billing-not-configured", {
-      detail: `This service has no price for ${name}.`,
+      detail: `This service has no price for ${name}: STRIPE_PRICES does not name it.`,
     });
   }
   return [{ price, quantity }];

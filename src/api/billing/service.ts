@@ -51,12 +51,24 @@ export function createBilling(config: Config["billing"], sql: Sql, log: Log): Bi
     return new CheckoutSessions(createProvider({ secretKey, apiBase }), new BillingStore(sql));
   };
   const sessions = secretKey === undefined ? undefined : lazy(() => open(secretKey));
+  /** The details of problems of the configuration that the log has. */
+  const logged = new Set<string>();
+  const configured = (accountId: string, upgrade: Upgrade) => {
+    try {
+      if (sessions === undefined) throw new Problem("billing-not-configured");
+      return { sessions, checkout: checkoutOf(accountId, upgrade, prices) };
+    } catch (error) {
+      const { message } = error as Problem;
+      if (!logged.has(message)) log.warn(`an upgrade is refused: ${message}`);
+      logged.add(message);
+      throw error;
+    }
+  };
 
   return {
     async upgrade(accountId, upgrade) {
       if (upgrade.type === "free") return DONE;
-      if (sessions === undefined) throw new Problem("billing-not-configured");
-      const checkout = checkoutOf(accountId, upgrade, prices);
+      const { sessions, checkout } = configured(accountId, upgrade);
       const deadline = performance.now() + BILLING_DEADLINE_MS;
       // After a timeout the work continues: the next request uses its outcome.
       const session = (await sessions()).findOrOpen(accountId, checkout, deadline);
