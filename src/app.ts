@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { hasApiKeys } from "./api/api-keys/manage.ts";
 import { apiKeyOperations } from "./api/api-keys/routes.ts";
 import { auditOperation } from "./api/audit/routes.ts";
 import { billingOperations } from "./api/billing/routes.ts";
@@ -124,7 +125,7 @@ export function buildApp(services: Services): Elysia {
   const turns: Turns = { start: () => services.gates.starts.enter(""), log };
   const mount = pageMounter(app, turns);
   mountDocs(mount, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
-  mountConsole(mount, CONSOLE_PATH, baseUrl);
+  mountConsole(mount, CONSOLE_PATH, baseUrl, () => hasApiKeys(services.sql));
   mountStartPage(mount, baseUrl, {
     ...{ console: CONSOLE_PATH, docs: DOCS_PATH, openapi: OPENAPI_PATH, health: "/readyz" },
   });

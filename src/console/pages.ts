@@ -3,25 +3,29 @@ import { basePathOf } from "../http/request.ts";
 import type { MountPage } from "../http/router.ts";
 import { pageHeaders } from "../http/static/page-headers.ts";
 import { StaticDocument } from "../http/static/static-document.ts";
+import { HTML_TYPE } from "../http/static/text-page.ts";
+import { FIRST_KEY_ARGUMENTS } from "../shared/first-key.ts";
 import { lazy } from "../shared/lazy.ts";
+import { TimedCache } from "../shared/timed-cache.ts";
 import { bundlePage } from "./bundle.ts";
 
 const FOLDER = join(import.meta.dir, "page");
-/** In the page, the path below which its files are. */
-const PLACEHOLDER = "{console}";
+/** In the page, the path below which its files are, and the command that makes the first API key. */
+const BASE_PLACEHOLDER = "{console}";
+const FIRST_KEY_PLACEHOLDER = "{first-key}";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Bundle = Awaited<ReturnType<typeof bundlePage>>;
 
 interface PageFile {
-  /** Below the path of the console; empty for the page itself. */
+  /** Below the path of the console. */
   readonly name: string;
   readonly type: string;
-  readonly read: (base: string, bundle: () => Promise<Bundle>) => Promise<Bytes>;
+  readonly read: (bundle: () => Promise<Bundle>) => Promise<Bytes>;
 }
 
 function bundled(name: string): PageFile["read"] {
-  return async (_, bundle) => {
+  return async (bundle) => {
     const bytes = (await bundle()).get(name);
     if (bytes === undefined) throw new Error(`the bundle of the console has no ${name}`);
     return bytes;
@@ -30,14 +34,6 @@ function bundled(name: string): PageFile["read"] {
 
 const encoder = new TextEncoder();
 const FILES: readonly PageFile[] = [
-  {
-    name: "",
-    type: "text/html; charset=utf-8",
-    read: async (base) => {
-      const text = await Bun.file(join(FOLDER, "index.html")).text();
-      return encoder.encode(text.replaceAll(PLACEHOLDER, base));
-    },
-  },
   { name: "main.js", type: "text/javascript; charset=utf-8", read: bundled("main.js") },
   { name: "main.css", type: "text/css; charset=utf-8", read: bundled("main.css") },
   {
@@ -47,20 +43,40 @@ const FILES: readonly PageFile[] = [
   },
 ];
 
+/** @param firstKey the command that makes the first API key; "" where the database has one */
+async function pageOf(base: string, firstKey: string): Promise<Bytes> {
+  const text = await Bun.file(join(FOLDER, "index.html")).text();
+  return encoder.encode(
+    text.replaceAll(BASE_PLACEHOLDER, base).replace(FIRST_KEY_PLACEHOLDER, firstKey),
+  );
+}
+
 /**
  * Serves the console at `path`: a page that calls the operations with the caller's own credential, and
  * so needs none itself. It is bundled when it is asked for first, so that no start waits for it, and its
- * files are sent unless the browser has them.
+ * files are sent unless the browser has them. While nobody can have a key, it says how the first one is made.
  */
-export function mountConsole(mount: MountPage, path: string, baseUrl: string): void {
+export function mountConsole(
+  mount: MountPage,
+  path: string,
+  baseUrl: string,
+  hasKeys: () => Promise<boolean>,
+): void {
   const base = `${basePathOf(baseUrl)}${path}`;
   const bundle = lazy(bundlePage);
   const headers = pageHeaders({ markup: "refused" });
-  for (const file of FILES) {
-    const document = lazy(
-      async () => new StaticDocument(await file.read(base, bundle), file.type, headers),
-    );
-    const route = file.name === "" ? path : `${path}/${file.name}`;
-    mount(route, async (request) => (await document()).respond(request));
+  for (const { name, type, read } of FILES) {
+    const document = lazy(async () => new StaticDocument(await read(bundle), type, headers));
+    mount(`${path}/${name}`, async (request) => (await document()).respond(request));
   }
+  const page = (firstKey: string) =>
+    lazy(async () => new StaticDocument(await pageOf(base, firstKey), HTML_TYPE, headers));
+  const usual = page("");
+  const first = page(`./tessera ${FIRST_KEY_ARGUMENTS}`);
+  const known = new TimedCache<boolean>();
+  mount(path, async (request) => {
+    // A page without the hint is better than none.
+    const isUsual = await Promise.resolve(known.get("", hasKeys)).catch(() => true);
+    return (await (isUsual ? usual() : first())).respond(request);
+  });
 }

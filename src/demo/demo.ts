@@ -1,8 +1,10 @@
 import { relative } from "node:path";
+import { hasApiKeys } from "../api/api-keys/manage.ts";
 import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import type { Log } from "../observability/log.ts";
+import { FIRST_KEY_ARGUMENTS, NO_KEY_YET } from "../shared/first-key.ts";
 import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
 
 /** A small model for many languages. */
@@ -31,12 +33,11 @@ async function isNeeded(config: Config, sql: Sql): Promise<boolean> {
  */
 export async function greeting(sql: Sql, demo: Demo | undefined, baseUrl: string): Promise<string> {
   if (demo !== undefined) return demoBanner(demo, baseUrl);
-  const rows = await sql`SELECT FROM api_keys LIMIT 1`;
-  if (rows.length > 0) return "";
+  if (await hasApiKeys(sql)) return "";
   return `
-The database has no API key yet. The first one:
+${NO_KEY_YET}
 
-  ${commandName()} keys create --user you@example.com --name first
+  ${commandName()} ${FIRST_KEY_ARGUMENTS}
 
 `;
 }

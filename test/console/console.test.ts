@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { NO_KEY_YET } from "../../src/shared/first-key.ts";
+import { addApiKey, addUser } from "../../support/accounts.ts";
+import { startApi } from "../../support/api/api.ts";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { accessFaults } from "./access.ts";
 import { api, browser, DESKTOP, key, owner, PHONE, signedIn, visit } from "./world.ts";
 
@@ -15,6 +19,20 @@ async function enter(credential: string): Promise<void> {
 }
 
 describe("signing in to the console", () => {
+  test("the page says how the first key is made where the database has none", async () => {
+    const empty = await startApi({ env: { DEMO: "off" } });
+    const { page: first } = await openPage(browser, empty.url, DESKTOP);
+    await first.goto(`${empty.url}/console`);
+    await first.getByText("./tessera keys create --user you@example.com --name first").waitFor();
+    expect(await first.getByText(NO_KEY_YET).count()).toBe(1);
+    await addApiKey(empty.sql, await addUser(empty.sql));
+    await until("the page has no hint", async () => {
+      await first.reload();
+      await first.getByLabel("API key or JWT").waitFor();
+      return (await first.getByText(NO_KEY_YET).count()) === 0;
+    });
+  });
+
   test("a wrong key is refused with the detail of the problem, and not kept", async () => {
     await page.goto(`${api.url}/console`);
     await enter(key.slice(0, -1) + (key.endsWith("0") ? "1" : "0"));

@@ -57,6 +57,12 @@ export async function ownerOfFirstKey(sql: Queryable): Promise<string | undefine
   return first?.email;
 }
 
+/** Whether the database has an API key, valid or not. */
+export async function hasApiKeys(sql: Queryable): Promise<boolean> {
+  const rows = await sql`SELECT FROM api_keys LIMIT 1`;
+  return rows.length > 0;
+}
+
 /** Revokes a key. Services refuse it within REVOCATION_BOUND_MS. */
 export async function revokeKey(sql: Sql, id: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { NO_KEY_YET } from "../../shared/first-key.ts";
 import { useAction } from "./base/action.ts";
 import { call, ProblemError } from "./base/api.ts";
 import { session } from "./base/session.ts";
@@ -24,6 +25,7 @@ export function SignIn({ onDone }: { onDone: () => void }) {
     session.open(credential.trim());
     onDone();
   });
+  const firstKey = document.getElementById("console")?.dataset["firstKey"];
   return (
     <div class="sign-in panel">
       <h1>Sign in</h1>
@@ -34,6 +36,12 @@ export function SignIn({ onDone }: { onDone: () => void }) {
             <>
               It stays in this tab, until the tab is closed. <code>tessera keys create</code> makes
               one.
+              {firstKey && (
+                <>
+                  {" "}
+                  {NO_KEY_YET} <code>{firstKey}</code>
+                </>
+              )}
             </>
           }
         >
