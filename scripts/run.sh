@@ -119,8 +119,8 @@ build_addon() {
   # Computed before the build, so that later changes are built next time.
   wanted=$(built_from)
   is_current "$built_stamp" "$wanted" && return
-  say "preparing the native addon (compiling takes some seconds if its sources have changed)"
-  "$bun" native/build.ts >&2 || exit 1
+  say "preparing the native addon (compiling takes a minute or two if its sources have changed, and longer on a busy machine)"
+  "$bun" native/build-progress.ts >&2 || exit 1
   mkdir -p native/build
   printf '%s\n' "$wanted" >"$built_stamp"
 }
