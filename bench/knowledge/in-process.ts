@@ -55,7 +55,7 @@ export async function measureInProcess(
   project: BenchProject,
   queries: readonly string[],
 ) {
-  const text = await readTextSnapshot(directory);
+  const text = await readTextSnapshot(directory, 0);
   if (text === null) throw new Error("the server left no snapshot");
   const members = text.members(project.environmentId);
   const segments = members.map(({ key }) => ({

@@ -1,8 +1,7 @@
 /**
- * The versions of everything that the service writes to `DATA_DIR/index` and to SNAPSHOT_URL. A snapshot with another
- * version is refused and the index is rebuilt from the database, so an upgrade never reads bytes
- * that it would misunderstand. Raise a version whenever its layout or meaning changes, and write the
- * stored snapshot again (test/unit/indexing/stored-snapshot.ts).
+ * The versions of everything that the service writes to `DATA_DIR/index`. A snapshot with another version is refused
+ * and the index is rebuilt from the database, so an upgrade never reads bytes that it would misunderstand. Raise a
+ * version whenever its layout or meaning changes.
  */
 export const DISK_FORMATS = {
   /** `manifest.json` of a project: the database, the place in the change log, the checksum. */
@@ -13,13 +12,13 @@ export const DISK_FORMATS = {
    */
   nativeSnapshot: 7,
   /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */
-  vectorVersions: 2,
+  vectorVersions: 3,
   /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
-  textManifest: 1,
+  textManifest: 2,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
   textSegment: 7,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
-  versionFields: 4,
+  versionFields: 5,
   /** The manifest of a snapshot's copy in a shared folder or bucket (src/indexing/copies). */
   snapshotCopy: 1,
 } as const;

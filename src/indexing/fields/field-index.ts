@@ -87,14 +87,14 @@ export class FieldIndex implements VersionIndex {
     return "done";
   }
 
-  async snapshot(projectId: string, directory: string): Promise<void> {
+  async snapshot(projectId: string, directory: string, seq: number): Promise<void> {
     const project = this.#projects.opened(projectId);
     project.forgetUnheld();
-    await writeFieldSnapshot(project, directory);
+    await writeFieldSnapshot(project, directory, seq);
   }
 
-  async restore(projectId: string, directory: string): Promise<boolean> {
-    const project = await readFieldSnapshot(directory);
+  async restore(projectId: string, directory: string, seq: number): Promise<boolean> {
+    const project = await readFieldSnapshot(directory, seq);
     if (project === null) return false;
     this.#projects.set(projectId, project);
     return true;

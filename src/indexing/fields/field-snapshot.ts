@@ -5,6 +5,7 @@ import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../shared/limits.ts";
+import { requireChanges } from "../snapshots/position.ts";
 import type { Column } from "./column.ts";
 import type { FieldColumns } from "./field-columns.ts";
 import { FieldProject } from "./field-project.ts";
@@ -12,14 +13,20 @@ import { FieldProject } from "./field-project.ts";
 const FORMAT = DISK_FORMATS.versionFields;
 const FILE = "fields.ndjson";
 
-/** The first line. The others are slices of the versions, then of each column. */
+/** The first line. */
 interface Head {
   readonly format: number;
   /** The checksum of the other lines. */
   readonly crc: number;
+}
+
+/** The second line. The others are slices of the versions, then of each column. */
+interface State {
+  /** Changes up to this one are in it. */
+  readonly seq: number;
   readonly scopes: ReadonlyArray<[id: string, bits: string]>;
   /** Versions that are to be added again. */
-  readonly outdated?: readonly string[];
+  readonly outdated: readonly string[];
 }
 
 type Line =
@@ -89,27 +96,32 @@ function* columnLines({ root, path, column, entries }: SavedColumn): Generator<L
   }
 }
 
-function* linesOf(project: FieldProject): Generator<Line> {
+function* linesOf(project: FieldProject, state: State): Generator<State | Line> {
   const { count } = project;
   const columns = columnsOf(project);
+  yield state;
   yield* versionLines(project, count);
   for (const column of columns) yield* columnLines(column);
 }
 
 /** Writes a project's fields durably. Lets other work run in between. */
-export async function writeFieldSnapshot(project: FieldProject, directory: string): Promise<void> {
+export async function writeFieldSnapshot(
+  project: FieldProject,
+  directory: string,
+  seq: number,
+): Promise<void> {
   // Taken first: every version that a scope names is among those that follow, which only grow.
   const scopes = [...project.scopes].map(([id, bits]): [string, string] => [id, encoded(bits)]);
-  const outdated = project.outdated();
+  const state: State = { seq, scopes, outdated: project.outdated() };
   const pieces: Buffer[] = [];
   let crc = 0;
-  for (const line of linesOf(project)) {
+  for (const line of linesOf(project, state)) {
     const piece = Buffer.from(`${JSON.stringify(line)}\n`);
     crc = Bun.hash.crc32(piece, crc);
     pieces.push(piece);
     await Bun.sleep(0);
   }
-  const head: Head = { format: FORMAT, crc, scopes, outdated };
+  const head: Head = { format: FORMAT, crc };
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pieces]);
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeDurably(join(directory, FILE), bytes);
@@ -129,28 +141,29 @@ function columnOf(fields: FieldColumns, path: string | undefined): Column {
   return path === undefined ? fields.rest : fields.open(path);
 }
 
-/** Reads a project's fields; null when there is no snapshot. Throws when it is damaged. */
-export async function readFieldSnapshot(directory: string): Promise<FieldProject | null> {
+/** Reads a project's fields; null when there is no snapshot. Throws when it is damaged or lacks changes up to `seq`. */
+export async function readFieldSnapshot(
+  directory: string,
+  seq: number,
+): Promise<FieldProject | null> {
   const path = join(directory, FILE);
   if (!existsSync(path)) return null;
   const bytes = await readFile(path);
   const start = bytes.indexOf(0x0a) + 1;
-  const {
-    format,
-    crc,
-    scopes,
-    outdated = [],
-  } = JSON.parse(bytes.toString("utf8", 0, start)) as Head;
+  const { format, crc } = JSON.parse(bytes.toString("utf8", 0, start)) as Head;
   if (format !== FORMAT) throw new Error(otherFormat(format, FORMAT));
   if (Bun.hash.crc32(bytes.subarray(start)) !== crc) throw new Error("the fields are damaged");
+  const lines = bytes.indexOf(0x0a, start) + 1;
+  const state = JSON.parse(bytes.toString("utf8", start, lines)) as State;
+  requireChanges(state.seq, seq);
   const project = new FieldProject();
-  for (let at = start; at < bytes.length; ) {
+  for (let at = lines; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at);
     read(project, parseJson(bytes.toString("utf8", at, end)) as Line);
     at = end + 1;
     await Bun.sleep(0);
   }
-  for (const [id, bits] of scopes) project.scopes.set(id, decoded(bits));
-  for (const id of outdated) project.readAgain(id);
+  for (const [id, bits] of state.scopes) project.scopes.set(id, decoded(bits));
+  for (const id of state.outdated) project.readAgain(id);
   return project;
 }

@@ -138,7 +138,7 @@ export class LoadedProject {
     try {
       snapshots.prepare(this.id);
       for (const index of indexes) {
-        await index.snapshot(this.id, snapshots.directory(this.id, index.name));
+        await index.snapshot(this.id, snapshots.directory(this.id, index.name), seq);
       }
       await snapshots.commit(this.id, { databaseId, anchor: position, seq });
       this.#failures = 0;

@@ -34,8 +34,8 @@ export async function restoreProject(id: string, context: IndexingContext): Prom
     if (fetched) usable = await usableSnapshot(id, context);
   }
   if (usable === null) return NOTHING;
-  const { since } = usable;
-  const complete = await restoreIndexes(id, context);
+  const { manifest, since } = usable;
+  const complete = await restoreIndexes(id, context, manifest.seq);
   if (fetched && !complete) copies?.unusable(id);
   else if (complete) copies?.restored(id);
   return complete && since !== null ? since : { scopes: null, embedded: since?.embedded ?? [] };
@@ -74,12 +74,17 @@ async function usableSnapshot(id: string, context: IndexingContext): Promise<Usa
 }
 
 /** True when every index has restored the project. */
-async function restoreIndexes(id: string, context: IndexingContext): Promise<boolean> {
+async function restoreIndexes(
+  id: string,
+  context: IndexingContext,
+  seq: number,
+): Promise<boolean> {
   const { indexes, snapshots, log } = context;
   let complete = true;
   for (const index of indexes) {
     try {
-      if (!(await index.restore(id, snapshots.directory(id, index.name)))) complete = false;
+      const directory = snapshots.directory(id, index.name);
+      if (!(await index.restore(id, directory, seq))) complete = false;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const fields = { project: id, index: index.name };

@@ -200,12 +200,12 @@ export class TextIndex implements VersionIndex {
     }
   }
 
-  snapshot(projectId: string, directory: string): Promise<void> {
-    return writeTextSnapshot(this.#projects.opened(projectId), directory);
+  snapshot(projectId: string, directory: string, seq: number): Promise<void> {
+    return writeTextSnapshot(this.#projects.opened(projectId), directory, seq);
   }
 
-  async restore(projectId: string, directory: string): Promise<boolean> {
-    const project = await readTextSnapshot(directory);
+  async restore(projectId: string, directory: string, seq: number): Promise<boolean> {
+    const project = await readTextSnapshot(directory, seq);
     if (project === null) return false;
     this.#projects.set(projectId, project);
     const scopeIds = [...project.scopes.keys()];

@@ -5,6 +5,7 @@ import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { openSegment } from "../../text/index.ts";
+import { requireChanges } from "../snapshots/position.ts";
 import { TextProject } from "./text-project.ts";
 
 const FORMAT = DISK_FORMATS.textManifest;
@@ -14,6 +15,8 @@ const SUFFIX = ".segment";
 /** The manifest: everything but the segments, which are immutable files of their own. */
 interface Contents {
   readonly format: number;
+  /** Changes up to this one are in it. */
+  readonly seq: number;
   /** `dead` holds the deleted documents. */
   readonly segments: ReadonlyArray<{ key: string; dead: string }>;
   /** Versions without text. */
@@ -57,7 +60,7 @@ function decodeManifest(file: string): Contents {
 }
 
 /** The project as it is now. */
-function contentsOf(project: TextProject): Contents {
+function contentsOf(project: TextProject, seq: number): Contents {
   const scopes = [...project.scopes].map(([id, words]) => ({
     id,
     words: [...words].map(([key, bits]): [string, string] => [key, encoded(bits)]),
@@ -66,13 +69,17 @@ function contentsOf(project: TextProject): Contents {
     key,
     dead: encoded(deleted),
   }));
-  return { format: FORMAT, segments, plain: project.versionsWithoutText(), scopes };
+  return { format: FORMAT, seq, segments, plain: project.versionsWithoutText(), scopes };
 }
 
 /** Writes a project's text durably. Segments that were written before are not written again. */
-export async function writeTextSnapshot(project: TextProject, directory: string): Promise<void> {
+export async function writeTextSnapshot(
+  project: TextProject,
+  directory: string,
+  seq: number,
+): Promise<void> {
   const segments = new Map(project.segments);
-  const manifest = timed("text manifest", () => encodeManifest(contentsOf(project)));
+  const manifest = timed("text manifest", () => encodeManifest(contentsOf(project, seq)));
   await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   for (const [key, { segment }] of segments) {
     const path = join(directory, key + SUFFIX);
@@ -88,11 +95,15 @@ export async function writeTextSnapshot(project: TextProject, directory: string)
   }
 }
 
-/** Reads a project's text; null when there is no snapshot. Throws when it is damaged. */
-export async function readTextSnapshot(directory: string): Promise<TextProject | null> {
+/** Reads a project's text; null when there is no snapshot. Throws when it is damaged or lacks changes up to `seq`. */
+export async function readTextSnapshot(
+  directory: string,
+  seq: number,
+): Promise<TextProject | null> {
   const path = join(directory, MANIFEST);
   if (!existsSync(path)) return null;
   const contents = decodeManifest(await readFile(path, "utf8"));
+  requireChanges(contents.seq, seq);
   const project = new TextProject();
   for (const { key, dead } of contents.segments) {
     const bytes = await readFile(join(directory, key + SUFFIX));

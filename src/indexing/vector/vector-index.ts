@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import * as native from "../../../native/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
+import { requireChanges } from "../snapshots/position.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
 import { OpenProjects } from "../versions/open-projects.ts";
 import type {
@@ -15,7 +16,7 @@ import type {
 } from "../versions/version-index.ts";
 import { appendBatch } from "./chunk-batch.ts";
 import { extendSpans, VersionSpans } from "./spans.ts";
-import { VectorProject } from "./vector-project.ts";
+import { type SnapshotHead, VectorProject } from "./vector-project.ts";
 
 const FORMAT = DISK_FORMATS.vectorVersions;
 
@@ -34,6 +35,11 @@ interface MaintenanceTurns {
   /** The project that had the last turn. */
   last: string;
   readonly waiting: Set<string>;
+}
+
+function checkHead({ format, seq: held }: SnapshotHead, seq: number): void {
+  if (format !== FORMAT) throw new Error(otherFormat(format, FORMAT));
+  requireChanges(held, seq);
 }
 
 /** The index for vector search, in native memory that all threads of the process search. */
@@ -145,19 +151,20 @@ export class VectorIndex implements VersionIndex {
     this.#projects.opened(projectId).recalibrate(dimension);
   }
 
-  async snapshot(projectId: string, directory: string): Promise<void> {
-    await this.#projects.opened(projectId).snapshot(directory, FORMAT);
+  async snapshot(projectId: string, directory: string, seq: number): Promise<void> {
+    await this.#projects.opened(projectId).snapshot(directory, { format: FORMAT, seq });
   }
 
-  async restore(projectId: string, directory: string): Promise<boolean> {
+  async restore(projectId: string, directory: string, seq: number): Promise<boolean> {
     const name = this.names.of(projectId);
     const meta = await native.restore(name, directory);
     if (meta === null) return false;
     const [head = "", ...lines] = new TextDecoder().decode(meta).split("\n");
-    const { format } = JSON.parse(head) as { format: number };
-    if (format !== FORMAT) {
+    try {
+      checkHead(JSON.parse(head) as SnapshotHead, seq);
+    } catch (error) {
       native.dropProject(name);
-      throw new Error(otherFormat(format, FORMAT));
+      throw error;
     }
     const versions = await VersionSpans.decode(lines);
     const dimensions = native.stats(name)?.dimensions.map((part) => part.dimension) ?? [];

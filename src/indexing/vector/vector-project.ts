@@ -8,6 +8,13 @@ import type { VersionSpans } from "./spans.ts";
 /** Pause of an index whose maintenance has nothing to do for the moment. */
 const INDEX_MAINTENANCE_PAUSE_MS = 500;
 
+/** The first line of the versions of a snapshot. */
+export interface SnapshotHead {
+  readonly format: number;
+  /** Changes up to this one are in it. */
+  readonly seq: number;
+}
+
 /** The vectors of one project. */
 export class VectorProject {
   readonly #dimensions: Set<number>;
@@ -135,18 +142,18 @@ export class VectorProject {
   }
 
   /** Writes the vectors and the versions. */
-  snapshot(directory: string, format: number): Promise<void> {
-    this.#saving = this.#save(directory, format).finally(() => {
+  snapshot(directory: string, head: SnapshotHead): Promise<void> {
+    this.#saving = this.#save(directory, head).finally(() => {
       this.#saving = undefined;
       this.#commitIfAtRest();
     });
     return this.#saving;
   }
 
-  async #save(directory: string, format: number): Promise<void> {
+  async #save(directory: string, head: SnapshotHead): Promise<void> {
     // Encoded before the vectors are written: every version named here has its vectors there.
     const lines = await this.versions.encode();
-    const text = [JSON.stringify({ format }), ...lines].join("\n");
+    const text = [JSON.stringify(head), ...lines].join("\n");
     await native.snapshot(this.name, directory, new TextEncoder().encode(text));
   }
 

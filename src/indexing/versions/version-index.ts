@@ -155,14 +155,14 @@ export interface VersionIndex {
   recalibrate?(projectId: string, dimension: number): void;
   /**
    * Writes the project durably into a directory of this index, replacing what is there. The
-   * snapshot holds at least what the index held at the time of the call.
+   * snapshot holds at least what the index held at the time of the call, which is every change up to `seq`.
    */
-  snapshot(projectId: string, directory: string): Promise<void>;
+  snapshot(projectId: string, directory: string, seq: number): Promise<void>;
   /**
-   * Opens a project from its snapshot. False when there is none; rejects when it is damaged or has
-   * another format.
+   * Opens a project from its snapshot. False when there is none; rejects when it is damaged, has
+   * another format or lacks changes up to `seq`.
    */
-  restore(projectId: string, directory: string): Promise<boolean>;
+  restore(projectId: string, directory: string, seq: number): Promise<boolean>;
   /** One entry per dimension; empty when the project is not open. */
   stats(projectId: string): readonly IndexPart[];
 }

@@ -16,8 +16,8 @@ const READERS: Readonly<Record<string, (folder: string, project: string) => Prom
     if (meta !== null) dropProject(project);
     return meta !== null;
   },
-  text: async (folder) => (await readTextSnapshot(folder)) !== null,
-  fields: async (folder) => (await readFieldSnapshot(folder)) !== null,
+  text: async (folder) => (await readTextSnapshot(folder, 0)) !== null,
+  fields: async (folder) => (await readFieldSnapshot(folder, 0)) !== null,
 };
 
 /** Of files that are torn, those that a start would take for whole ones. */

@@ -85,9 +85,9 @@ function deriving(fields: FieldIndex) {
 test("fields are the same after a restart", async () => {
   const index = await filled();
   const folder = temporaryFolder("fields");
-  await index.snapshot(PROJECT, folder);
+  await index.snapshot(PROJECT, folder, 0);
   const restored = new FieldIndex();
-  expect(await restored.restore(PROJECT, folder)).toBe(true);
+  expect(await restored.restore(PROJECT, folder, 0)).toBe(true);
   expect(IDS.every((id) => restored.knows(PROJECT, id))).toBe(true);
   for (const filter of [`{"frontmatter.number":7}`, `{"metadata.part":1}`, `{"path":"v9.md"}`]) {
     const before = await deriving(index).ensure(filter);
@@ -99,16 +99,16 @@ test("fields are the same after a restart", async () => {
 test("a damaged snapshot and one of another format are refused, and a missing one is none", async () => {
   const index = await filled();
   const folder = temporaryFolder("fields");
-  expect(await new FieldIndex().restore(PROJECT, folder)).toBe(false);
-  await index.snapshot(PROJECT, folder);
+  expect(await new FieldIndex().restore(PROJECT, folder, 0)).toBe(false);
+  await index.snapshot(PROJECT, folder, 0);
   const file = join(folder, FOLDER_FILE);
   const text = readFileSync(file, "utf8");
   for (const other of [
     text.replace("number", "numbes"),
-    text.replace(`"format":4`, `"format":99`),
+    text.replace(`"format":5`, `"format":99`),
   ]) {
     writeFileSync(file, other);
-    await expect(new FieldIndex().restore(PROJECT, folder)).rejects.toThrow();
+    await expect(new FieldIndex().restore(PROJECT, folder, 0)).rejects.toThrow();
   }
 });
 

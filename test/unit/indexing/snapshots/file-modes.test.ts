@@ -34,7 +34,7 @@ test("only the owner can read the files and folders of a snapshot", async () => 
   const folder = store.directory(project, index.name);
   mkdirSync(folder, { mode: 0o700 });
   writeFileSync(join(folder, "text.json.new"), "left by a crash");
-  await index.snapshot(project, folder);
+  await index.snapshot(project, folder, 0);
   await store.commit(project, { databaseId: "d", anchor: { seq: 0, at: "" }, seq: 0 });
 
   const entries = readdirSync(directory.path, { recursive: true, withFileTypes: true });

@@ -86,10 +86,10 @@ describe("a text snapshot", () => {
   test("a text snapshot restores the same scopes, also after several rounds", async () => {
     const folder = temporaryFolder("text");
     const side = await filled();
-    await side.index.snapshot(PROJECT, folder);
-    await side.index.snapshot(PROJECT, folder);
+    await side.index.snapshot(PROJECT, folder, 0);
+    await side.index.snapshot(PROJECT, folder, 0);
     const later = open();
-    expect(await later.index.restore(PROJECT, folder)).toBe(true);
+    expect(await later.index.restore(PROJECT, folder, 0)).toBe(true);
     expect(pathsIn(later, "one")).toEqual(["a.md"]);
     expect(pathsIn(later, "both", "words")).toEqual(["a.md", "b.md"]);
     for (const id of ["1", "2", "3"]) expect(later.index.knows(PROJECT, id)).toBe(true);
@@ -97,13 +97,13 @@ describe("a text snapshot", () => {
 
   test("a missing text snapshot restores nothing", async () => {
     const folder = join(temporaryFolder("text"), "none");
-    expect(await open().index.restore(PROJECT, folder)).toBe(false);
+    expect(await open().index.restore(PROJECT, folder, 0)).toBe(false);
   });
 
   test("a text snapshot with a flipped byte or a truncated file is refused", async () => {
     const side = await filled();
     const folder = temporaryFolder("text");
-    await side.index.snapshot(PROJECT, folder);
+    await side.index.snapshot(PROJECT, folder, 0);
     const files = readdirSync(folder).map((name) => join(folder, name));
     const whole = new Map(files.map((file) => [file, readFileSync(file)]));
     const damage = fc.record({
@@ -118,7 +118,7 @@ describe("a text snapshot", () => {
         if (!cut) bytes[place] = (bytes[place] as number) ^ 0x10;
         writeFileSync(file, cut ? bytes.subarray(0, place) : bytes);
         const later = open();
-        await expect(later.index.restore(PROJECT, folder)).rejects.toThrow();
+        await expect(later.index.restore(PROJECT, folder, 0)).rejects.toThrow();
         writeFileSync(file, whole.get(file) as Buffer);
       }),
       { numRuns: 150 },

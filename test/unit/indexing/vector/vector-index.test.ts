@@ -139,10 +139,10 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
         if (step === "maintain") await settled(index);
         else if (step === "begin") index.maintain(PROJECT);
         else if (step === "restart") {
-          await index.snapshot(PROJECT, folder);
+          await index.snapshot(PROJECT, folder, 0);
           index.dropProject(PROJECT);
           index = new VectorIndex(PLAIN_NAMES);
-          expect(await index.restore(PROJECT, folder)).toBe(true);
+          expect(await index.restore(PROJECT, folder, 0)).toBe(true);
         } else if (typeof step === "string") {
           const scope = step.slice(-1);
           index.dropScope(PROJECT, scope);
@@ -218,9 +218,9 @@ test("a derived scope finds the chosen chunks of its versions, and is in no snap
   );
   expect(found.sort()).toEqual(wanted.map((id) => id.replaceAll("-", "")).sort());
   const folder = temporaryFolder("derived-");
-  await index.snapshot(PROJECT, folder);
+  await index.snapshot(PROJECT, folder, 0);
   index.dropProject(PROJECT);
-  expect(await index.restore(PROJECT, folder)).toBe(true);
+  expect(await index.restore(PROJECT, folder, 0)).toBe(true);
   expect([index.hasScope(PROJECT, "a"), index.hasScope(PROJECT, "a#filter")]).toEqual([
     true,
     false,

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as native from "../../../../native/index.ts";
+import * as testing from "../../../../native/testing.ts";
+import { SnapshotStore } from "../../../../src/indexing/snapshots/snapshot-store.ts";
+import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
+import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
+import { DISK_FORMATS, otherFormat } from "../../../../src/shared/disk-formats.ts";
+import { temporaryFolder } from "../../../../support/folders.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
+
+const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
+const ANOTHER_VERSION = 99;
+
+function rewrite(path: string, change: (bytes: Buffer<ArrayBuffer>) => Uint8Array): void {
+  writeFileSync(path, change(readFileSync(path)));
+}
+
+const ofAnotherFormat = (text: string) =>
+  text.replace(/"format":\d+/, `"format":${ANOTHER_VERSION}`);
+
+async function textSnapshot(): Promise<string> {
+  const folder = temporaryFolder("format");
+  const index = new TextIndex(() => {});
+  index.openProject(PROJECT);
+  await index.add(PROJECT, ["version"], {
+    async *chunks() {},
+    async *documents() {
+      yield [{ file_version_id: "version", path: "a.md", content: "# Title\n\nSome words." }];
+    },
+  } as never);
+  index.setScope(PROJECT, "scope", ["version"]);
+  await index.snapshot(PROJECT, folder, 0);
+  return folder;
+}
+
+test("a vector snapshot whose version list has another format is refused and unloaded", async () => {
+  const folder = temporaryFolder("format");
+  const index = new VectorIndex(PLAIN_NAMES);
+  index.openProject(PROJECT);
+  testing.snapshotSync(PROJECT, folder, Buffer.from(`{"format":${ANOTHER_VERSION}}`));
+  index.dropProject(PROJECT);
+  await expect(index.restore(PROJECT, folder, 0)).rejects.toThrow(
+    otherFormat(ANOTHER_VERSION, DISK_FORMATS.vectorVersions),
+  );
+  expect(native.projects()).not.toContain(PROJECT);
+});
+
+test("a text snapshot whose manifest or segment has another format is refused", async () => {
+  const manifest = await textSnapshot();
+  rewrite(join(manifest, "text.json"), (bytes) => {
+    const changed = ofAnotherFormat(bytes.toString().split("\n")[1] ?? "");
+    return Buffer.from(`${Bun.hash.crc32(changed).toString(16).padStart(8, "0")}\n${changed}`);
+  });
+  await expect(new TextIndex(() => {}).restore(PROJECT, manifest, 0)).rejects.toThrow(
+    otherFormat(ANOTHER_VERSION, DISK_FORMATS.textManifest),
+  );
+
+  const segment = await textSnapshot();
+  const name = readdirSync(segment).find((file) => file.endsWith(".segment")) as string;
+  rewrite(join(segment, name), (bytes) => {
+    expect(bytes.readUInt32LE(4)).toBe(DISK_FORMATS.textSegment);
+    bytes.writeUInt32LE(ANOTHER_VERSION, 4);
+    return bytes;
+  });
+  await expect(new TextIndex(() => {}).restore(PROJECT, segment, 0)).rejects.toThrow(
+    otherFormat(ANOTHER_VERSION, DISK_FORMATS.textSegment),
+  );
+});
+
+test("a project manifest of another format is ignored", async () => {
+  const root = temporaryFolder("format");
+  const store = new SnapshotStore(root);
+  store.prepare(PROJECT);
+  const manifest = { databaseId: "d", anchor: { seq: 41, at: "" }, seq: 42 };
+  await store.commit(PROJECT, manifest);
+  expect(store.read(PROJECT)).toEqual(manifest);
+  rewrite(join(root, PROJECT, "manifest.json"), (bytes) =>
+    Buffer.from(ofAnotherFormat(bytes.toString())),
+  );
+  expect(store.read(PROJECT)).toBeNull();
+});
