@@ -4,13 +4,13 @@
  *   bun bench/nodes/failures.ts [--projects 300] [--chunks 400] [--dimension 768] [--nodes 3] [--rate 100]
  *                               [--seconds 60] [--part 10]
  *
- * Real servers on one embedded PostgreSQL behind nginx with the configuration of deploy/balancer, with shared
- * snapshots in a folder. The sizes of projects are Zipf's: the second is half as large as the first, and so
- * on; `--chunks` is the mean. A project is searched as often as its share of all chunks says, at a steady rate.
+ * Real servers on one embedded PostgreSQL behind nginx with the configuration of deploy/balancer. The sizes of
+ * projects are Zipf's: the second is half as large as the first, and so on; `--chunks` is the mean. A project is
+ * searched as often as its share of all chunks says, at a steady rate.
  *
- * First all projects are searched once on a node that has none in memory, from PostgreSQL, from its own and
- * from shared snapshots. Then the node that holds most is killed under load, and started again. Last, each
- * node is stopped and started in turn, under the same load.
+ * First all projects are searched once on a node that has none in memory, from PostgreSQL and from its snapshots.
+ * Then the node that holds most is killed under load, and started again. Last, each node is stopped and started in
+ * turn, under the same load.
  */
 import type { Sql } from "../../src/db/client.ts";
 import { temporaryFolder } from "../../support/folders.ts";
@@ -21,7 +21,7 @@ import { quantile } from "../harness/statistics.ts";
 import { mebibytes, type Output } from "../harness/table.ts";
 import { startNginx } from "./nginx.ts";
 import { type Seen, SteadyLoad, searchOnce } from "./steady-load.ts";
-import { untilComplete, untilCopied } from "./until.ts";
+import { untilComplete, untilSaved } from "./until.ts";
 import { type BenchProject, writeProjects, zipfSizes } from "./world.ts";
 
 export const OPTIONS = {
@@ -46,8 +46,6 @@ interface World {
   readonly databaseUrl: string;
   readonly apiKey: string;
   readonly projects: readonly BenchProject[];
-  /** The folder of the shared snapshots. */
-  readonly copies: string;
 }
 
 /** A node that can be started again at the same address with the same data. */
@@ -59,11 +57,10 @@ class Node {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  static async start(context: BenchContext, { databaseUrl, copies }: World): Promise<Node> {
+  static async start(context: BenchContext, { databaseUrl }: World): Promise<Node> {
     const node = new Node(context, {
       DATABASE_URL: databaseUrl,
       DATA_DIR: temporaryFolder("bench-node"),
-      SNAPSHOT_URL: `file://${copies}`,
       INDEX_PRELOAD: "own",
       PORT: String(await freePort()),
       SEARCH_WORKERS: "1",
@@ -110,24 +107,22 @@ async function chunksRead(sql: Sql): Promise<number> {
 /** The first search of each project on a node that has none in memory, by where it finds the project. */
 async function measureLoads(context: BenchContext, sql: Sql, world: World): Promise<Load[]> {
   const own = temporaryFolder("bench-node");
-  const shared = { SNAPSHOT_URL: `file://${world.copies}` };
-  const start = (folder: string, env: Readonly<Record<string, string>>) =>
+  const start = (folder: string, env: Readonly<Record<string, string>> = {}) =>
     context.startServer({
       ...{ DATABASE_URL: world.databaseUrl, DATA_DIR: folder, SEARCH_WORKERS: "1" },
       ...env,
     });
-  await untilCopied(world.copies, world.projects.length, () => start(own, shared));
+  await untilSaved(own, world.projects.length, () => start(own));
   context.out.head(
     ...["project found in", "first search p50, ms", "p99, ms", "max, ms", "CPU per project, ms"],
     "chunks read in PostgreSQL",
   );
   const loads: Load[] = [];
-  for (const [place, folder, env] of [
-    ["PostgreSQL", temporaryFolder("bench-node"), {}],
-    ["own snapshot", own, {}],
-    ["shared snapshot", temporaryFolder("bench-node"), shared],
+  for (const [place, folder] of [
+    ["PostgreSQL", temporaryFolder("bench-node")],
+    ["its snapshot", own],
   ] as const) {
-    const node = await start(folder, { INDEX_PRELOAD: "none", ...env });
+    const node = await start(folder, { INDEX_PRELOAD: "none" });
     const [before, readBefore] = [node.cpuSeconds(), await chunksRead(sql)];
     const times = await searchEach(String(node.url).replace(/\/$/, ""), world);
     const cpu = ((node.cpuSeconds() - before) * 1_000) / times.length;
@@ -220,7 +215,7 @@ export async function run(options: Options, context: BenchContext) {
   const { url: databaseUrl, sql } = await context.openDatabase();
   const sizes = zipfSizes(options.projects, options.chunks);
   const written = await writeProjects(sql, sizes, options.dimension);
-  const world = { databaseUrl, ...written, copies: temporaryFolder("bench-copies") };
+  const world = { databaseUrl, ...written };
   const loads = await measureLoads(context, sql, world);
   const nodes: Node[] = [];
   for (let i = 0; i < options.nodes; i++) nodes.push(await Node.start(context, world));

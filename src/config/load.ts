@@ -17,7 +17,6 @@ import {
   type LogLevel,
   SEARCH_ENGINES,
 } from "./schema.ts";
-import { readSnapshotCopies } from "./snapshots.ts";
 import { readTracing } from "./tracing.ts";
 
 const RATE_LIMIT_WINDOW_MAX_SECONDS = 86_400;
@@ -175,7 +174,6 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
       SEARCH_INLINE_MAX_MS,
     ),
     ...readIndexes(reader),
-    snapshotCopies: readSnapshotCopies(reader),
     corsOrigins: reader.origins("CORS_ORIGINS"),
     rateLimit: readRateLimit(reader),
     quotaDefaults: readQuotaDefaults(reader),

@@ -1,6 +1,5 @@
 import { BODY_DEFAULT_MAX_BYTES, IMPORT_DEFAULT_MAX_BYTES } from "../shared/limits.ts";
 import type { EmbedderConfig } from "./embedders.ts";
-import type { SnapshotCopies } from "./snapshots.ts";
 
 export type DemoMode = "auto" | "on" | "off";
 
@@ -88,8 +87,6 @@ export interface Config {
   readonly indexShardVectors: number;
   /** Projects that are kept in memory before anybody searches them. */
   readonly indexPreload: IndexPreload;
-  /** Where nodes share copies of their snapshots; undefined when these stay on their node. */
-  readonly snapshotCopies: SnapshotCopies | undefined;
   /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */
   readonly corsOrigins: readonly string[];
   /** Requests per credential and window; 0 requests for no limit. */

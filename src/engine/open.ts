@@ -58,10 +58,7 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
   // For the whole process: the indexing thread uses the same native core.
   setShardNodes(config.indexShardVectors);
   const { failpoints } = config;
-  const options = {
-    ...{ databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints },
-    snapshotCopies: config.snapshotCopies,
-  };
+  const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints };
   const indexer = new Indexer(dataDir, options, log, (projectId, task) => {
     noteParkedTask(sql, projectId, task).catch((err: unknown) => {
       log.warn({ err, projectId, task }, "a parked task could not be counted");
@@ -244,7 +241,6 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
         lag: Math.max(texts.lag, vectors.lag),
         projects: texts.projects,
         bytes: texts.bytes,
-        copies: texts.copies,
         complete: texts.complete && vectors.complete,
         queued: searches.running,
         pendingLoads: indexer.pendingLoads,

@@ -49,7 +49,6 @@ const STARTING: IndexerReport = {
   backlog: 0,
   bytes: 0,
   complete: false,
-  copies: null,
 };
 
 /** Numbers of the indexers in this process. */

@@ -43,51 +43,6 @@ export interface EngineFigures {
   readonly complete: boolean;
   /** The recall of recent live searches, 0 to 1; null before one was measured. */
   readonly recall: number | null;
-  /** Copies of snapshots that were sent and received; null when snapshots stay on their node. */
-  readonly copies: Readonly<Record<string, CopyFigures>> | null;
-}
-
-/** The outcomes of copies, and what they took. */
-export type CopyFigures = Readonly<
-  Record<"done" | "unavailable" | "damaged" | "bytes" | "seconds", number>
->;
-
-/** Counters of copies, each of numbers that the engine counts. */
-const COPY_COUNTERS = [
-  {
-    name: "tessera_snapshot_copies_total",
-    help: "Copies of snapshots to or from SNAPSHOT_URL, by direction and outcome.",
-    outcomes: ["done", "unavailable", "damaged"],
-  },
-  {
-    name: "tessera_snapshot_copy_bytes_total",
-    help: "Bytes of snapshots sent to or received from SNAPSHOT_URL, by direction.",
-    figure: "bytes",
-  },
-  {
-    name: "tessera_snapshot_copy_seconds_total",
-    help: "Time that copies of snapshots took, by direction.",
-    figure: "seconds",
-  },
-] as const;
-
-function addCopyCounters(registry: Registry, read: () => EngineFigures): void {
-  for (const counter of COPY_COUNTERS) {
-    const { name, help } = counter;
-    const labelNames = "outcomes" in counter ? ["direction", "outcome"] : ["direction"];
-    new Counter({
-      ...{ name, help, labelNames, registers: [registry] },
-      collect() {
-        this.reset();
-        for (const [direction, figures] of Object.entries(read().copies ?? {})) {
-          if ("figure" in counter) this.inc({ direction }, figures[counter.figure]);
-          else
-            for (const outcome of counter.outcomes)
-              this.inc({ direction, outcome }, figures[outcome]);
-        }
-      },
-    });
-  }
 }
 
 /** Gauges that are read from the engine at each scrape, and left out while they are null. */
@@ -239,7 +194,6 @@ export function createMetrics() {
     /** Adds the engine's gauges. */
     observeEngine(read: () => EngineFigures): void {
       addEngineGauges(registry, read);
-      addCopyCounters(registry, read);
     },
     /** Adds a gauge for the coordinator; `check` returns null when it answers. */
     observeCoordination(check: () => Promise<string | null>): void {

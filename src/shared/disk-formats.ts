@@ -19,8 +19,6 @@ export const DISK_FORMATS = {
   textSegment: 7,
   /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
   versionFields: 5,
-  /** The manifest of a snapshot's copy in a shared folder or bucket (src/indexing/copies). */
-  snapshotCopy: 1,
 } as const;
 
 /** Why a file of another version is refused, in the words of the addon. */

@@ -183,10 +183,6 @@ export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
  */
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 export const INDEX_SNAPSHOT_MIN_MS = 10_000;
-/** A project's snapshot is uploaded at most this often. Later changes are read from the change log. */
-export const INDEX_COPY_INTERVAL_MS = 120_000;
-/** How often copies of deleted projects are looked for. Nodes delete most of them at once. */
-export const INDEX_COPY_SWEEP_INTERVAL_MS = 86_400_000;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
 /** A project stays this long after it was loaded, so that the search which waits for it gets through. */

@@ -13,13 +13,11 @@ import {
   type SmallDisk,
 } from "../../support/processes/small-disk.ts";
 import { until } from "../../support/until.ts";
-import { startS3 } from "./s3.ts";
 
 const withoutDisk = lacksSmallDisks();
 const DISK_MB = 16;
 const first = await sharedApi();
 const { databaseUrl } = first;
-const bucket = startS3();
 
 /** How a folder takes no change, and what is said about it. */
 const FAULTS = [
@@ -85,7 +83,7 @@ describe.skipIf(withoutDisk).each(FAULTS)("a data folder that %s", (_, fail, rea
     const disk = await mountSmallDisk(DISK_MB);
     const [world, other] = [await TestWorld.create(first), await TestWorld.create(first)];
     for (const each of [world, other]) await each.write(1);
-    const env = { DATA_DIR: disk.path, INDEX_PRELOAD: "none", ...bucket.env() };
+    const env = { DATA_DIR: disk.path, INDEX_PRELOAD: "none" };
     const node = await startApi({ beside: first, env });
     await untilReady(node.url);
     await world.agrees(node.url);

@@ -4,7 +4,6 @@ import { Tessera } from "../../client/src/index.ts";
 import { createProvider } from "../../src/api/billing/provider.ts";
 import { createJwtVerifier } from "../../src/auth/jwt.ts";
 import { remoteEmbedder } from "../../src/import/embedders/remote-embedder.ts";
-import { BucketObjects } from "../../src/indexing/copies/bucket-objects.ts";
 import { vectorOf } from "../../support/embedding-endpoint.ts";
 import { HOSTILE_BEHAVIOURS, type HostileServer, startHostile } from "./hostile-services.ts";
 
@@ -29,40 +28,8 @@ interface Caller {
   readonly takes?: number;
 }
 
-const bucketAt = (endpoint: string) =>
-  new BucketObjects({
-    ...{ bucket: "b", prefix: "p/", endpoint, region: "r", sessionToken: SECRET },
-    ...{ accessKeyId: "id", secretAccessKey: SECRET },
-  });
-const EMPTY_LISTING = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
-
 /** Everybody in the service, its commands and its client who calls a server of somebody else. */
 const CALLERS: Readonly<Record<string, Caller>> = {
-  "an object that is read": {
-    call: async (url) => {
-      const bytes = await bucketAt(url).get("a/b", 1_000, 5_000);
-      if (bytes?.toString() !== "contents") throw new Error("a piece is missing or damaged");
-    },
-    good: () => new Response("contents"),
-  },
-  "an object that is written": {
-    call: (url) => bucketAt(url).put("a/b", new Uint8Array(10), 5_000),
-    good: () => new Response(),
-    accepts: ["answers with "],
-  },
-  "an object that is deleted": {
-    call: (url) => bucketAt(url).delete("a/b"),
-    good: () => new Response(null, { status: 204 }),
-    accepts: ["answers with "],
-  },
-  "a listing of objects": {
-    call: (url) => bucketAt(url).list("a"),
-    good: () => new Response(EMPTY_LISTING),
-  },
-  "a listing of folders": {
-    call: (url) => bucketAt(url).folders("a"),
-    good: () => new Response(EMPTY_LISTING),
-  },
   "an embedder": {
     call: (url) =>
       remoteEmbedder({ url, model: "m", apiKey: SECRET, retryBaseMs: 0 }).embedQuery("text"),

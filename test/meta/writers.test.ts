@@ -27,9 +27,6 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/db/embedded/ownership.ts": "a lock has no contents",
   "src/db/embedded/server.ts": "the log is for people",
   "src/import/thread/spool.ts": "a spool has no name, and ends with its process",
-  "src/indexing/copies/project-copy.ts": "a copy that is fetched has checksums, as any snapshot",
-  "src/indexing/snapshots/snapshot-store.ts":
-    "a copy that is fetched has checksums, as any snapshot",
   "src/models/hub/download.ts": "syncs a file and compares its checksum before it gets its name",
   "src/models/install-runtime.ts": "syncs the runtime before its folder gets its name",
   "src/shared/durable-files.ts": "writes durably",

@@ -113,13 +113,6 @@ export class ChangeLog {
       UNION ALL SELECT id, 'release' FROM releases WHERE project_id = ${projectId}`;
   }
 
-  /** Those of the projects that exist. */
-  async projectsAmong(ids: readonly string[]): Promise<string[]> {
-    const rows = await this.sql<{ id: string }[]>`
-      SELECT id FROM projects WHERE id = ANY(${[...ids]}::uuid[])`;
-    return rows.map((row) => row.id);
-  }
-
   /** True if chunks of the project get their embeddings later. */
   async hasEmbedder(projectId: string): Promise<boolean> {
     const [row] = await this.sql`

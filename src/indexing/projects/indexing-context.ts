@@ -1,7 +1,6 @@
 import type { LimitFunction } from "p-limit";
 import type { Log } from "../../observability/log.ts";
 import type { Anchor, ChangeLog } from "../changes/change-log.ts";
-import type { Copies } from "../copies/copies.ts";
 import type { FieldIndex } from "../fields/field-index.ts";
 import type { FieldWork } from "../fields/field-work.ts";
 import type { SnapshotStore } from "../snapshots/snapshot-store.ts";
@@ -14,8 +13,6 @@ export interface IndexingContext {
   readonly changes: ChangeLog;
   readonly reader: VersionReader;
   readonly snapshots: SnapshotStore;
-  /** Absent when snapshots stay on their node. */
-  readonly copies?: Copies;
   readonly databaseId: string;
   /** The last change that was handed to the projects. */
   readonly anchor: () => Anchor;

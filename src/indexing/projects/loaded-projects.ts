@@ -163,16 +163,10 @@ export class LoadedProjects {
     }
   }
 
-  /** Drops a project that was deleted from the database, its snapshot and the copy of that. */
-  remove(projectId: string): Promise<void> {
-    this.context.copies?.remove(projectId);
-    return this.#discard(projectId);
-  }
-
   /** Discards the snapshot of a project and rebuilds it from the database, if it is in memory. */
   async rebuild(projectId: string): Promise<void> {
     const wasLoaded = this.#projects.has(projectId);
-    await this.#discard(projectId);
+    await this.remove(projectId);
     if (wasLoaded) await this.load(projectId);
   }
 
@@ -262,7 +256,8 @@ export class LoadedProjects {
     return outcome;
   }
 
-  #discard(projectId: string): Promise<void> {
+  /** Drops a project that was deleted from the database, and its snapshot. */
+  remove(projectId: string): Promise<void> {
     return this.#drop(projectId).then(() => this.context.snapshots.discard(projectId));
   }
 
@@ -284,12 +279,12 @@ export class LoadedProjects {
 
   /** A failure loses nothing but time at the next start, so it is logged. */
   #save(project: LoadedProject): Promise<void> {
-    const { copies, log, snapshots } = this.context;
+    const { log, snapshots } = this.context;
     return snapshots.exclusively(async () => {
       if (!this.#isCurrent(project)) return;
       const failed = (err: unknown) =>
         log.warn({ err, project: project.id }, "cannot save an index snapshot");
-      await project.save().then(() => copies?.saved(project.id), failed);
+      await project.save().catch(failed);
     });
   }
 

@@ -21,30 +21,13 @@ interface Usable {
 
 const NOTHING: Restored = { scopes: null, embedded: [] };
 
-/**
- * Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. One that is missing
- * or behind the database is replaced by the copy of another node's, if that is newer.
- */
+/** Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. */
 export async function restoreProject(id: string, context: IndexingContext): Promise<Restored> {
-  const { copies } = context;
-  let usable = await usableSnapshot(id, context);
-  let fetched = false;
-  if (copies !== undefined && isBehind(usable)) {
-    fetched = await copies.fetchNewer(id, usable?.manifest.seq ?? Number.NEGATIVE_INFINITY);
-    if (fetched) usable = await usableSnapshot(id, context);
-  }
+  const usable = await usableSnapshot(id, context);
   if (usable === null) return NOTHING;
   const { manifest, since } = usable;
   const complete = await restoreIndexes(id, context, manifest.seq);
-  if (fetched && !complete) copies?.unusable(id);
-  else if (complete) copies?.restored(id);
   return complete && since !== null ? since : { scopes: null, embedded: since?.embedded ?? [] };
-}
-
-/** Whether the database has changes that a snapshot lacks, so that another one may have them. */
-function isBehind(usable: Usable | null): boolean {
-  const since = usable?.since;
-  return since == null || since.scopes?.length !== 0 || since.embedded.length > 0;
 }
 
 /** Looks at the snapshot of a project, and discards it if it cannot be used. */
@@ -74,11 +57,7 @@ async function usableSnapshot(id: string, context: IndexingContext): Promise<Usa
 }
 
 /** True when every index has restored the project. */
-async function restoreIndexes(
-  id: string,
-  context: IndexingContext,
-  seq: number,
-): Promise<boolean> {
+async function restoreIndexes(id: string, context: IndexingContext, seq: number): Promise<boolean> {
   const { indexes, snapshots, log } = context;
   let complete = true;
   for (const index of indexes) {

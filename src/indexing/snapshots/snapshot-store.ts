@@ -1,13 +1,5 @@
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import pLimit from "p-limit";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
@@ -18,8 +10,6 @@ const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
 /** What a folder that cannot be changed answers. */
 const UNCHANGEABLE: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM", "ENOSPC", "EIO"]);
-/** Holds what is on its way to other nodes or from them. */
-const TRANSFERS = "transfers";
 
 /** Describes the state of the database that a project's index snapshots were made from. */
 export interface Manifest {
@@ -44,10 +34,7 @@ const crcOf = (manifest: Manifest) => Bun.hash.crc32(JSON.stringify(manifest));
  */
 export class SnapshotStore {
   /** @param root the path of an instance directory */
-  constructor(private readonly root: string) {
-    // A process that died may have left something behind.
-    rmSync(join(root, TRANSFERS), { recursive: true, force: true });
-  }
+  constructor(private readonly root: string) {}
 
   /** One snapshot is written at a time, and none while `work` runs. */
   readonly exclusively = pLimit(1);
@@ -88,32 +75,6 @@ export class SnapshotStore {
   async commit(projectId: string, manifest: Manifest): Promise<void> {
     const file: ManifestFile = { format: FORMAT, crc: crcOf(manifest), manifest };
     await writeDurably(join(this.root, projectId, MANIFEST), Buffer.from(JSON.stringify(file)));
-  }
-
-  /** A new name for a directory of a transfer. */
-  transferDirectory(): string {
-    const parent = join(this.root, TRANSFERS);
-    mkdirSync(parent, { recursive: true, mode: PRIVATE_DIRECTORY });
-    return join(parent, crypto.randomUUID());
-  }
-
-  /**
-   * Keeps the files of a complete snapshot in another directory, which takes no space, because files of
-   * snapshots are replaced and never written again. The caller deletes the directory.
-   */
-  linkTo(projectId: string, directory: string): void {
-    const project = join(this.root, projectId);
-    for (const entry of readdirSync(project, { recursive: true, withFileTypes: true })) {
-      const target = join(directory, relative(project, entry.parentPath));
-      mkdirSync(target, { recursive: true, mode: PRIVATE_DIRECTORY });
-      if (entry.isFile()) linkSync(join(entry.parentPath, entry.name), join(target, entry.name));
-    }
-  }
-
-  /** Replaces the snapshot of a project by a directory that has a whole one. */
-  replace(projectId: string, directory: string): void {
-    this.discard(projectId);
-    renameSync(directory, join(this.root, projectId));
   }
 
   /** In a folder that cannot be changed it stays, and the next reader finds again that it is of no use. */

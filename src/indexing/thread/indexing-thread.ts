@@ -7,7 +7,6 @@ import { runPeriodically } from "../../observability/periodic.ts";
 import { crashThread, createFailpoints, type FailpointTrigger } from "../../shared/failpoints.ts";
 import {
   CHANGE_LOG_PRUNE_INTERVAL_MS,
-  INDEX_COPY_SWEEP_INTERVAL_MS,
   INDEX_DB_CONNECTIONS,
   INDEX_HEARTBEAT_INTERVAL_MS,
   INDEX_HOUSEKEEPING_INTERVAL_MS,
@@ -145,7 +144,6 @@ export class IndexingThread {
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "saving snapshots", () => this.#housekeep());
     this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "the heartbeat", () => this.#beatIfDue());
     this.#every(CHANGE_LOG_PRUNE_INTERVAL_MS, "pruning the change log", () => changes.prune());
-    this.#copySnapshots();
     listenForVersions(this.sql, log, (projectId, versions) => {
       this.projects.prefetch(projectId, () => this.mayPreload(projectId));
       this.projects.announce(projectId, versions);
@@ -204,8 +202,7 @@ export class IndexingThread {
     const behind = this.#behind();
     const { settled, ...totals } = projects.totals();
     const complete = behind === null && settled && !projects.isIndexing();
-    const copies = this.context.copies?.totals ?? null;
-    const report = { behind, lag, complete, copies, projects: projects.ids().length, ...totals };
+    const report = { behind, lag, complete, projects: projects.ids().length, ...totals };
     this.post({ type: "report", report });
   }
 
@@ -218,20 +215,6 @@ export class IndexingThread {
   async #housekeep(): Promise<void> {
     await this.projects.saveOne(isSnapshotDue);
     if (!this.#stopping) await this.projects.enforceBudget();
-  }
-
-  /** Uploads snapshots from now on. */
-  #copySnapshots(): void {
-    const { copies } = this.context;
-    if (copies === undefined) return;
-    const sweep = () => copies.sweep();
-    this.#every(INDEX_HOUSEKEEPING_INTERVAL_MS, "uploading snapshots", async () =>
-      copies.uploadDue(),
-    );
-    this.#every(INDEX_COPY_SWEEP_INTERVAL_MS, "deleting copies of deleted projects", sweep);
-    void sweep().catch((err: unknown) => {
-      this.context.log.warn({ err }, "deleting copies of deleted projects failed");
-    });
   }
 
   get #work(): Work {
@@ -287,7 +270,6 @@ export class IndexingThread {
     this.follower.stop();
     const deadline = performance.now() + INDEX_STOP_BUDGET_MS;
     while (performance.now() < deadline && (await this.projects.saveOne(() => true)));
-    await this.context.copies?.finish(deadline);
     const limit = { milliseconds: INDEX_STOP_QUERY_TIMEOUT_MS, message: false } as const;
     await pTimeout(
       this.#reports.clear().catch(() => {}),

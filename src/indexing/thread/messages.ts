@@ -1,5 +1,4 @@
 import type { IndexPreload, LogLevel } from "../../config/schema.ts";
-import type { SnapshotCopies } from "../../config/snapshots.ts";
 import type { EngineFigures } from "../../observability/metrics.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { Progress } from "../changes/applied-changes.ts";
@@ -18,8 +17,6 @@ export interface IndexerOptions {
   /** What the indexes may use, in bytes, before idle projects are evicted. */
   readonly memoryBudget: number;
   readonly preload: IndexPreload;
-  /** Where nodes share copies of their snapshots, if they do. */
-  readonly snapshotCopies?: SnapshotCopies | undefined;
   /** False when another engine holds the vectors; then only texts are indexed. */
   readonly vectors: boolean;
   /** Where a test makes the thread crash. */

@@ -6,7 +6,6 @@ import { LogLimiter } from "../../observability/log-limiter.ts";
 import { INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { type Anchor, ChangeLog } from "../changes/change-log.ts";
-import type { Copies } from "../copies/copies.ts";
 import { FieldIndex } from "../fields/field-index.ts";
 import { FieldWork } from "../fields/field-work.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
@@ -58,16 +57,6 @@ function createIndexes(
   return [vector, text];
 }
 
-/** Loaded only where snapshots are copied, because this thread starts with every service. */
-async function openCopies(
-  place: IndexerOptions["snapshotCopies"],
-  shared: ConstructorParameters<typeof Copies>[1],
-): Promise<{ copies?: Copies }> {
-  if (place === undefined) return {};
-  const { Copies } = await import("../copies/copies.ts");
-  return { copies: new Copies(place, shared) };
-}
-
 /**
  * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
  * change that was handed to them.
@@ -87,11 +76,8 @@ export async function openContext(
     changes.databaseId(),
   );
   const snapshots = new SnapshotStore(options.snapshotRoot);
-  const { snapshotCopies: place } = options;
-  const shared = { log, changes, databaseId, snapshots };
   const context = {
-    ...{ ...shared, indexes, anchor },
-    ...(await openCopies(place, shared)),
+    ...{ log, changes, databaseId, snapshots, indexes, anchor },
     reader: createVersionReader(sql),
     fields,
     fieldWork: new FieldWork(),

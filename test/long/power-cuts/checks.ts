@@ -11,13 +11,10 @@ import type { Json } from "../../../support/api/openapi.ts";
 import { untilPasses } from "../../../support/until.ts";
 import { describeStored, ownerOf, type StoredFile } from "./customers.ts";
 import type { Remains } from "./disk/disk.ts";
-import { COPIES, DATA } from "./recording.ts";
+import { DATA } from "./recording.ts";
 
 /** Files that are not read as data, those of PostgreSQL, and those that have no name of their own yet. */
-const UNREAD = [
-  ...[/\.lock$/, /\/lock$/, /\.new$/, /\/postgres\.log$/, /\/postgres\/cluster/],
-  /\/transfers\//,
-];
+const UNREAD = [...[/\.lock$/, /\/lock$/, /\.new$/, /\/postgres\.log$/, /\/postgres\/cluster/]];
 const DIMENSION = 768;
 const LIMIT = 100;
 
@@ -104,7 +101,6 @@ export async function searchesAgree(folder: string, key: string, slugs: readonly
     loadConfig({
       ...{ PORT: "0", HOST: "127.0.0.1", DEMO: "off", LOG_LEVEL: "warn", SEARCH_WORKERS: "1" },
       DATA_DIR: join(folder, DATA),
-      SNAPSHOT_URL: `file://${join(folder, COPIES)}`,
     }),
   );
   try {

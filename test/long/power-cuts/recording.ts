@@ -11,7 +11,6 @@ import { Disk } from "./disk/disk.ts";
 import { readTrace, straceArguments, type TraceEvent } from "./disk/trace.ts";
 
 export const DATA = "data";
-export const COPIES = "copies";
 
 /** What happened, in order, and who was told of it. */
 export interface Recording {
@@ -35,7 +34,7 @@ export async function record(seed: number, changes: number): Promise<Recording> 
   const server = await startServer({
     under: [programPath("strace"), ...straceArguments(trace)],
     env: {
-      ...{ DATA_DIR: join(disk, DATA), SNAPSHOT_URL: `file://${join(disk, COPIES)}` },
+      DATA_DIR: join(disk, DATA),
       // A demo project comes with a key.
       ...{ DEMO: "on", SEARCH_WORKERS: "1", LOG_LEVEL: "error" },
     },

@@ -86,7 +86,6 @@ describe("the configuration", () => {
       INDEX_SHARD_VECTORS: "4095",
       INDEX_MEMORY_BYTES: "0",
       INDEX_PRELOAD: "some",
-      SNAPSHOT_URL: "https://user:hunter2@host/snapshots",
       SEARCH_ENGINE: "hunter2",
       VECTOR_DATABASE_URL: "hunter2",
       VECTOR_PLACEMENTS: "0",
@@ -117,29 +116,6 @@ describe("the configuration", () => {
     expect(configWarnings(short).join()).toMatch(/^JWT_SECRET (?!.*hunter2)/);
     expect(configWarnings(loadConfig({ JWT_SECRET: "s".repeat(32) }))).toEqual([]);
     expect(configWarnings(loadConfig({}))).toEqual([]);
-  });
-
-  test("snapshots are shared in a folder, or in a bucket with credentials of either name", () => {
-    const folder = loadConfig({ SNAPSHOT_URL: "file:///mnt/my%20snapshots/" }).snapshotCopies;
-    expect(folder).toEqual({ folder: "/mnt/my snapshots" });
-    const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "key" };
-    const bucket = { SNAPSHOT_URL: "s3://bucket/a/b/", ...keys };
-    expect(loadConfig(bucket).snapshotCopies).toMatchObject({
-      ...{ bucket: "bucket", prefix: "a/b/", region: "us-east-1", endpoint: undefined },
-      ...{ accessKeyId: "id", secretAccessKey: "key", sessionToken: undefined },
-    });
-    const own = { S3_ACCESS_KEY_ID: "own", S3_REGION: "r", S3_ENDPOINT: "http://store:9000/" };
-    expect(loadConfig({ ...bucket, ...own }).snapshotCopies).toMatchObject({
-      ...{ accessKeyId: "own", region: "r", endpoint: "http://store:9000" },
-    });
-    expect(loadConfig({}).snapshotCopies).toBeUndefined();
-    expect(faultsOf({ SNAPSHOT_URL: "s3://bucket" }).join()).toContain("S3_SECRET_ACCESS_KEY");
-    expect(faultsOf({ ...bucket, S3_ENDPOINT: "hunter2" }).join()).toMatch(
-      /^S3_ENDPOINT (?!.*hunter2)/,
-    );
-    for (const url of ["s3://", "file://host/folder", "/folder", "s3://id:key@bucket/"]) {
-      expect(faultsOf({ ...keys, SNAPSHOT_URL: url })).toHaveLength(1);
-    }
   });
 
   test("every tier may have a price, and any body limit above zero is accepted", () => {

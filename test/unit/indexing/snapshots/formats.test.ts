@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../../../native/index.ts";
 import * as testing from "../../../../native/testing.ts";
+import { readFieldSnapshot } from "../../../../src/indexing/fields/field-snapshot.ts";
 import { SnapshotStore } from "../../../../src/indexing/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
@@ -66,6 +67,14 @@ test("a text snapshot whose manifest or segment has another format is refused", 
   });
   await expect(new TextIndex(() => {}).restore(PROJECT, segment, 0)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.textSegment),
+  );
+});
+
+test("a snapshot of the fields with another format is refused", async () => {
+  const folder = temporaryFolder("format");
+  writeFileSync(join(folder, "fields.ndjson"), `{"format":${ANOTHER_VERSION}}\n`);
+  await expect(readFieldSnapshot(folder, 0)).rejects.toThrow(
+    otherFormat(ANOTHER_VERSION, DISK_FORMATS.versionFields),
   );
 });
 
