@@ -2,7 +2,7 @@ import { runProgram } from "../../support/cleanup.ts";
 import { type BenchDatabase, startDatabase } from "./database.ts";
 import { type ImportCost, importFile } from "./import-file.ts";
 import { readOptions, type Values } from "./options.ts";
-import { type BenchServer, type Running, startBaseline, startServerProcess } from "./server.ts";
+import { type Address, type BenchServer, startBaseline, startServerProcess } from "./server.ts";
 import { Output } from "./table.ts";
 
 /** What a benchmark runs with. From the command line all servers are processes of their own. */
@@ -10,12 +10,12 @@ export interface BenchContext {
   readonly out: Output;
   /** Messages beside the result. */
   readonly errors: Output;
-  /** A database with the current schema, which is empty unless the caller names an older folder. */
-  openDatabase(dataDir?: string): Promise<BenchDatabase>;
+  /** An empty database with the current schema. */
+  openDatabase(): Promise<BenchDatabase>;
   /** Starts the service with these variables and waits until it is ready. */
   startServer(env: Readonly<Record<string, string>>): Promise<BenchServer>;
   /** Starts a baseline: a program of bench/ that exports `start`. */
-  startBaseline(path: string, ...args: string[]): Promise<Running>;
+  startBaseline(path: string, ...args: string[]): Promise<Address>;
   /** Imports a file as the command line does. */
   importFile(path: string, databaseUrl: string): Promise<ImportCost>;
 }

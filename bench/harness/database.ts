@@ -14,13 +14,9 @@ export interface BenchDatabase {
   readonly sql: Sql;
 }
 
-/**
- * Starts an embedded PostgreSQL with the service's own settings and the current schema. It is
- * stopped at the end of the benchmark, and removed unless the caller names its folder.
- */
-export async function startDatabase(
-  dataDir: string = temporaryFolder("bench"),
-): Promise<BenchDatabase> {
+/** Starts an embedded PostgreSQL with the service's own settings and the current schema. It ends with the benchmark. */
+export async function startDatabase(): Promise<BenchDatabase> {
+  const dataDir = temporaryFolder("bench");
   const server = await openEmbeddedDatabase({ dataDir, log: () => {} });
   onCleanup(() => server.close());
   const sql = openDatabase(server.url, { statementTimeoutMs: 0 });

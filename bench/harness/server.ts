@@ -4,12 +4,6 @@ import { anonymousBytes, cpuSeconds } from "./process-usage.ts";
 
 const POLL_MS = 20;
 
-/** A server that runs. */
-export interface Running {
-  readonly url: string;
-  readonly pid: number;
-}
-
 /** Where requests are sent, and the process whose time they take. */
 export interface Address {
   readonly url: URL;
@@ -17,7 +11,7 @@ export interface Address {
 }
 
 /** How a server of a benchmark is watched and ended. */
-export interface ServerHandle extends Running {
+export interface ServerHandle extends Address {
   /** Everything the server has printed so far. */
   logs(): string;
   /** Drains the server, which writes its snapshots. */
@@ -43,7 +37,7 @@ export class BenchServer {
   }
 
   get url(): URL {
-    return new URL(this.handle.url);
+    return this.handle.url;
   }
 
   get pid(): number {
@@ -62,17 +56,10 @@ export class BenchServer {
     return this.handle.logs();
   }
 
-  /** A value of /metrics. */
+  /** A value of /metrics, which may be the sum of all series of its name. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(new URL("/metrics", this.url))).text();
-    return Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1]);
-  }
-
-  /** The sum of all series of a metric. */
-  async metricSum(name: string): Promise<number> {
-    const text = await (await fetch(new URL("/metrics", this.url))).text();
-    const series = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, "gm"));
-    return [...series].reduce((sum, [, value]) => sum + Number(value), 0);
+    return metricOf(text, name) ?? Number.NaN;
   }
 
   async stop(): Promise<void> {
@@ -82,6 +69,12 @@ export class BenchServer {
   async kill(): Promise<void> {
     await this.handle.kill();
   }
+}
+
+/** The sum of all series of a metric in the text of /metrics; null without any. */
+export function metricOf(text: string | undefined, name: string): number | null {
+  const series = [...(text ?? "").matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, "gm"))];
+  return series.length === 0 ? null : series.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 /** Starts the server as a process, with the caller's environment and these variables. */
@@ -95,7 +88,7 @@ export function startServerProcess(env: Readonly<Record<string, string>>): Promi
       await server.exited;
     };
     return {
-      ...{ url: server.url, pid: server.pid, logs: server.logs },
+      ...{ url: new URL(server.url), pid: server.pid, logs: server.logs },
       stop: () => end("SIGTERM"),
       kill: () => end("SIGKILL"),
     };
@@ -103,7 +96,7 @@ export function startServerProcess(env: Readonly<Record<string, string>>): Promi
 }
 
 /** Starts a baseline as a process: a program of bench/ that prints the address it listens on. */
-export async function startBaseline(path: string, ...args: string[]): Promise<Running> {
+export async function startBaseline(path: string, ...args: string[]): Promise<Address> {
   const program = Bun.spawn([process.execPath, path, ...args], {
     cwd: PROJECT_ROOT,
     stdout: "pipe",
@@ -112,22 +105,7 @@ export async function startBaseline(path: string, ...args: string[]): Promise<Ru
   onCleanup(() => program.kill());
   for await (const bytes of program.stdout) {
     const url = /listening on (\S+)/.exec(new TextDecoder().decode(bytes))?.[1];
-    if (url !== undefined) return { url, pid: program.pid };
+    if (url !== undefined) return { url: new URL(url), pid: program.pid };
   }
   throw new Error(`${path} did not start`);
-}
-
-/** A ready-made POST request. */
-export function postRequest(
-  server: Pick<Address, "url">,
-  path: string,
-  apiKey: string,
-  body: Uint8Array | string,
-  type = "application/json",
-): Uint8Array {
-  const bytes = Buffer.from(body);
-  const head =
-    `POST ${path} HTTP/1.1\r\nHost: ${server.url.host}\r\nX-API-Key: ${apiKey}\r\n` +
-    `Content-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), bytes]);
 }

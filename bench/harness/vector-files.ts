@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
+import { exactSearch, MetricKind } from "usearch";
 import { DIMENSIONS } from "../../src/shared/limits.ts";
 
 /** Vectors one after another, as a file or a generator gives them. */
@@ -7,6 +8,25 @@ export interface Matrix {
   readonly rows: number;
   readonly dimension: number;
   readonly values: Float32Array<ArrayBuffer>;
+}
+
+/** One vector of a matrix, in memory of its own. */
+export const rowOf = ({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> =>
+  values.slice(row * dimension, (row + 1) * dimension);
+
+/** The rows that are nearest to a query by cosine, the nearest first, and their scores, by brute force. */
+export function nearestRows(
+  { values, dimension, rows }: Matrix,
+  query: Float32Array,
+  limit: number,
+) {
+  const wanted = Math.min(limit, rows);
+  if (wanted === 0) return { rows: [], scores: [] };
+  const found = exactSearch(values, query, dimension, wanted, MetricKind.Cos, 0);
+  return {
+    rows: Array.from(found.keys as BigUint64Array, Number),
+    scores: Array.from(found.distances as Float32Array, (distance) => 1 - distance),
+  };
 }
 
 /** Where vectors are in the Parquet files of well-known data sets. */

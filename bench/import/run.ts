@@ -8,12 +8,11 @@
  */
 import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase, type Sql } from "../../src/db/client.ts";
-import { migrate } from "../../src/db/migrate.ts";
+import type { Sql } from "../../src/db/client.ts";
+import { base64Of } from "../../src/shared/vector.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import type { BenchDatabase } from "../harness/database.ts";
 import type { ImportCost } from "../harness/import-file.ts";
 import { mebibytes, type Output, secondsSince } from "../harness/table.ts";
 
@@ -29,7 +28,6 @@ function* randomVectors(dimension: number): Generator<Float32Array> {
   for (;;) yield Float32Array.from({ length: dimension }, () => next() - 0.5);
 }
 
-const base64 = (vector: Float32Array) => Buffer.from(vector.buffer).toString("base64");
 const numbers = (vector: Float32Array) => Array.from(vector, (x) => Number(x.toFixed(7)));
 
 async function writeRecords(
@@ -77,7 +75,7 @@ async function bareInserts(sql: Sql, { chunks, dimension }: Options): Promise<nu
   let seconds = 0;
   for (let from = 0; from < chunks; from += BATCH_ROWS) {
     const rows = Array.from({ length: Math.min(BATCH_ROWS, chunks - from) }, (_, i) => from + i);
-    const embeddings = rows.map(() => base64(vectors.next().value as Float32Array));
+    const embeddings = rows.map(() => base64Of(vectors.next().value as Float32Array));
     const started = performance.now();
     await sql`
       INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
@@ -103,26 +101,6 @@ interface Figures {
   readonly imported: readonly Imported[];
 }
 
-/** Runs `work` on a database of its own. */
-async function withDatabase<T>(
-  server: BenchDatabase,
-  name: string,
-  work: (sql: Sql, url: string) => Promise<T>,
-): Promise<T> {
-  await server.sql.unsafe(`CREATE DATABASE ${name}`);
-  const url = new URL(server.url);
-  url.pathname = `/${name}`;
-  const sql = openDatabase(url.href, { connections: 1, statementTimeoutMs: 0 });
-  try {
-    await migrate(sql);
-    await sql`CHECKPOINT`;
-    return await work(sql, url.href);
-  } finally {
-    await sql.end();
-    await server.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`);
-  }
-}
-
 function print(out: Output, { chunks, dimension }: Options, { bare, imported }: Figures): void {
   out.line(`${chunks} chunks of ${dimension} dimensions`);
   out.frames([
@@ -140,21 +118,19 @@ function print(out: Output, { chunks, dimension }: Options, { bare, imported }: 
 }
 
 export async function run(options: Options, context: BenchContext): Promise<Figures> {
-  const server = await context.openDatabase();
-  const bare = await withDatabase(server, "bench_bare", (sql) => bareInserts(sql, options));
+  const bare = await bareInserts((await context.openDatabase()).sql, options);
   const path = join(temporaryFolder("bench"), "records.ndjson");
   const imported: Imported[] = [];
   for (const [form, encode] of [
-    ["base64", base64],
+    ["base64", base64Of],
     ["arrays of numbers", numbers],
   ] as const) {
     await writeRecords(path, options, encode);
-    const cost = await withDatabase(server, "bench_imported", async (sql, url) => {
-      const spent = await context.importFile(path, url);
-      const [row] = await sql`SELECT count(*)::integer AS stored FROM chunks`;
-      return { ...spent, stored: row?.["stored"] as number };
-    });
-    imported.push({ ...cost, form, fileBytes: statSync(path).size });
+    const { sql, url } = await context.openDatabase();
+    const spent = await context.importFile(path, url);
+    const [row] = await sql`SELECT count(*)::integer AS stored FROM chunks`;
+    const stored = row?.["stored"] as number;
+    imported.push({ ...spent, stored, form, fileBytes: statSync(path).size });
   }
   print(context.out, options, { bare, imported });
   return { bare, imported };

@@ -9,16 +9,17 @@
  */
 import { embed } from "../../src/import/embedders/feature-hashing.ts";
 import { base64Of } from "../../src/shared/vector.ts";
+import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { Random } from "../../support/random.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { type Latencies, LoadGenerator } from "../harness/load.ts";
-import { type BenchServer, postRequest } from "../harness/server.ts";
+import { type Latencies, Load } from "../harness/load/load.ts";
+import { Api, keyedRequest } from "../harness/requests.ts";
+import type { BenchServer } from "../harness/server.ts";
 import { median } from "../harness/statistics.ts";
 import { readCorpus } from "../relevance/corpus.ts";
 import { KINDS, knownItemQueries } from "../relevance/queries.ts";
 import { synthesise } from "../relevance/synthesise.ts";
-import { sourceOf, writeProject } from "./world.ts";
 
 export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,
@@ -29,6 +30,7 @@ export const OPTIONS = {
 };
 type Options = typeof OPTIONS;
 
+const PROJECT = "/projects/modes";
 const SEED = 2;
 /** As many queries as the service keeps embedded for a project: embedding is measured elsewhere. */
 const QUERIES = 60;
@@ -61,44 +63,45 @@ function bodyOf(operation: OperationName, query: string): { path: string; body: 
   return { path: "environments/production/search", body };
 }
 
+/** The record of the Markdown file from which the document could have been read. */
+function recordOf({ path, frontmatter, headings, content }: KnowledgeDocument): string {
+  const yaml = frontmatter.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`);
+  const titles = headings.map((heading) => `## ${heading}`);
+  const text = ["---", ...yaml, "---", "", ...titles, "", content, ""].join("\n");
+  return JSON.stringify({ record: "file", path, content: text, environments: ["production"] });
+}
+
 /** A project with these files, once all their embeddings can be searched. */
 async function fill(context: BenchContext, { folder, documents: count }: Options) {
   const { env, sql } = await context.openDatabase();
-  const userId = await addUser(sql);
-  const { key } = await addApiKey(sql, userId);
-  const { slug } = await writeProject(sql, userId, "modes");
+  const { key } = await addApiKey(sql, await addUser(sql));
   const server = await context.startServer(env);
-  const call = async (method: string, path: string, body?: string) => {
-    const headers = { "x-api-key": key, "content-type": "application/json" };
-    if (method === "POST") headers["content-type"] = "application/x-ndjson";
-    const sent = body === undefined ? { method, headers } : { method, headers, body };
-    const response = await fetch(new URL(`/projects/${slug}${path}`, server.url), sent);
-    if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as { embeddings_waiting: number };
-  };
-  await call("PATCH", "", JSON.stringify({ embedder: "hashing" }));
+  const api = new Api(server.url, key);
+  await api.call("POST", "/projects", { name: "Modes", slug: "modes", embedder: "hashing" });
   const corpus = readCorpus(folder);
   const documents = count === 0 ? corpus : synthesise(corpus, count, SEED);
-  const records = documents.map(sourceOf).map(({ path, text: content }) => {
-    return JSON.stringify({ record: "file", path, content, environments: ["production"] });
-  });
-  for (let at = 0; at < records.length; at += BATCH_DOCUMENTS) {
-    await call("POST", "/import", records.slice(at, at + BATCH_DOCUMENTS).join("\n"));
+  for (let at = 0; at < documents.length; at += BATCH_DOCUMENTS) {
+    const records = documents
+      .slice(at, at + BATCH_DOCUMENTS)
+      .map(recordOf)
+      .join("\n");
+    await api.call("POST", `${PROJECT}/import`, records, "application/x-ndjson");
   }
-  while ((await call("GET", "/index-state")).embeddings_waiting > 0) await Bun.sleep(POLL_MS);
+  const state = () => api.call<{ embeddings_waiting: number }>("GET", `${PROJECT}/index-state`);
+  while ((await state()).embeddings_waiting > 0) await Bun.sleep(POLL_MS);
   await Bun.sleep(VISIBLE_MS);
   const perKind = Math.ceil(QUERIES / KINDS.length) * 2;
   const texts = knownItemQueries(documents, SEED, perKind).map(({ text }) => text);
   const queries = new Random(SEED).sample([...new Set(texts)], QUERIES);
-  return { server, key, slug, queries, documents: documents.length };
+  return { server, key, queries, documents: documents.length };
 }
 
 /** Ready-made requests of every operation. */
-function requestsOf({ server, key, slug, queries }: Awaited<ReturnType<typeof fill>>) {
+function requestsOf({ server, key, queries }: Awaited<ReturnType<typeof fill>>) {
   const requests = OPERATIONS.map((operation) => {
     const own = queries.map((query) => {
       const { path, body } = bodyOf(operation, query);
-      return postRequest(server, `/projects/${slug}/${path}`, key, JSON.stringify(body));
+      return keyedRequest(server, "POST", `${PROJECT}/${path}`, key, JSON.stringify(body));
     });
     return [operation, own] as const;
   });
@@ -112,13 +115,13 @@ async function measure(
   { requests, rounds }: Options,
   server: BenchServer,
   payloads: Record<OperationName, Uint8Array[]>,
-  load: LoadGenerator,
+  load: Load,
   clients: number,
 ): Promise<Measured[]> {
   const runs = new Map<OperationName, Latencies[]>(OPERATIONS.map((name) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const operation of OPERATIONS) {
-      const latencies = await load.run(server, clients, requests, payloads[operation]);
+      const latencies = await load.measure(server, clients, requests, payloads[operation]);
       // The first round compiles the code and fills the caches.
       if (round > 0) runs.get(operation)?.push(latencies);
     }
@@ -141,7 +144,7 @@ export async function run(options: Options, context: BenchContext): Promise<Meas
   const { out } = context;
   const filled = await fill(context, options);
   const payloads = requestsOf(filled);
-  const load = new LoadGenerator();
+  const load = new Load();
   const results: Measured[] = [];
   out.line(`${filled.documents} documents`);
   out.head("", "clients", "per second", "p50, ms", "p99, ms", "CPU, ms", "CPU to its parts");

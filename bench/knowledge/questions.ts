@@ -3,24 +3,17 @@
  * first place, on the first page, and at all.
  *
  *   bun bench/knowledge/questions.ts [--folder FOLDER] [--seed 1] [--queries 60] [--languages de,ja]
- *                                    [--documents 20000] [--repeats 5]
  *
  * `--folder` holds Markdown files in any language, `--queries` is the number of titles, of headings and of
  * descriptions, each of which is asked for in every frame of every language; none of `--languages` means all.
- * Then titles, questions and pasted text are looked up among `--documents` that are assembled from those of the
- * folder. The time of a query is that of the fastest of `--repeats` rounds, so what else the machine does matters
- * little.
  */
 
-import type { KnowledgeDocument } from "../../src/text/index.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { median, quantile } from "../harness/statistics.ts";
 import type { Output } from "../harness/table.ts";
 import { readCorpus } from "../relevance/corpus.ts";
 import { FRAMES, framed } from "../relevance/frames.ts";
 import { RANKS, type SearchSystem } from "../relevance/measure.ts";
 import { type Kind, type KnownItemQuery, knownItemQueries } from "../relevance/queries.ts";
-import { synthesise } from "../relevance/synthesise.ts";
 import { tessera } from "../relevance/tessera.ts";
 
 export const OPTIONS = {
@@ -28,8 +21,6 @@ export const OPTIONS = {
   seed: 1,
   queries: 60,
   languages: "",
-  documents: 20_000,
-  repeats: 5,
 };
 type Options = typeof OPTIONS;
 
@@ -77,53 +68,6 @@ function ask(
   };
 }
 
-/** Pasted text is as long as a query may be. */
-const PASTED_CHARS = 500;
-
-/** Milliseconds per lookup of a page, in this process. */
-interface Cost {
-  readonly kind: string;
-  readonly queries: number;
-  readonly p50: number;
-  readonly p95: number;
-}
-
-/** Passages from all over the documents. */
-function pastedFrom(documents: readonly KnowledgeDocument[], count: number): string[] {
-  const text = documents.map(({ content }) => content.replace(/\s+/g, " ")).join(" ");
-  const step = Math.floor((text.length - PASTED_CHARS) / count);
-  return Array.from({ length: count }, (_, i) => text.slice(i * step, i * step + PASTED_CHARS));
-}
-
-function costsOf(
-  { seed, documents, repeats }: Options,
-  corpus: readonly KnowledgeDocument[],
-  titles: readonly string[],
-): Cost[] {
-  const page = tessera(synthesise(corpus, documents, seed));
-  const [frame = "{}"] = FRAMES.en ?? [];
-  const kinds: Array<[string, readonly string[]]> = [
-    ["titles", titles],
-    ["questions", titles.map((title) => framed(frame, title))],
-    ["pasted text", pastedFrom(corpus, titles.length)],
-  ];
-  const fastest = kinds.map(([, queries]) => queries.map(() => Number.POSITIVE_INFINITY));
-  for (let round = 0; round < repeats; round++) {
-    kinds.forEach(([, queries], kind) => {
-      const own = fastest[kind] as number[];
-      queries.forEach((query, i) => {
-        const start = performance.now();
-        page(query);
-        own[i] = Math.min(own[i] as number, performance.now() - start);
-      });
-    });
-  }
-  return kinds.map(([kind], i) => {
-    const own = fastest[i] as number[];
-    return { kind, queries: own.length, p50: median(own), p95: quantile(own, 0.95) };
-  });
-}
-
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
 export async function run(options: Options, { out }: BenchContext) {
@@ -144,10 +88,7 @@ export async function run(options: Options, { out }: BenchContext) {
     }
   }
   printFound(out, rows, `${documents.length} documents, seed ${seed}`);
-  const titles = items.filter(({ kind }) => kind === "title").map(({ text }) => text);
-  const costs = costsOf(options, documents, titles);
-  printCosts(out, costs, options.documents);
-  return { documents: documents.length, rows, costs };
+  return { documents: documents.length, rows };
 }
 
 function printFound(out: Output, rows: readonly Found[], head: string): void {
@@ -163,17 +104,6 @@ function printFound(out: Output, rows: readonly Found[], head: string): void {
         "not found": percent(1 - row.atAll),
       };
     }),
-  );
-}
-
-function printCosts(out: Output, costs: readonly Cost[], documents: number): void {
-  out.line(`${documents} documents`);
-  const [titles] = costs;
-  out.frames(
-    costs.map(({ kind, queries, p50, p95 }) => ({
-      ...{ kind, queries, "p50 ms": p50.toFixed(2), "p95 ms": p95.toFixed(2) },
-      "over titles": `${(p50 / (titles?.p50 ?? 0)).toFixed(2)}x`,
-    })),
   );
 }
 

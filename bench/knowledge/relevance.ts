@@ -1,22 +1,27 @@
 /**
- * Relevance of lookup compared with MiniSearch, SQLite FTS5 and BM25: the mean reciprocal rank of
- * known items, and the nDCG@10 of queries that people judged.
+ * Relevance of lookups and of retrievals by text, by vector and by both, compared with MiniSearch, SQLite FTS5 and
+ * BM25: the mean reciprocal rank of known items, and the nDCG@10 of queries that people judged.
  *
  *   bun bench/knowledge/relevance.ts [--folder FOLDER] [--seed 1] [--queries 150]
- *                                    [--judged FOLDER,FOLDER...]
+ *                                    [--judged FOLDER,FOLDER...] [--dimension 384]
  *
- * `--folder` holds Markdown files, `--queries` is the number of queries per kind. A folder of
- * `--judged` holds `documents.ndjson` and `queries.ndjson`; see README.md.
+ * `--folder` holds Markdown files, whose vectors are made by feature hashing, `--queries` is the number of queries
+ * per kind. A folder of `--judged` holds `documents.ndjson` and `queries.ndjson`, and for retrievals by vector
+ * `documents.f16` and `queries.f16` with the vectors of both; see README.md.
  */
 
-import { basename } from "node:path";
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
+import { buildSegment, type KnowledgeDocument } from "../../src/text/index.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import type { Output } from "../harness/table.ts";
+import { type Matrix, padded, readVectors, rowOf } from "../harness/vector-files.ts";
 import { readCorpus } from "../relevance/corpus.ts";
 import { meanNdcg, readJudged } from "../relevance/judged.ts";
-import { type Measurement, measure } from "../relevance/measure.ts";
+import { measure, RANKS, type SearchSystem } from "../relevance/measure.ts";
 import { KINDS, knownItemQueries } from "../relevance/queries.ts";
+import { MODES, Retriever, type VectorOf } from "../relevance/retriever.ts";
 import { tessera } from "../relevance/tessera.ts";
 import { baselines } from "./baseline.ts";
 
@@ -25,82 +30,121 @@ export const OPTIONS = {
   seed: 1,
   queries: 150,
   judged: "",
+  dimension: 384,
 };
 type Options = typeof OPTIONS;
 
-/** Measurements by the name of the system; Tessera is the first. */
-interface KnownItems {
-  readonly documents: number;
-  readonly queries: number;
-  readonly systems: ReadonlyArray<readonly [name: string, measured: Measurement]>;
+/** Results of a query that count where people judged. */
+const JUDGED_RANKS = 10;
+
+/** The vectors of documents, and of any query. */
+interface Vectors {
+  readonly documents: readonly Float32Array[];
+  readonly of: VectorOf;
 }
 
-interface Judged {
-  readonly collection: string;
-  readonly documents: number;
-  readonly queries: number;
-  readonly systems: ReadonlyArray<readonly [name: string, ndcg: number]>;
+/** A system by its name; Tessera's lookup is the first. */
+type System = readonly [name: string, system: SearchSystem];
+
+/** Measures every system, and prints a table of what `read` makes of each. */
+function compare<T>(
+  out: Output,
+  {
+    documents,
+    vectors,
+    limit,
+  }: { documents: KnowledgeDocument[]; vectors?: Vectors; limit: number },
+  measureOne: (system: SearchSystem) => T,
+  score: (measured: T) => number,
+  columns: (measured: T) => object,
+): Array<readonly [name: string, measured: T]> {
+  const retriever = vectors && new Retriever(documents, vectors.documents);
+  const modes = MODES.map((mode): System => {
+    const paths = (text: string) =>
+      retriever?.paths(mode, text, vectors?.of(text) as Float32Array<ArrayBuffer>, limit) ?? [];
+    return [`retrieval, ${mode}`, paths];
+  });
+  const systems: System[] = [
+    ["Tessera", tessera(documents)],
+    ...(retriever === undefined ? [] : modes),
+    ...baselines(documents),
+  ];
+  const all = systems.map(([name, system]) => [name, measureOne(system)] as const);
+  retriever?.close();
+  const own = score((all[0] as (typeof all)[number])[1]);
+  out.frames(
+    all.map(([system, measured]) => ({
+      ...{ system, ...columns(measured) },
+      "Tessera is": `${(own / score(measured)).toFixed(2)}x`,
+    })),
+  );
+  return all;
 }
 
-const systemsOf = (documents: readonly KnowledgeDocument[]) => [
-  ["Tessera", tessera(documents)] as const,
-  ...baselines(documents),
-];
-
-function measureKnownItems({ folder, seed, queries: perKind }: Options): KnownItems {
+function measureKnownItems(out: Output, { folder, seed, queries: perKind }: Options) {
   const documents = readCorpus(folder);
   const queries = knownItemQueries(documents, seed, perKind);
-  const systems = systemsOf(documents).map(
-    ([name, system]) => [name, measure(system, queries)] as const,
+  out.line(
+    `${documents.length} documents, ${queries.length} queries, seed ${seed}: mean reciprocal rank`,
   );
-  return { documents: documents.length, queries: queries.length, systems };
+  const bytes = buildSegment(documents).byteLength / documents.length;
+  out.line(`${(bytes / 1_024).toFixed(1)} KiB of memory per document`);
+  const vectors = {
+    documents: documents.map(({ title, content }) => embedPassage([title], content)),
+    of: (text: string) => embed(text) as Float32Array<ArrayBuffer>,
+  };
+  return compare(
+    out,
+    { documents, vectors, limit: RANKS },
+    (system) => measure(system, queries),
+    ({ all }) => all,
+    ({ byKind, all, p50Micros, p99Micros }) => ({
+      ...Object.fromEntries(KINDS.map((kind) => [kind, byKind[kind].toFixed(3)])),
+      ...{ all: all.toFixed(3), "p50 us": p50Micros.toFixed(0), "p99 us": p99Micros.toFixed(0) },
+    }),
+  );
 }
 
-function printKnownItems(out: Output, seed: number, { documents, queries, systems }: KnownItems) {
-  out.line(`${documents} documents, ${queries} queries, seed ${seed}`);
-  const own = systems[0]?.[1].all ?? 0;
-  out.frames(
-    systems.map(([name, measured]) => ({
-      system: name,
-      ...Object.fromEntries(KINDS.map((kind) => [kind, measured.byKind[kind].toFixed(3)])),
-      all: measured.all.toFixed(3),
-      "Tessera is": `${(own / measured.all).toFixed(2)}x`,
-      "p50 us": measured.p50Micros.toFixed(0),
-      "p99 us": measured.p99Micros.toFixed(0),
-    })),
-  );
+/** The rows of a matrix. One of zeros, which has no direction, gets one that no other vector has. */
+const rowsOf = (matrix: Matrix) =>
+  Array.from({ length: matrix.rows }, (_, i) => {
+    const row = rowOf(matrix, i);
+    if (row.every((element) => element === 0)) row[matrix.dimension - 1] = 1;
+    return row;
+  });
+
+function judgedVectors(folder: string, dimension: number, texts: readonly string[]): Vectors {
+  const read = (name: string) => rowsOf(padded(readVectors(join(folder, name), dimension)));
+  const queries = read("queries.f16");
+  const known = new Map(texts.map((text, i) => [text, queries[i]]));
+  return {
+    documents: read("documents.f16"),
+    of: (text) => known.get(text) as Float32Array<ArrayBuffer>,
+  };
 }
 
-function measureJudged(folder: string): Judged {
+function measureJudged(out: Output, folder: string, dimension: number) {
   const { documents, queries } = readJudged(folder);
-  const systems = systemsOf(documents).map(
-    ([name, system]) => [name, meanNdcg(system, queries)] as const,
-  );
-  const counts = { documents: documents.length, queries: queries.length };
-  return { collection: basename(folder), ...counts, systems };
-}
-
-function printJudged(out: Output, { collection, documents, queries, systems }: Judged): void {
-  out.line(`${collection}: ${documents} documents, ${queries} queries`);
-  const own = systems[0]?.[1] ?? 0;
-  out.frames(
-    systems.map(([name, ndcg]) => ({
-      system: name,
-      "nDCG@10": ndcg.toFixed(3),
-      "Tessera is": `${(own / ndcg).toFixed(2)}x`,
-    })),
+  out.line(`${basename(folder)}: ${documents.length} documents, ${queries.length} queries`);
+  const texts = queries.map(({ text }) => text);
+  const hasVectors = existsSync(join(folder, "documents.f16"));
+  return compare(
+    out,
+    {
+      documents,
+      ...(hasVectors ? { vectors: judgedVectors(folder, dimension, texts) } : {}),
+      limit: JUDGED_RANKS,
+    },
+    (system) => meanNdcg(system, queries),
+    (ndcg) => ndcg,
+    (ndcg) => ({ "nDCG@10": ndcg.toFixed(3) }),
   );
 }
 
 export async function run(options: Options, { out }: BenchContext) {
-  const knownItems = measureKnownItems(options);
-  printKnownItems(out, options.seed, knownItems);
+  const knownItems = measureKnownItems(out, options);
   const folders = options.judged.split(",").filter((folder) => folder !== "");
-  const judged = folders.map((folder) => {
-    const measured = measureJudged(folder);
-    printJudged(out, measured);
-    return measured;
-  });
+  const judged = folders.map((folder) => measureJudged(out, folder, options.dimension));
   return { knownItems, judged };
 }
 

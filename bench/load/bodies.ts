@@ -8,12 +8,12 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { count, url } from "../../src/cli/options.ts";
 import type { BenchContext } from "../harness/context.ts";
-import { padded } from "../harness/vector-files.ts";
+import { jsonBody } from "../harness/requests.ts";
+import { padded, rowOf } from "../harness/vector-files.ts";
 import { findQueries, readData } from "./inputs.ts";
+import { addTarget } from "./options.ts";
 import { runCommandLine } from "./program.ts";
-import { jsonBody, rowOf } from "./queries.ts";
 import { openService, type ServiceChoice } from "./service.ts";
 
 interface BodiesOptions extends ServiceChoice {
@@ -39,25 +39,11 @@ The same without ./tessera: bun bench/load/bodies.ts --help
 `;
 
 export function bodiesCommand(): Command {
-  return new Command("bodies")
+  const command = new Command("bodies")
     .usage("[options]")
     .description("Write search bodies as files, for wrk, oha and k6.")
-    .option("--out <folder>", "where to write them", "bodies")
-    .option("--url <url>", "address of the service; default: BASE_URL, else HOST and PORT", url)
-    .option("--project <slug>", "the project to search", "bench")
-    .option("--environment <name>", "the environment to search", "production")
-    .option("--release <name>", "search this release instead")
-    .option("--key <key>", "API key; default: TESSERA_API_KEY")
-    .option("--queries <file>", "search for these vectors; default: the project's own chunks")
-    .option("--generate <kind>", "generate them: clusters, uniform, duplicates, text or sparse")
-    .option(
-      "--dimension <n>",
-      "elements per vector, for --generate, .f32, .f16 and own chunks",
-      count,
-    )
-    .option("--column <name>", "column of a Parquet file; default: emb, embedding or vector")
-    .option("--query-count <n>", "number of bodies that are drawn or generated", count, 500)
-    .option("--limit <n>", "results per search", count, 10)
+    .option("--out <folder>", "where to write them", "bodies");
+  return addTarget(command)
     .addOption(
       new Option("--body <form>", "how bodies have the vector")
         .choices(["array", "base64"])

@@ -1,8 +1,7 @@
 import { CommandError } from "../../src/cli/command-error.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
-import { type Matrix, padded } from "../harness/vector-files.ts";
+import { type Matrix, padded, rowOf } from "../harness/vector-files.ts";
 import { type Progress, progress } from "./progress.ts";
-import { rowOf } from "./queries.ts";
 import type { Service } from "./service.ts";
 
 const CHUNKS_PER_FILE = 10;

@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import { CommandError } from "../../src/cli/command-error.ts";
-import { loadVectors, type Matrix, padded, readNeighbours } from "../harness/vector-files.ts";
+import {
+  loadVectors,
+  type Matrix,
+  padded,
+  readNeighbours,
+  rowOf,
+} from "../harness/vector-files.ts";
 import { generate, importRows, untilComplete } from "./data.ts";
 import type { LoadOptions } from "./options.ts";
-import { drawQueries, rowOf, sample } from "./queries.ts";
+import { drawQueries, sample } from "./queries.ts";
 import type { Service } from "./service.ts";
 import { scoresByBruteForce, scoresByExactMode, type Truth } from "./truth.ts";
 

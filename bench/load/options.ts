@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { count, duration, url } from "../../src/cli/options.ts";
 import { DIMENSIONS } from "../../src/shared/limits.ts";
-import { FORMS, type Form } from "./queries.ts";
+import { FORMS, type Form } from "../harness/requests.ts";
 import type { ServiceChoice } from "./service.ts";
 
 export interface LoadOptions extends ServiceChoice {
@@ -69,28 +69,35 @@ Examples:
 The same without ./tessera: bun bench/load/run.ts --help
 `;
 
-/** The command line of the load tester, without its action. */
-export function loadCommand(): Command {
-  const command = new Command("load")
-    .usage("[options]")
-    .description("Load a running service with vector searches, from a process of its own.")
+/** The options that choose a running service, and vectors to search for there. */
+export function addTarget(command: Command): Command {
+  return command
     .option("--url <url>", "address of the service; default: BASE_URL, else HOST and PORT", url)
     .option("--project <slug>", "the project to search", "bench")
     .option("--environment <name>", "the environment to search", "production")
     .option("--release <name>", "search this release instead")
     .option("--key <key>", "API key; default: TESSERA_API_KEY")
-    .option("--start", "start a service with an empty database for this run, and stop it after")
-    .option("--data <file>", "import these vectors first")
     .option("--generate <kind>", "generate data: clusters, uniform, duplicates, text or sparse")
-    .option("--vectors <n>", "number of generated vectors", count, 20_000)
     .option(
       "--dimension <n>",
       "elements per vector, for --generate, .f32, .f16 and own chunks",
       count,
     )
     .option("--column <name>", "column of a Parquet file; default: emb, embedding or vector")
-    .option("--queries <file>", "search for these vectors")
+    .option("--queries <file>", "search for these vectors; default: the project's own chunks")
     .option("--query-count <n>", "number of queries that are drawn or generated", count, 500)
+    .option("--limit <n>", "results per search", count, 10);
+}
+
+/** The command line of the load tester, without its action. */
+export function loadCommand(): Command {
+  const command = new Command("load")
+    .usage("[options]")
+    .description("Load a running service with vector searches, from a process of its own.")
+    .option("--start", "start a service with an empty database for this run, and stop it after");
+  addTarget(command)
+    .option("--data <file>", "import these vectors first")
+    .option("--vectors <n>", "number of generated vectors", count, 20_000)
     .option("--truth <file>", "true nearest rows of --data per query, as .ivecs")
     .option("--recall-queries <n>", "number of queries that recall is measured on", count, 200)
     .option("--no-recall", "do not measure recall");
@@ -107,7 +114,6 @@ function addLoadOptions(command: Command): Command {
     )
     .option("--rate <r>", "open loop with this many requests per second", positive)
     .option("--sweep <rates>", "open loops at these rates, or auto: shares of the capacity", sweep)
-    .option("--limit <n>", "results per search", count, 10)
     .option("--limits <list>", "in addition, a closed loop at each of these limits", counts)
     .addOption(duration("--duration <duration>", "length of each measurement", "20s"))
     .addOption(duration("--warmup <duration>", "what comes before it and is not counted", "3s"))

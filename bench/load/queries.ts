@@ -2,12 +2,9 @@ import pLimit from "p-limit";
 import { CommandError } from "../../src/cli/command-error.ts";
 import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
 import { randomNumbers } from "../../support/random.ts";
-import type { Matrix } from "../harness/vector-files.ts";
+import { type Form, searchRequest } from "../harness/requests.ts";
+import { type Matrix, rowOf } from "../harness/vector-files.ts";
 import type { Service } from "./service.ts";
-
-/** How a search body has its vector. */
-export const FORMS = ["array", "base64", "octets"] as const;
-export type Form = (typeof FORMS)[number];
 
 /** Chunks that are listed to draw queries from; a project may have millions. */
 const LISTED_MAX = 5_000;
@@ -77,33 +74,6 @@ export async function drawQueries(
   return { rows: rows.length, dimension: wanted, values };
 }
 
-export const rowOf = ({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> =>
-  values.slice(row * dimension, (row + 1) * dimension);
-
-/** The body of a search as JSON. The threshold is 0, so that low scores are found, too. */
-export function jsonBody(vector: Float32Array, limit: number, form: "array" | "base64"): string {
-  const value =
-    form === "array" ? Array.from(vector) : Buffer.from(vector.buffer).toString("base64");
-  return JSON.stringify({ vector: value, dimension: vector.length, limit, threshold: 0 });
-}
-
-/** The path, type and body of a search in a form. */
-export function searchRequest(
-  service: Service,
-  vector: Float32Array,
-  limit: number,
-  form: Form,
-): { readonly path: string; readonly type: string; readonly body: Uint8Array } {
-  if (limit > SEARCH_LIMIT_MAX) throw new CommandError(`--limit is at most ${SEARCH_LIMIT_MAX}`);
-  if (form === "octets") {
-    const query = `?dimension=${vector.length}&limit=${limit}&threshold=0`;
-    const path = `${service.searchPath}${query}`;
-    return { path, type: "application/octet-stream", body: Buffer.from(vector.buffer) };
-  }
-  const body = Buffer.from(jsonBody(vector, limit, form));
-  return { path: service.searchPath, type: "application/json", body };
-}
-
 /** The whole bytes of each search, ready to be sent. */
 export function rawRequests(
   service: Service,
@@ -111,11 +81,9 @@ export function rawRequests(
   limit: number,
   form: Form,
 ): Uint8Array[] {
-  return Array.from({ length: queries.rows }, (_, i) => {
-    const { path, type, body } = searchRequest(service, rowOf(queries, i), limit, form);
-    const head =
-      `POST ${path} HTTP/1.1\r\nHost: ${service.url.host}\r\nX-API-Key: ${service.options.key}\r\n` +
-      `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
-    return Buffer.concat([Buffer.from(head), body]);
-  });
+  if (limit > SEARCH_LIMIT_MAX) throw new CommandError(`--limit is at most ${SEARCH_LIMIT_MAX}`);
+  const { searchPath, options } = service;
+  return Array.from({ length: queries.rows }, (_, i) =>
+    searchRequest(service, searchPath, options.key, rowOf(queries, i), { form, limit }),
+  );
 }

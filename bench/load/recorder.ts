@@ -1,4 +1,5 @@
 import { build, type Histogram } from "hdr-histogram-js";
+import type { Ending } from "../harness/load/loops.ts";
 
 /** Microseconds. The highest is a request that was stuck for an hour. */
 const LOWEST = 1;
@@ -22,9 +23,6 @@ export interface Percentiles {
   readonly max: number;
   readonly mean: number;
 }
-
-/** How a request ended: its HTTP status, or a word for one without an answer. */
-export type Ending = number | "timeout" | "closed";
 
 /** Points of the distribution: the share of requests, 0 to 1, and the milliseconds it did not exceed. */
 export type Curve = ReadonlyArray<readonly [share: number, milliseconds: number]>;

@@ -1,9 +1,11 @@
+import type { Arrival } from "../harness/load/loops.ts";
+import { inTurn, sendAll } from "../harness/load/streams.ts";
+import type { Form } from "../harness/requests.ts";
+import { metricOf } from "../harness/server.ts";
 import type { Matrix } from "../harness/vector-files.ts";
-import { type Arrival, runLoad } from "./loops.ts";
 import { progress } from "./progress.ts";
-import { type Form, rawRequests } from "./queries.ts";
-import type { Recorded } from "./recorder.ts";
-import { ServerFigures } from "./server-figures.ts";
+import { rawRequests } from "./queries.ts";
+import { type Recorded, Recorder } from "./recorder.ts";
 import type { Service } from "./service.ts";
 
 /** One measurement: a way of arrival, at one limit, for some time. */
@@ -33,8 +35,12 @@ export function describeArrival(arrival: Arrival): string {
     : `open, ${arrival.rate}/s`;
 }
 
-const coresOf = ({ user, system }: NodeJS.CpuUsage, seconds: number) =>
-  (user + system) / 1e6 / seconds;
+/** CPU seconds of the service's process so far, from its own metrics; null where they cannot be read. */
+async function serverCpu(service: Service): Promise<number | null> {
+  return metricOf(await service.metrics(), "tessera_process_cpu_seconds_total");
+}
+
+const TICK_MS = 100;
 
 export async function measure(
   options: RunOptions,
@@ -45,29 +51,37 @@ export async function measure(
   const name = `${describeArrival(arrival)}, limit ${limit}`;
   const format = `${name} {bar} {value} of {total} s | {answered} answers`;
   const bar = progress(format, warmUpSeconds + seconds, { answered: 0 });
-  const figures = new ServerFigures(service);
-  let cpu = process.cpuUsage();
-  const recorded = await runLoad({
-    url: service.url,
-    requests: rawRequests(service, queries, limit, form),
-    arrival,
-    seconds,
-    warmUpSeconds,
-    timeoutMs,
-    onTick: (elapsed, answered) => bar.update(Math.floor(elapsed), { answered }),
-    onEdge: async (edge) => {
-      cpu = edge === "begin" ? process.cpuUsage() : process.cpuUsage(cpu);
-      await figures.note(edge);
-    },
-  });
+  const requests = rawRequests(service, queries, limit, form);
+  const start = performance.now();
+  const from = start + warmUpSeconds * 1_000;
+  const recorder = new Recorder(from, from + seconds * 1_000);
+  const timer = setInterval(() => {
+    const elapsed = Math.floor((performance.now() - start) / 1_000);
+    bar.update(elapsed, { answered: recorder.answered });
+  }, TICK_MS);
+  const usageAfter = async (wait: number) => {
+    await Bun.sleep(wait * 1_000);
+    return { own: process.cpuUsage(), server: await serverCpu(service) };
+  };
+  const plan = { arrival, seconds: warmUpSeconds + seconds, timeoutMs };
+  const [before, after] = await Promise.all([
+    usageAfter(warmUpSeconds),
+    usageAfter(warmUpSeconds + seconds),
+    sendAll(service.url, plan, inTurn(requests), recorder.add.bind(recorder)),
+  ]);
+  clearInterval(timer);
   bar.stop();
+  const recorded = recorder.result();
+  const spent =
+    before.server === null || after.server === null || recorded.came === 0
+      ? null
+      : ((after.server - before.server) * 1_000) / recorded.came;
+  const own = (usage: NodeJS.CpuUsage) => (usage.user + usage.system) / 1e6;
   return {
     ...recorded,
-    arrival,
-    limit,
-    seconds,
-    serverCpuMs: figures.cpuMillisecondsPer(recorded.came),
-    generatorCores: coresOf(cpu, seconds),
+    ...{ arrival, limit, seconds },
+    serverCpuMs: spent,
+    generatorCores: (own(after.own) - own(before.own)) / seconds,
   };
 }
 

@@ -1,8 +1,7 @@
-import { exactSearch, MetricKind } from "usearch";
+import { jsonBody } from "../harness/requests.ts";
 import { mean } from "../harness/statistics.ts";
-import type { Matrix } from "../harness/vector-files.ts";
+import { type Matrix, nearestRows, rowOf } from "../harness/vector-files.ts";
 import { rowOfHit } from "./data.ts";
-import { jsonBody, rowOf } from "./queries.ts";
 import type { Service } from "./service.ts";
 
 /** Scores of the service and of brute force differ by less than this, by rounding. */
@@ -29,7 +28,12 @@ export interface Recall {
   readonly plans: Readonly<Record<string, number>>;
 }
 
-async function search(service: Service, vector: Float32Array, limit: number, query = "") {
+async function search(
+  service: Service,
+  vector: Float32Array<ArrayBuffer>,
+  limit: number,
+  query = "",
+) {
   const response = await service.search(jsonBody(vector, limit, "base64"), query);
   const { data } = (await response.json()) as { data: Hit[] };
   return { hits: data, plan: response.headers.get("x-search-plan") ?? "unknown" };
@@ -42,11 +46,8 @@ export function scoresByBruteForce(
   count: number,
   limit: number,
 ): Truth[] {
-  const wanted = Math.min(limit, data.rows);
   return Array.from({ length: count }, (_, i) => {
-    const query = rowOf(queries, i);
-    const found = exactSearch(data.values, query, data.dimension, wanted, MetricKind.Cos, 0);
-    const scores = Array.from(found.distances as Float32Array, (distance) => 1 - distance);
+    const { scores } = nearestRows(data, rowOf(queries, i), limit);
     return { kind: "scores", scores: scores.filter((score) => score >= 0) };
   });
 }

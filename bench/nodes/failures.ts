@@ -15,14 +15,17 @@
 import type { Sql } from "../../src/db/client.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { freePort } from "../../support/processes/ports.ts";
+import { randomNumbers } from "../../support/random.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { Load } from "../harness/load/load.ts";
+import { type Request, Sent } from "../harness/load/sent.ts";
+import { open } from "../harness/load/streams.ts";
 import type { BenchServer } from "../harness/server.ts";
 import { quantile } from "../harness/statistics.ts";
 import { mebibytes, type Output } from "../harness/table.ts";
 import { startNginx } from "./nginx.ts";
-import { type Seen, SteadyLoad, searchOnce } from "./steady-load.ts";
 import { untilComplete, untilSaved } from "./until.ts";
-import { type BenchProject, writeProjects, zipfSizes } from "./world.ts";
+import { type BenchProject, searchOf, searchOnce, writeProjects, zipfSizes } from "./world.ts";
 
 export const OPTIONS = {
   projects: 300,
@@ -39,8 +42,8 @@ type Options = typeof OPTIONS;
 const BALANCER_PAUSE_MS = 2_000;
 /** PostgreSQL publishes its statistics at most this late. */
 const STATISTICS_MS = 2_500;
-/** Searches that were sent at the end of a part may still be under way. */
-const LAST_ANSWERS_MS = 500;
+/** Searches that are drawn by the sizes of projects, and then sent in turn. */
+const DRAWN = 5_000;
 
 interface World {
   readonly databaseUrl: string;
@@ -74,22 +77,15 @@ class Node {
   }
 }
 
-const vectorOf = ({ queries }: BenchProject) => queries[0] as Float32Array<ArrayBuffer>;
-
 /** Searches each project once, one after the other; the milliseconds of each search. */
-async function searchEach(url: string, { apiKey, projects }: World): Promise<number[]> {
+async function searchEach(url: URL, { apiKey, projects }: World): Promise<number[]> {
   const times: number[] = [];
-  for (const project of projects) {
-    const startedAt = performance.now();
-    const status = await searchOnce(url, apiKey, project, vectorOf(project));
-    if (status !== 200) throw new Error(`a search got ${status}`);
-    times.push(performance.now() - startedAt);
-  }
+  for (const project of projects) times.push(await searchOnce(url, apiKey, project));
   return times;
 }
 
 /** The first searches of all projects. */
-interface Load {
+interface FirstSearches {
   readonly place: string;
   readonly times: readonly number[];
   /** Rows of chunks that PostgreSQL has read meanwhile. */
@@ -105,7 +101,11 @@ async function chunksRead(sql: Sql): Promise<number> {
 }
 
 /** The first search of each project on a node that has none in memory, by where it finds the project. */
-async function measureLoads(context: BenchContext, sql: Sql, world: World): Promise<Load[]> {
+async function measureLoads(
+  context: BenchContext,
+  sql: Sql,
+  world: World,
+): Promise<FirstSearches[]> {
   const own = temporaryFolder("bench-node");
   const start = (folder: string, env: Readonly<Record<string, string>> = {}) =>
     context.startServer({
@@ -117,14 +117,14 @@ async function measureLoads(context: BenchContext, sql: Sql, world: World): Prom
     ...["project found in", "first search p50, ms", "p99, ms", "max, ms", "CPU per project, ms"],
     "chunks read in PostgreSQL",
   );
-  const loads: Load[] = [];
+  const loads: FirstSearches[] = [];
   for (const [place, folder] of [
     ["PostgreSQL", temporaryFolder("bench-node")],
     ["its snapshot", own],
   ] as const) {
     const node = await start(folder, { INDEX_PRELOAD: "none" });
     const [before, readBefore] = [node.cpuSeconds(), await chunksRead(sql)];
-    const times = await searchEach(String(node.url).replace(/\/$/, ""), world);
+    const times = await searchEach(node.url, world);
     const cpu = ((node.cpuSeconds() - before) * 1_000) / times.length;
     const chunks = (await chunksRead(sql)) - readBefore;
     await node.stop();
@@ -147,9 +147,46 @@ async function printMemory(out: Output, nodes: readonly Node[]): Promise<void> {
   }
 }
 
-function printSeen(out: Output, name: string, seen: Seen): void {
+/** Requests that stand for the searches of a while: a project is searched as often as its share of all chunks says. */
+function searchesOf(url: URL, { apiKey, projects }: World): Uint8Array[] {
+  const random = randomNumbers(1);
+  const total = projects.reduce((sum, { chunks }) => sum + chunks, 0);
+  const ends: number[] = [];
+  for (const { chunks } of projects) ends.push((ends.at(-1) ?? 0) + chunks / total);
+  return Array.from({ length: DRAWN }, (_, number) => {
+    const at = random();
+    const chosen = projects.at(ends.findIndex((end) => at < end)) as BenchProject;
+    return searchOf({ url }, apiKey, chosen, number);
+  });
+}
+
+/** What the searches of some seconds saw. */
+interface Seen {
+  readonly searches: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** The p99 of the worst second. */
+  readonly worst: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
+/** Of the searches that were due between two times, in seconds. */
+function seenOf(sent: Sent, from: number, to: number): Seen {
+  const part = sent.filter(({ due }) => due >= from * 1_000 && due < to * 1_000);
+  const seconds = Map.groupBy(part.requests, ({ due }) => Math.floor(due / 1_000));
+  const p99s = [...seconds.values()].map((own) => new Sent(own).quantile(0.99) || 0);
+  return {
+    searches: part.requests.length,
+    ...{ p50: part.quantile(0.5), p99: part.quantile(0.99), worst: Math.max(...p99s) },
+    ...{ refused: part.refused, failed: part.failed },
+  };
+}
+
+function printSeen(out: Output, name: string, seen: Seen): Seen {
   const times = [seen.p50, seen.p99, seen.worst].map((time) => time.toFixed(1));
   out.row(name, seen.searches, ...times, seen.refused, seen.failed);
+  return seen;
 }
 
 async function heaviest(nodes: readonly Node[]): Promise<Node> {
@@ -159,55 +196,54 @@ async function heaviest(nodes: readonly Node[]): Promise<Node> {
   return nodes[held.indexOf(Math.max(...held))] as Node;
 }
 
+/** Sends searches at a steady rate for so many seconds. */
+type Search = (seconds: number) => Promise<Sent>;
+
 /** Kills the node that holds most under load; what searches saw before, after, and once it is back. */
 async function measureDeath(
   { out }: BenchContext,
   nodes: readonly Node[],
-  load: SteadyLoad,
+  search: Search,
   { seconds, part }: Options,
 ): Promise<Seen[]> {
-  while (load.now < part) await Bun.sleep(20);
-  await Bun.sleep(LAST_ANSWERS_MS);
-  const seen = [load.between(0, part)];
-  printSeen(out, "before", seen[0] as Seen);
+  const seen = [printSeen(out, "before", seenOf(await search(part), 0, part))];
   const killed = await heaviest(nodes);
-  const diedAt = load.now + 1;
-  while (load.now < diedAt) await Bun.sleep(1);
-  await killed.server.kill();
-  for (let from = diedAt; from < diedAt + seconds; from += part) {
-    while (load.now < from + part) await Bun.sleep(20);
-    await Bun.sleep(LAST_ANSWERS_MS);
-    const later = load.between(from, from + part);
-    seen.push(later);
-    printSeen(out, `${from - diedAt} to ${from - diedAt + part} s after a death`, later);
+  const [sent] = await Promise.all([search(seconds), killed.server.kill()]);
+  for (let from = 0; from < seconds; from += part) {
+    const name = `${from} to ${from + part} s after a death`;
+    seen.push(printSeen(out, name, seenOf(sent, from, from + part)));
   }
-  const from = load.now + 1;
-  await killed.start();
-  while (load.now < from + part) await Bun.sleep(20);
-  await Bun.sleep(LAST_ANSWERS_MS);
-  const back = load.between(from, from + part);
-  printSeen(out, "it starts again", back);
-  return [...seen, back];
+  const [back] = await Promise.all([search(part), killed.start()]);
+  return [...seen, printSeen(out, "it starts again", seenOf(back, 0, part))];
 }
 
 /** Stops and starts each node in turn under load; what searches saw meanwhile. */
 async function measureUpgrade(
   out: Output,
   nodes: readonly Node[],
-  load: SteadyLoad,
+  search: Search,
+  { part }: Options,
 ): Promise<Seen> {
-  const from = load.now + 1;
-  for (const node of nodes) {
-    await node.server.stop();
-    await node.start();
-    await untilComplete(node.server);
-    await Bun.sleep(BALANCER_PAUSE_MS);
+  const replace = async () => {
+    for (const node of nodes) {
+      await node.server.stop();
+      await node.start();
+      await untilComplete(node.server);
+      await Bun.sleep(BALANCER_PAUSE_MS);
+    }
+  };
+  let isOver = false;
+  const replacing = replace().finally(() => {
+    isOver = true;
+  });
+  const all: Request[] = [];
+  for (let begun = 0; !isOver; begun += part * 1_000) {
+    const { requests } = await search(part);
+    all.push(...requests.map((request) => ({ ...request, due: request.due + begun })));
   }
-  const to = load.now;
-  await Bun.sleep(1_000);
-  const seen = load.between(from, to);
-  printSeen(out, "all nodes are replaced in turn", seen);
-  return seen;
+  await replacing;
+  const seen = seenOf(new Sent(all), 0, Number.POSITIVE_INFINITY);
+  return printSeen(out, "all nodes are replaced in turn", seen);
 }
 
 export async function run(options: Options, context: BenchContext) {
@@ -221,11 +257,16 @@ export async function run(options: Options, context: BenchContext) {
   for (let i = 0; i < options.nodes; i++) nodes.push(await Node.start(context, world));
   const table = world.projects.map(({ slug, id }) => `${slug} ${id};\n`).join("");
   const urls = nodes.map(({ server }) => String(server.url));
-  const url = await startNginx(urls, table);
+  const url = new URL(await startNginx(urls, table));
   await searchEach(url, world);
   for (const { server } of nodes) await untilComplete(server);
   await printMemory(out, nodes);
-  const load = new SteadyLoad(url, world.apiKey, world.projects, options.rate);
+  const load = new Load();
+  const searches = open(searchesOf(url, world), options.rate);
+  const search: Search = async (seconds) => {
+    const [sent] = await load.send(url, [{ ...searches, seconds }]);
+    return sent as Sent;
+  };
   out.head(
     "searches",
     "sent",
@@ -235,9 +276,8 @@ export async function run(options: Options, context: BenchContext) {
     "refused",
     "failed",
   );
-  const death = await measureDeath(context, nodes, load, options);
-  const upgrade = await measureUpgrade(out, nodes, load);
-  await load.end();
+  const death = await measureDeath(context, nodes, search, options);
+  const upgrade = await measureUpgrade(out, nodes, search, options);
   for (const { server } of nodes) await server.stop();
   return { loads, death, upgrade };
 }

@@ -12,23 +12,17 @@ import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { searchOnce } from "./steady-load.ts";
+import { isSuccess, record, Sent } from "../harness/load/sent.ts";
+import { keyedRequest, rawRequest } from "../harness/requests.ts";
 import { untilComplete } from "./until.ts";
-import { writeProjects } from "./world.ts";
+import { searchOf, searchOnce, writeProjects } from "./world.ts";
 
 export const OPTIONS = { chunks: 2_000, away: 3, after: 6 };
 type Options = typeof OPTIONS;
 
 const DIMENSION = 768;
 const PAUSE_MS = 20;
-
-/** A request, when it was sent and answered, and whether with a success. */
-interface Asked {
-  readonly kind: string;
-  readonly sentAt: number;
-  readonly answeredAt: number;
-  readonly status: number;
-}
+const MARKDOWN = "text/markdown";
 
 /** What the requests of a kind saw of a fault. */
 interface Outage {
@@ -46,41 +40,19 @@ interface Outage {
   readonly slowest: number;
 }
 
-type Kinds = Readonly<Record<string, () => Promise<number>>>;
+/** Makes the next request of each kind. */
+type Kinds = Readonly<Record<string, () => Uint8Array>>;
 
-/** Asks each kind all the time until `isOver`. */
-async function askAll(kinds: Kinds, isOver: () => boolean): Promise<Asked[]> {
-  const asked: Asked[] = [];
-  const loop = async ([kind, ask]: [string, () => Promise<number>]) => {
-    while (!isOver()) {
-      const sentAt = performance.now();
-      const status = await ask().catch(() => 0);
-      asked.push({ kind, sentAt, answeredAt: performance.now(), status });
-      await Bun.sleep(PAUSE_MS);
-    }
-  };
-  await Promise.all(Object.entries(kinds).map(loop));
-  return asked;
-}
-
-const isSuccess = ({ status }: Asked) => status >= 200 && status < 300;
-
-function outageOf(
-  fault: string,
-  kind: string,
-  asked: readonly Asked[],
-  from: number,
-  to: number,
-): Outage {
-  const own = asked.filter((each) => each.kind === kind);
-  const bad = own.filter((each) => !isSuccess(each));
-  const refused = bad.filter(({ status }) => status === 503).length;
-  const last = Math.max(from, ...bad.map(({ answeredAt }) => answeredAt));
+/** @param from,to the fault, in milliseconds since the requests began */
+function outageOf(fault: string, kind: string, sent: Sent, from: number, to: number): Outage {
+  const { requests, refused, failed } = sent;
+  const bad = requests.filter((request) => !isSuccess(request));
+  const last = Math.max(from, ...bad.map(({ ended }) => ended));
   return {
-    ...{ fault, kind, asked: own.length, refused, failed: bad.length - refused },
+    ...{ fault, kind, asked: requests.length, refused, failed },
     seconds: (last - from) / 1_000,
     secondsAfter: Math.max(0, last - to) / 1_000,
-    slowest: Math.max(...own.map(({ sentAt, answeredAt }) => answeredAt - sentAt)),
+    slowest: Math.max(...requests.map(({ sent: sentAt, ended }) => ended - sentAt)),
   };
 }
 
@@ -100,37 +72,31 @@ async function startWorld(context: BenchContext, chunks: number) {
     ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, SEARCH_WORKERS: "1" },
     ...{ EMBEDDERS: JSON.stringify({ model }), TESSERA_FAILPOINTS: "indexing.rebuild" },
   });
-  const base = `${server.url.origin}/projects/${project.id}`;
+  const base = `/projects/${project.id}`;
   let n = 0;
-  const send = async (method: string, path: string, body?: string, type = "application/json") => {
-    const headers = { "x-api-key": apiKey, "content-type": type };
-    const answer = await fetch(base + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    });
-    await answer.arrayBuffer();
-    return answer.status;
-  };
-  const retrieve = (mode: string) =>
-    send("POST", "/retrieve", JSON.stringify({ query: `question ${n++}`, mode }));
+  const post = (path: string, body: object) =>
+    keyedRequest(server, "POST", base + path, apiKey, JSON.stringify(body));
+  const retrieve = (mode: string) => post("/retrieve", { query: `question ${n++}`, mode });
   const kinds: Kinds = {
-    search: () => searchOnce(server.url.origin, apiKey, project, project.queries[n++ % 8] as never),
-    lookup: () => send("POST", "/knowledge/lookup", JSON.stringify({ query: `word ${n++}` })),
+    search: () => searchOf(server, apiKey, project, n++),
+    lookup: () => post("/knowledge/lookup", { query: `word ${n++}` }),
     "retrieval by meaning": () => retrieve("semantic"),
     "hybrid retrieval": () => retrieve("hybrid"),
-    "list of files": () => send("GET", "/files?limit=1"),
-    write: () => send("PUT", `/files/w${n++ % 50}.md`, `# ${n}`, "text/markdown"),
+    "list of files": () =>
+      rawRequest(server, "GET", `${base}/files?limit=1`, { "x-api-key": apiKey }),
+    write: () =>
+      keyedRequest(server, "PUT", `${base}/files/w${n++ % 50}.md`, apiKey, `# ${n}`, MARKDOWN),
   };
-  return { postgres, redis, endpoint, project, server, kinds };
+  return { postgres, redis, endpoint, project, server, apiKey, kinds };
 }
 
 export async function run(
   { chunks, away, after }: Options,
   context: BenchContext,
 ): Promise<Outage[]> {
-  const { postgres, redis, endpoint, project, server, kinds } = await startWorld(context, chunks);
-  await kinds["search"]?.();
+  const world = await startWorld(context, chunks);
+  const { postgres, redis, endpoint, project, server, apiKey, kinds } = world;
+  await searchOnce(server.url, apiKey, project);
   await untilComplete(server);
   const pause = () => Bun.sleep(away * 1_000);
   const faults: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -165,16 +131,20 @@ export async function run(
   const outages: Outage[] = [];
   for (const [fault, begin] of Object.entries(faults)) {
     let isOver = false;
-    const asking = askAll(kinds, () => isOver);
+    const arrival = { kind: "closed", clients: 1, pauseMs: PAUSE_MS } as const;
+    const started = performance.now();
+    const asking = Object.entries(kinds).map(async ([kind, next]) => {
+      const recorded = await record(server.url, { arrival, isOver: () => isOver }, next);
+      return [kind, Sent.of(recorded)] as const;
+    });
     await Bun.sleep(PAUSE_MS * 5);
-    const from = performance.now();
+    const from = performance.now() - started;
     await begin();
-    const to = performance.now();
+    const to = performance.now() - started;
     await Bun.sleep(after * 1_000);
     isOver = true;
-    const asked = await asking;
-    for (const kind of Object.keys(kinds)) {
-      const outage = outageOf(fault, kind, asked, from, to);
+    for (const [kind, sent] of await Promise.all(asking)) {
+      const outage = outageOf(fault, kind, sent, from, to);
       const { refused, failed, seconds, secondsAfter, slowest } = outage;
       const times = [seconds.toFixed(2), secondsAfter.toFixed(2), slowest.toFixed(0)];
       context.out.row(fault, kind, outage.asked, refused, failed, ...times);

@@ -1,6 +1,10 @@
 import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addEnvironment, addProject, addUser } from "../../support/accounts.ts";
+import { RawClient } from "../../support/raw-client.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { chunksOf, publish, slices } from "../harness/content.ts";
+import { searchRequest } from "../harness/requests.ts";
+import type { Address } from "../harness/server.ts";
 
 const CHUNKS_PER_FILE = 50;
 
@@ -20,10 +24,6 @@ export interface BenchProject {
 
 const QUERIES = 8;
 
-/** The chunks of all projects. */
-export const totalOf = (projects: readonly BenchProject[]): number =>
-  projects.reduce((sum, { chunks }) => sum + chunks, 0);
-
 /** Writes projects of these sizes with text-like vectors. */
 export async function writeProjects(
   sql: Sql,
@@ -37,42 +37,35 @@ export async function writeProjects(
     const vectors = makeVectors("text", count + QUERIES, dimension, number + 1);
     const project = await addProject(sql, owner, `project-${number}`);
     const environment = await addEnvironment(sql, project);
-    await sql.begin((tx) =>
-      writeFiles(tx as never, project.id, environment.id, vectors, dimension),
-    );
-    const queries = Array.from({ length: QUERIES }, (_, i) =>
-      vectors.slice((count + i) * dimension, (count + i + 1) * dimension),
-    );
+    const files = Array.from({ length: Math.ceil(count / CHUNKS_PER_FILE) }, (_, i) => {
+      const first = i * CHUNKS_PER_FILE;
+      const own = slices(vectors, dimension, first, Math.min(count, first + CHUNKS_PER_FILE));
+      return { path: `docs/${i}.md`, content: null, chunks: chunksOf(own, `file ${i}`) };
+    });
+    await publish(sql, project.id, environment.id, files);
+    const queries = slices(vectors, dimension, count);
     written.push({ id: project.id, slug: project.slug, chunks: count, queries });
   }
   return { apiKey: key, projects: written };
 }
 
-async function writeFiles(
-  sql: Sql,
-  projectId: string,
-  environmentId: string,
-  vectors: Float32Array<ArrayBuffer>,
-  dimension: number,
-): Promise<void> {
-  const count = vectors.length / dimension - QUERIES;
-  for (let first = 0; first < count; first += CHUNKS_PER_FILE) {
-    const embeddings = Array.from({ length: Math.min(CHUNKS_PER_FILE, count - first) }, (_, i) =>
-      Buffer.from(vectors.buffer, (first + i) * dimension * 4, dimension * 4).toString("base64"),
-    );
-    const [file, version, path] = [crypto.randomUUID(), crypto.randomUUID(), `docs/${first}.md`];
-    await sql`INSERT INTO files (id, project_id, path) VALUES (${file}, ${projectId}, ${path})`;
-    await sql`
-      INSERT INTO file_versions (id, project_id, file_id, version_key, chunk_count)
-      VALUES (${version}, ${projectId}, ${file}, '1', ${embeddings.length})`;
-    await sql`
-      INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
-        start_offset, end_offset, token_count, dimension, embedding)
-      SELECT gen_random_uuid(), ${projectId}, ${file}, ${version}, ${path}, u.place - 1,
-        'Chunk ' || u.place, 0, 10, 2, ${dimension}, decode(u.embedding, 'base64')
-      FROM unnest(${embeddings}::text[]) WITH ORDINALITY AS u (embedding, place)`;
-    await sql`
-      INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-      VALUES (${projectId}, ${environmentId}, ${file}, ${version})`;
-  }
+/** A search of a project by one of its queries, as octets. */
+export function searchOf(
+  server: Pick<Address, "url">,
+  key: string,
+  { id, queries }: BenchProject,
+  number: number,
+): Uint8Array {
+  const vector = queries[number % queries.length] as Float32Array<ArrayBuffer>;
+  const path = `/projects/${id}/environments/production/search`;
+  return searchRequest(server, path, key, vector, { form: "octets" });
+}
+
+/** Searches a project and returns the milliseconds until the answer. */
+export async function searchOnce(url: URL, key: string, project: BenchProject): Promise<number> {
+  const client = new RawClient(url);
+  const { status, milliseconds } = await client.send(searchOf({ url }, key, project, 0));
+  client.close();
+  if (status !== 200) throw new Error(`a search got ${status}`);
+  return milliseconds;
 }

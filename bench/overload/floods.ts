@@ -11,19 +11,20 @@
 import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addMember, addProject, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { type BenchServer, postRequest } from "../harness/server.ts";
-import { quantile } from "../harness/statistics.ts";
+import { Load } from "../harness/load/load.ts";
+import type { Sent } from "../harness/load/sent.ts";
+import { closed, open } from "../harness/load/streams.ts";
+import { keyedRequest, rawRequest } from "../harness/requests.ts";
+import type { BenchServer } from "../harness/server.ts";
 import {
   makeWorld,
-  PROJECT_ID,
+  type Owned,
   SLUG,
   searchPath,
   untilGraphed,
   type World,
   writeWorld,
 } from "../search/world.ts";
-import { Load } from "./load.ts";
-import type { Stream, StreamResult } from "./load-process.ts";
 
 export const OPTIONS = {
   chunks: 20_000,
@@ -39,18 +40,13 @@ type Options = typeof OPTIONS;
 const PAYLOADS = 200;
 const CONVERSATION_ID = crypto.randomUUID();
 
-function getRequest(server: BenchServer, path: string, apiKey: string): Uint8Array {
-  const head = `GET ${path} HTTP/1.1\r\nHost: ${server.url.host}\r\nX-API-Key: ${apiKey}\r\n\r\n`;
-  return Buffer.from(head);
-}
-
 type Payloads = (server: BenchServer, world: World, apiKey: string) => Uint8Array[];
 
 const numbered = <T>(make: (number: number) => T) =>
   Array.from({ length: PAYLOADS }, (_, i) => make(i));
 const vectorOf = ({ queries }: World, number: number) =>
   Buffer.from((queries[number] as Float32Array).buffer).toString("base64");
-const project = `/projects/${PROJECT_ID}`;
+const project = `/projects/${SLUG}`;
 
 const searches =
   (more: (number: number) => object, query = ""): Payloads =>
@@ -62,30 +58,24 @@ const searches =
         threshold: 0,
         ...more(i),
       };
-      return postRequest(server, searchPath(1) + query, key, JSON.stringify(body));
+      return keyedRequest(server, "POST", searchPath(1) + query, key, JSON.stringify(body));
     });
 
 const posts =
   (path: string, body: (number: number, world: World) => object): Payloads =>
   (server, world, key) =>
-    numbered((i) => postRequest(server, path, key, JSON.stringify(body(i, world))));
+    numbered((i) => keyedRequest(server, "POST", path, key, JSON.stringify(body(i, world))));
 
 const gets =
   (path: (number: number) => string): Payloads =>
   (server, _world, key) =>
-    numbered((i) => getRequest(server, path(i), key));
+    numbered((i) => rawRequest(server, "GET", path(i), { "x-api-key": key }));
 
 /** Each writes another content than the one before, so that each is a change that is indexed. */
 const writes: Payloads = (server, _world, key) =>
   numbered((i) => {
-    const request = postRequest(
-      server,
-      `${project}/files/flood-${i % 20}.md`,
-      key,
-      `# Written ${i}`,
-      "text/markdown",
-    );
-    return Buffer.from(Buffer.from(request).toString().replace("POST", "PUT"));
+    const path = `${project}/files/flood-${i % 20}.md`;
+    return keyedRequest(server, "PUT", path, key, `# Written ${i}`, "text/markdown");
   });
 
 /** Large files, each with another content than the one before. */
@@ -93,8 +83,7 @@ const largeWrites: Payloads = (server, _world, key) =>
   Array.from({ length: 8 }, (_, i) => {
     const text = `# Large ${i}\n\n${`Sentence ${i} of a long text. `.repeat(30_000)}`;
     const path = `${project}/files/large.md`;
-    const request = postRequest(server, path, key, text.slice(0, 900_000), "text/markdown");
-    return Buffer.from(Buffer.from(request).toString().replace("POST", "PUT"));
+    return keyedRequest(server, "PUT", path, key, text.slice(0, 900_000), "text/markdown");
   });
 
 const imports: Payloads = (server, _world, key) =>
@@ -104,7 +93,8 @@ const imports: Payloads = (server, _world, key) =>
       environments: ["production"],
     });
     const lines = Array.from({ length: 20 }, (_, number) => JSON.stringify(file(number)));
-    return postRequest(server, `${project}/import`, key, lines.join("\n"), "application/x-ndjson");
+    const path = `${project}/import`;
+    return keyedRequest(server, "POST", path, key, lines.join("\n"), "application/x-ndjson");
   });
 
 /** What takes long to check in a body of nearly 1 MiB. */
@@ -120,7 +110,7 @@ const FACETS = [
 /** One body is enough, because nobody remembers what is refused. */
 const large =
   (path: string, body: (world: World) => object): Payloads =>
-  (server, world, key) => [postRequest(server, path, key, JSON.stringify(body(world)))];
+  (server, world, key) => [keyedRequest(server, "POST", path, key, JSON.stringify(body(world)))];
 
 /** What the modest user sends. */
 const MODEST: Readonly<Record<string, Payloads>> = {
@@ -199,10 +189,7 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
 };
 
 /** Gives the project's owner what takes long to read: projects and messages whose texts are long. */
-async function writeLongTexts(sql: Sql): Promise<void> {
-  const [member] = await sql<{ userId: string }[]>`
-    SELECT user_id AS "userId" FROM memberships WHERE project_id = ${PROJECT_ID} LIMIT 1`;
-  const { userId } = member as { userId: string };
+async function writeLongTexts(sql: Sql, { project: { id: projectId }, userId }: Owned) {
   for (let i = 0; i < 20; i++) {
     const { id } = await addProject(sql, userId);
     await sql`
@@ -210,7 +197,7 @@ async function writeLongTexts(sql: Sql): Promise<void> {
   }
   await sql`
     INSERT INTO conversations (id, project_id, created_by)
-    VALUES (${CONVERSATION_ID}, ${PROJECT_ID}, ${userId})`;
+    VALUES (${CONVERSATION_ID}, ${projectId}, ${userId})`;
   await sql`
     INSERT INTO messages (id, conversation_id, seq, role, parts)
     SELECT gen_random_uuid(), ${CONVERSATION_ID}, i, 'user',
@@ -232,19 +219,19 @@ function floodsOf({ floods }: Options): string[] {
 
 export async function run(options: Options, { out, openDatabase, startServer }: BenchContext) {
   const chosen = floodsOf(options);
-  const world = makeWorld(options.chunks, PAYLOADS, options.dimension);
   const { env, sql } = await openDatabase();
-  await writeWorld(sql, world);
-  await writeLongTexts(sql);
+  const made = makeWorld(options.chunks, PAYLOADS, options.dimension);
+  const world = await writeWorld(sql, made);
+  await writeLongTexts(sql, world);
   const userId = await addUser(sql);
-  await addMember(sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
+  await addMember(sql, userId, world.project, "member");
   const { key } = await addApiKey(sql, userId);
   const server = await startServer({ ...env, LOG_LEVEL: "fatal" });
   await untilGraphed(sql, world.chunks);
   const [flood, modest] = [new Load(), new Load({ first: true })];
   const asked = MODEST[options.modest];
   if (asked === undefined) throw new Error(`--modest is one of ${Object.keys(MODEST).join(", ")}`);
-  const polite: Stream = { payloads: asked(server, world, key), rate: options.rate };
+  const polite = open(asked(server, world, key), options.rate);
   out.head(
     "flood",
     "answered/s",
@@ -259,14 +246,13 @@ export async function run(options: Options, { out, openDatabase, startServer }: 
   const figures = [];
   for (const name of ["none", ...chosen]) {
     const payloads = FLOODS[name]?.(server, world, world.apiKey);
-    const floods = payloads === undefined ? [] : [{ payloads, clients: options.clients }];
+    const floods = payloads === undefined ? [] : [closed(payloads, options.clients)];
     const [[result], [flooded]] = (await Promise.all([
       modest.run(server.url, options.seconds, [polite]),
       flood.run(server.url, options.seconds, floods),
-    ])) as [[StreamResult], [StreamResult?]];
+    ])) as [[Sent], [Sent?]];
     const perSecond = (count: number | undefined) => ((count ?? 0) / options.seconds).toFixed(0);
-    const at = (share: number) =>
-      result.answered === 0 ? "-" : quantile(result.latencies, share).toFixed(1);
+    const at = (share: number) => (result.answered === 0 ? "-" : result.quantile(share).toFixed(1));
     out.row(
       ...[
         name,
@@ -274,7 +260,7 @@ export async function run(options: Options, { out, openDatabase, startServer }: 
         perSecond(flooded?.refused),
         perSecond(flooded?.failed),
       ],
-      ...[at(0.5), at(0.99), at(1), result.refused, result.failed + result.unsent],
+      ...[at(0.5), at(0.99), at(1), result.refused, result.failed],
     );
     figures.push({ name, result, flooded });
   }

@@ -15,19 +15,13 @@
 import { availableParallelism, loadavg } from "node:os";
 import { addApiKey, addMember, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { type BenchServer, postRequest } from "../harness/server.ts";
-import { quantile } from "../harness/statistics.ts";
+import { Load } from "../harness/load/load.ts";
+import type { Sent } from "../harness/load/sent.ts";
+import { closed, open, type Stream } from "../harness/load/streams.ts";
+import { searchRequest } from "../harness/requests.ts";
+import type { BenchServer } from "../harness/server.ts";
 import type { Output } from "../harness/table.ts";
-import {
-  makeWorld,
-  PROJECT_ID,
-  searchPath,
-  untilGraphed,
-  type World,
-  writeWorld,
-} from "../search/world.ts";
-import { Load } from "./load.ts";
-import type { Stream, StreamResult } from "./load-process.ts";
+import { makeWorld, searchPath, untilGraphed, type World, writeWorld } from "../search/world.ts";
 
 export const OPTIONS = {
   chunks: 20_000,
@@ -55,23 +49,16 @@ function leaveClientCore(): void {
   if (exitCode !== 0) throw new Error(`--apart needs taskset and two cores: ${stderr}`);
 }
 
-function payloadsOf(server: BenchServer, world: World, apiKey: string): Uint8Array[] {
-  return world.queries.map((vector) => {
-    const value = Buffer.from(vector.buffer).toString("base64");
-    const body = JSON.stringify({ vector: value, dimension: world.dimension, threshold: 0 });
-    return postRequest(server, searchPath(1), apiKey, body);
-  });
-}
+const payloadsOf = (server: BenchServer, world: World, apiKey: string) =>
+  world.queries.map((vector) => searchRequest(server, searchPath(1), apiKey, vector));
 
-const quantileOf = ({ latencies }: StreamResult, share: number) =>
-  latencies.length > 0 ? quantile(latencies, share) : Number.NaN;
-const p99 = (result: StreamResult) => quantileOf(result, 0.99);
-const p50 = (result: StreamResult) => quantileOf(result, 0.5);
+const p99 = (result: Sent) => result.quantile(0.99);
+const p50 = (result: Sent) => result.quantile(0.5);
 /** A figure of a report: a dash where there was nothing to measure. */
 const figure = (value: number, digits: number) =>
   Number.isFinite(value) ? value.toFixed(digits) : "-";
 
-type Send = (streams: readonly Stream[]) => Promise<StreamResult[]>;
+type Send = (...streams: readonly Stream[]) => Promise<Sent[]>;
 
 /** What is measured, and on what. */
 interface Bench {
@@ -89,12 +76,12 @@ interface Goodput {
   readonly name: string;
   /** Answers per second. */
   readonly capacity: number;
-  readonly result: StreamResult;
+  readonly result: Sent;
 }
 
 async function capacityOf({ flood, greedy, options }: Bench): Promise<number> {
-  const [result] = await flood([{ payloads: greedy, clients: CAPACITY_CLIENTS }]);
-  return (result as StreamResult).answered / options.seconds;
+  const [result] = await flood(closed(greedy, CAPACITY_CLIENTS));
+  return (result as Sent).answered / options.seconds;
 }
 
 function printGoodputs({ out, options }: Bench, goodputs: readonly Goodput[]): void {
@@ -114,52 +101,52 @@ function printGoodputs({ out, options }: Bench, goodputs: readonly Goodput[]): v
       figure(p99(result), 1),
       figure(p99(result) / usual, 2),
       (result.refused / options.seconds).toFixed(0),
-      result.failed + result.unsent,
+      result.failed,
     );
   }
 }
 
 async function measureGoodputs(bench: Bench): Promise<Goodput[]> {
-  const { flood, greedy: payloads, options } = bench;
+  const { flood, greedy, options } = bench;
   const goodputs: Goodput[] = [];
   const measure = async (name: string, streamOf: (capacity: number) => Stream) => {
     const capacity = await capacityOf(bench);
-    const [result] = (await flood([streamOf(capacity)])) as [StreamResult];
+    const [result] = (await flood(streamOf(capacity))) as [Sent];
     goodputs.push({ name, capacity, result });
   };
   for (const share of options.shares.split(",").map(Number)) {
-    await measure(`open loop, ${share} x`, (capacity) => ({ payloads, rate: capacity * share }));
+    await measure(`open loop, ${share} x`, (capacity) => open(greedy, capacity * share));
   }
   const { clients } = options;
-  await measure(`closed loop, ${clients} clients`, () => ({ payloads, clients }));
+  await measure(`closed loop, ${clients} clients`, () => closed(greedy, clients));
   return goodputs;
 }
 
 /** A user with a tenth of the capacity, alone and beside floods of another user. */
 interface Modest {
   readonly name: string;
-  readonly result: StreamResult;
+  readonly result: Sent;
 }
 
 async function measureFairness(bench: Bench, polite: readonly Uint8Array[]): Promise<Modest[]> {
-  const { greedy: payloads, options } = bench;
+  const { greedy, options } = bench;
   const capacity = await capacityOf(bench);
-  const modest = { payloads: polite, rate: capacity / 10 };
+  const modest = open(polite, capacity / 10);
   const { clients } = options;
   const floods = [
     { name: "alone", streams: [] },
-    { name: "beside a flood: open loop, 10 x", streams: [{ payloads, rate: capacity * 10 }] },
+    { name: "beside a flood: open loop, 10 x", streams: [open(greedy, capacity * 10)] },
     {
       name: `beside a flood: closed loop, ${clients} clients`,
-      streams: [{ payloads, clients }],
+      streams: [closed(greedy, clients)],
     },
   ];
   const measured: Modest[] = [];
   for (const { name, streams } of floods) {
-    const [[result]] = (await Promise.all([
-      bench.modest([modest]),
-      streams.length > 0 ? bench.flood(streams) : [],
-    ])) as [[StreamResult], unknown];
+    const [[result]] = (await Promise.all([bench.modest(modest), bench.flood(...streams)])) as [
+      [Sent],
+      unknown,
+    ];
     measured.push({ name, result });
   }
   return measured;
@@ -176,23 +163,21 @@ function printFairness({ out }: Bench, measured: readonly Modest[]): void {
 export async function run(options: Options, context: BenchContext) {
   const { out } = context;
   if (options.apart) leaveClientCore();
-  const world = makeWorld(options.chunks, PAYLOADS, options.dimension);
   const { env, sql } = await context.openDatabase();
-  await writeWorld(sql, world);
+  const made = makeWorld(options.chunks, PAYLOADS, options.dimension);
+  const world = await writeWorld(sql, made);
   const userId = await addUser(sql);
-  await addMember(sql, userId, { id: PROJECT_ID, slug: "bench" }, "member");
+  await addMember(sql, userId, world.project, "member");
   const { key } = await addApiKey(sql, userId);
   const server = await context.startServer({ ...env, LOG_LEVEL: "fatal" });
   await untilGraphed(sql, world.chunks);
   const greedy = payloadsOf(server, world, world.apiKey);
   const core = options.apart ? CLIENT_CORE : undefined;
   const [load, modestLoad] = [new Load({ core }), new Load({ core, first: true })];
-  const send = async (from: Load, streams: readonly Stream[]) =>
-    await from.run(server.url, options.seconds, streams);
   const bench: Bench = {
     ...{ out, options, greedy },
-    flood: (streams) => send(load, streams),
-    modest: (streams) => send(modestLoad, streams),
+    flood: (...streams) => load.run(server.url, options.seconds, streams),
+    modest: (...streams) => modestLoad.run(server.url, options.seconds, streams),
   };
   await capacityOf(bench);
   const goodputs: Goodput[] = [];

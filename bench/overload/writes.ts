@@ -11,10 +11,11 @@ import { loadavg } from "node:os";
 import type { Sql } from "../../src/db/client.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { type BenchServer, postRequest } from "../harness/server.ts";
-import { quantile } from "../harness/statistics.ts";
-import { Load } from "./load.ts";
-import type { Stream, StreamResult } from "./load-process.ts";
+import { Load } from "../harness/load/load.ts";
+import type { Sent } from "../harness/load/sent.ts";
+import { closed, open } from "../harness/load/streams.ts";
+import { Api, keyedRequest } from "../harness/requests.ts";
+import type { BenchServer } from "../harness/server.ts";
 
 export const OPTIONS = { clients: 16, seconds: 5, bytes: 900_000, rate: 100 };
 type Options = typeof OPTIONS;
@@ -35,24 +36,14 @@ interface Owner {
 async function addOwner({ url }: BenchServer, sql: Sql): Promise<Owner> {
   const { key } = await addApiKey(sql, await addUser(sql));
   const project = `p-${crypto.randomUUID()}`;
-  const response = await fetch(new URL("/projects", url), {
-    method: "POST",
-    headers: { "x-api-key": key, "content-type": "application/json" },
-    body: JSON.stringify({ name: "Project", slug: project, embedder: "hashing" }),
-  });
-  if (!response.ok) throw new Error(await response.text());
+  const body = { name: "Project", slug: project, embedder: "hashing" };
+  await new Api(url, key).call("POST", "/projects", body);
   return { key, project };
 }
 
-function putRequest(server: BenchServer, { key, project }: Owner, path: string, text: string) {
-  const request = postRequest(
-    server,
-    `/projects/${project}/files/${path}`,
-    key,
-    text,
-    "text/markdown",
-  );
-  return Buffer.concat([Buffer.from("PUT"), request.subarray("POST".length)]);
+function putRequest(server: BenchServer, { key, project }: Owner, name: string, text: string) {
+  const path = `/projects/${project}/files/${name}`;
+  return keyedRequest(server, "PUT", path, key, text, "text/markdown");
 }
 
 function textOf(number: number, bytes: number): string {
@@ -96,12 +87,12 @@ export async function run(
   const small = Array.from({ length: SMALL_FILES }, (_, i) =>
     putRequest(server, modest, `${i}.md`, `# River ${i}\n\nThe river ${i} flows to the lake.`),
   );
-  await load.run(server.url, 1, [{ payloads: small, clients: 1 }]);
+  await load.run(server.url, 1, [closed(small, 1)]);
   const body = JSON.stringify({ query: "river lake", mode: "keyword" });
-  const search = postRequest(server, `/projects/${modest.project}/retrieve`, modest.key, body);
-  const polite: Stream = { payloads: [search], rate };
+  const path = `/projects/${modest.project}/retrieve`;
+  const polite = open([keyedRequest(server, "POST", path, modest.key, body)], rate);
   await untilIdle(server, sql);
-  const [alone] = (await modestLoad.run(server.url, seconds, [polite])) as [StreamResult];
+  const [alone] = (await modestLoad.run(server.url, seconds, [polite])) as [Sent];
   const payloads = Array.from({ length: FILES }, (_, i) =>
     putRequest(server, flooder, `${i}.md`, textOf(i, bytes)),
   );
@@ -111,13 +102,12 @@ export async function run(
   }, WINDOW_MS);
   const [[beside], [flooded]] = (await Promise.all([
     modestLoad.run(server.url, seconds, [polite]),
-    load.run(server.url, seconds, [{ payloads, clients }]),
-  ])) as [[StreamResult], [StreamResult]];
+    load.run(server.url, seconds, [closed(payloads, clients)]),
+  ])) as [[Sent], [Sent]];
   const idleMs = await untilIdle(server, sql);
   clearInterval(timer);
   const waiting = await countWaiting(sql);
-  const p99 = ({ latencies }: StreamResult) =>
-    latencies.length === 0 ? "-" : quantile(latencies, 0.99).toFixed(1);
+  const p99 = (sent: Sent) => (sent.answered === 0 ? "-" : sent.quantile(0.99).toFixed(1));
   out.head(
     ...["files answered", "refused", "p99 alone, ms", "p99 beside, ms", "idle after, s"],
     ...["files without embeddings then", "memory, MB"],

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "../../support/folders.ts";
+import { rowOf } from "../harness/vector-files.ts";
 import { installed, platform } from "./install.ts";
-import { batches, type Peer, rowOf } from "./peer.ts";
+import { batches, type Peer } from "./peer.ts";
 import { ownCpuSeconds } from "./usearch.ts";
 
 const VERSION = "0.39.0";
@@ -42,7 +42,7 @@ export async function lancedb(): Promise<Peer> {
     `@lancedb/lancedb-${platform()}@${VERSION}`,
   );
   const library = (await import(join(modules, "@lancedb/lancedb/dist/index.js"))) as LanceDb;
-  const folder = mkdtempSync(join(tmpdir(), "tessera-peers-"));
+  const folder = temporaryFolder("lancedb");
   let table: Table;
   let ef = 0;
   return {
@@ -76,8 +76,5 @@ export async function lancedb(): Promise<Peer> {
       return found.map(({ id }) => Number(id));
     },
     cpuSeconds: ownCpuSeconds,
-    async close() {
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }

@@ -1,7 +1,7 @@
-import { exactSearch, MetricKind } from "usearch";
+import { closedLoop } from "../harness/load/loops.ts";
 import { mean, median, quantile } from "../harness/statistics.ts";
-import type { Matrix } from "../harness/vector-files.ts";
-import { type Peer, rowOf } from "./peer.ts";
+import { type Matrix, nearestRows, rowOf } from "../harness/vector-files.ts";
+import type { Peer } from "./peer.ts";
 
 /** Queries that recall is measured on. */
 const TUNED_QUERIES = 200;
@@ -9,9 +9,7 @@ const TUNED_QUERIES = 200;
 /** The rows of the true nearest vectors of the first queries, by brute force. */
 export function trueNeighbours(data: Matrix, queries: Matrix, limit: number): Set<number>[] {
   return Array.from({ length: Math.min(TUNED_QUERIES, queries.rows) }, (_, i) => {
-    const query = rowOf(queries, i);
-    const { keys } = exactSearch(data.values, query, data.dimension, limit, MetricKind.Cos, 0);
-    return new Set(Array.from(keys as BigUint64Array, Number));
+    return new Set(nearestRows(data, rowOf(queries, i), limit).rows);
   });
 }
 
@@ -69,16 +67,14 @@ async function loop(peer: Peer, queries: Matrix, limit: number, clients: number,
   const latencies: number[] = [];
   let next = 0;
   const started = performance.now();
-  const end = started + seconds * 1_000;
-  const client = async () => {
-    while (performance.now() < end) {
-      const before = performance.now();
-      await peer.search(vectors[next++ % vectors.length] as Float32Array, limit);
-      latencies.push(performance.now() - before);
-    }
+  const send = async () => {
+    const sentAt = performance.now();
+    await peer.search(vectors[next++ % vectors.length] as Float32Array, limit);
+    latencies.push(performance.now() - sentAt);
+    return 200;
   };
   const before = peer.cpuSeconds();
-  await Promise.all(Array.from({ length: clients }, client));
+  await closedLoop({ send }, { clients }, () => performance.now() - started >= seconds * 1_000);
   const spent = peer.cpuSeconds() - before;
   const elapsed = (performance.now() - started) / 1_000;
   return {

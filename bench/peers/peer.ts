@@ -13,15 +13,10 @@ export interface Peer {
   search(query: Float32Array, limit: number): Promise<readonly number[]> | readonly number[];
   /** CPU seconds that it has used so far. */
   cpuSeconds(): number;
-  /** Removes what `load` has stored. */
-  close(): Promise<void>;
 }
 
 /** A peer whose packages cannot be installed here. */
 export class Unavailable extends Error {}
-
-export const rowOf = ({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> =>
-  values.slice(row * dimension, (row + 1) * dimension);
 
 /** Ranges of rows, in batches. */
 export function* batches(rows: number, size: number): Generator<number[]> {

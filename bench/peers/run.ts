@@ -86,16 +86,12 @@ export async function run(options: Options, context: BenchContext) {
   const truth = trueNeighbours(data, queries, limit);
   const measure = async (open: Opener, target: number): Promise<Row> => {
     const peer = await open();
-    try {
-      const started = performance.now();
-      await peer.load(data);
-      const loadSeconds = secondsSince(started);
-      const { effort, recall } = await tune(peer, queries, truth, target);
-      const measured = await measureSearches(peer, queries, { limit, clients, seconds, rounds });
-      return { name: peer.name, effort, recall, loadSeconds, ...measured };
-    } finally {
-      await peer.close().catch(() => {});
-    }
+    const started = performance.now();
+    await peer.load(data);
+    const loadSeconds = secondsSince(started);
+    const { effort, recall } = await tune(peer, queries, truth, target);
+    const measured = await measureSearches(peer, queries, { limit, clients, seconds, rounds });
+    return { name: peer.name, effort, recall, loadSeconds, ...measured };
   };
   const base = await measure(() => tessera(context), 1);
   const rows = [base];

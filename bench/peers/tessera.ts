@@ -38,6 +38,5 @@ export async function tessera(context: BenchContext): Promise<Peer> {
       return data.map(({ chunk }) => rowOfHit(chunk));
     },
     cpuSeconds: () => cpuSeconds(own.pid),
-    async close() {},
   };
 }

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Index } from "usearch";
+import { temporaryFolder } from "../../support/folders.ts";
 import { openIndex } from "../recall/usearch.ts";
 import type { Peer } from "./peer.ts";
 
@@ -9,8 +8,7 @@ const BUILD_THREADS = 2;
 
 /** Raw USearch in this process. A search blocks its thread, so one runs at a time. */
 export function usearch(): Peer {
-  const folder = mkdtempSync(join(tmpdir(), "tessera-peers-"));
-  const file = join(folder, "index.usearch");
+  const file = join(temporaryFolder("usearch"), "index.usearch");
   let dimensions = 0;
   let index: Index;
   return {
@@ -29,9 +27,6 @@ export function usearch(): Peer {
     },
     search: (query, limit) => Array.from(index.search(query, limit, 1).keys, Number),
     cpuSeconds: ownCpuSeconds,
-    async close() {
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
 

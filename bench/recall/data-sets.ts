@@ -82,8 +82,3 @@ export function* dataSets(options: DataOptions): Generator<DataSet> {
     })),
   };
 }
-
-/** One vector of a matrix, in memory of its own. */
-export function rowOf({ values, dimension }: Matrix, row: number): Float32Array<ArrayBuffer> {
-  return values.slice(row * dimension, (row + 1) * dimension);
-}

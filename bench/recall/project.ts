@@ -11,10 +11,6 @@ const BATCHES = 20;
 
 let opened = 0;
 
-function finishGraph(project: string, dimension: number): void {
-  testing.maintainSync(project, dimension, availableParallelism());
-}
-
 /** The vectors of a data set in an index of their own. */
 export class Project {
   readonly #name = `recall-${++opened}`;
@@ -29,6 +25,7 @@ export class Project {
     private readonly base: Matrix,
     order: readonly number[],
     arrival: string,
+    threads = availableParallelism(),
   ) {
     this.#ordinals = new Uint32Array(base.rows);
     native.openProject(this.#name);
@@ -37,7 +34,7 @@ export class Project {
       const rows = order.slice(first, first + size);
       const ordinals = appendRows(this.#name, base, rows);
       for (const [i, row] of rows.entries()) this.#ordinals[row] = ordinals[i] as number;
-      finishGraph(this.#name, base.dimension);
+      testing.maintainSync(this.#name, base.dimension, threads);
     }
   }
 
@@ -52,9 +49,14 @@ export class Project {
     return testing.exactSearch(this.#name, scope, query, dimension, limit, -1).scores;
   }
 
-  /** @param plan forces a plan; without it the cheapest one is chosen */
-  search(scope: string, query: Float32Array<ArrayBuffer>, limit: number, plan?: "scan" | "graph") {
-    return testing.searchRaw(this.#name, scope, query, this.base.dimension, limit, -1, plan);
+  search(scope: string, query: Float32Array<ArrayBuffer>, limit: number) {
+    return testing.searchRaw(this.#name, scope, query, this.base.dimension, limit, -1);
+  }
+
+  stats() {
+    const [stats] = native.stats(this.#name)?.dimensions ?? [];
+    if (stats === undefined) throw new Error("the project has no vectors");
+    return stats;
   }
 
   drop(): void {

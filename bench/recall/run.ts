@@ -17,12 +17,11 @@ import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import { cpuMicroseconds } from "../harness/process-usage.ts";
 import { mean } from "../harness/statistics.ts";
 import type { Output } from "../harness/table.ts";
-import { type Matrix, padded } from "../harness/vector-files.ts";
+import { type Matrix, padded, rowOf } from "../harness/vector-files.ts";
 import { orderOf, rowsOf } from "./arrangement.ts";
-import { type DataSet, dataSets, rowOf } from "./data-sets.ts";
+import { type DataSet, dataSets } from "./data-sets.ts";
 import { foundOf, Project } from "./project.ts";
 import { Baseline, ratioText } from "./usearch.ts";
-import { workRatio } from "./work.ts";
 
 export const OPTIONS = {
   data: "clusters,uniform,duplicates,text,encoder",
@@ -70,8 +69,6 @@ interface Measured {
   /** Queries with a recall below LOW_RECALL. */
   readonly low: number;
   readonly plans: string;
-  /** The work of the chosen plans, divided by that of the better fixed plan. */
-  readonly work: number;
   readonly microseconds: number;
 }
 
@@ -144,9 +141,8 @@ function measure(project: Project, queries: Queries, scope: string, limit: numbe
     const share = Math.round((100 * count) / queries.wide.length);
     return share === 100 ? plan : `${plan} ${share}%`;
   });
-  const work = workRatio(project, scope, queries.wide, limit);
   const low = shares.filter((share) => share < LOW_RECALL).length;
-  return { recall: mean(shares), low, plans: text.join(", "), work, microseconds };
+  return { recall: mean(shares), low, plans: text.join(", "), microseconds };
 }
 
 /** Measures one way of arrival, and prints each row at once. */
@@ -164,17 +160,10 @@ function measureArrival(
     for (const scope of plan.scopes) {
       for (const limit of plan.limits) {
         const measured = measure(project, queries, scope, limit);
-        const { recall, low, plans, work, microseconds } = measured;
+        const { recall, low, plans, microseconds } = measured;
         const curve = curveOf(queries, scope, limit);
         const ratio = curve === null ? "-" : ratioText(curve, recall, microseconds);
-        const cells = [
-          recall.toFixed(4),
-          low,
-          plans,
-          work.toFixed(2),
-          microseconds.toFixed(0),
-          ratio,
-        ];
+        const cells = [recall.toFixed(4), low, plans, microseconds.toFixed(0), ratio];
         out.row(arrival, queries.name, scope, limit, ...cells);
         rows.push({ arrival, queries: queries.name, scope, limit, ...measured });
       }
@@ -214,7 +203,7 @@ function measureData(out: Output, options: Options, data: DataSet, folder: strin
   const members = new Map(scopes.map((scope) => [scope, rowsOf(data.base, scope)]));
   const { curveOf, curves } = baselineOf(options, data, members, folder);
   out.line(`\n${data.name}: ${data.base.rows} x ${data.base.dimension}`);
-  out.head("arrival", "queries", "scope", "k", "recall", "low", "plan", "work", "CPU us", "ratio");
+  out.head("arrival", "queries", "scope", "k", "recall", "low", "plan", "CPU us", "ratio");
   const measured: Measured[] = [];
   for (const order of options.orders.split(",")) {
     const rows = orderOf(data.base, order);

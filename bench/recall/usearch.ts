@@ -14,6 +14,7 @@ const ENOUGH = 0.9995;
 const SATURATION = 0.001;
 
 interface Point {
+  readonly expansion: number;
   readonly recall: number;
   readonly microseconds: number;
 }
@@ -85,6 +86,13 @@ export class Baseline {
     return new Baseline(base, rows, file, adding);
   }
 
+  /** The index, to be searched with an expansion. */
+  open(expansion: number): Index {
+    const index = openIndex(this.base.dimension, expansion);
+    index.load(this.file);
+    return index;
+  }
+
   /** Recall and cost of the queries at growing expansions. */
   curve(
     queries: readonly Float32Array<ArrayBuffer>[],
@@ -93,15 +101,14 @@ export class Baseline {
   ): Point[] {
     const points: Point[] = [];
     for (const expansion of EXPANSIONS) {
-      const index = openIndex(this.base.dimension, expansion);
-      index.load(this.file);
+      const index = this.open(expansion);
       const search = (i: number) => index.search(queries[i] as Float32Array, limit, 1);
       const shares = queries.map((query, i) => {
         const rows = Array.from(search(i).keys, (key) => this.rows[Number(key)] as number);
         return foundOf(scoresOf(this.base, query, rows), truth[i] as Float64Array, limit);
       });
       const microseconds = cpuMicroseconds(queries.length, search);
-      points.push({ recall: mean(shares), microseconds });
+      points.push({ expansion, recall: mean(shares), microseconds });
       const earlier = points.at(-3)?.recall ?? 0;
       const isFlat = expansion > limit && mean(shares) - earlier < SATURATION / 10;
       if (mean(shares) >= ENOUGH || isFlat) break;

@@ -11,7 +11,8 @@ import { addApiKey, addProject, addUser } from "../../support/accounts.ts";
 import { addConversation, addMessages } from "../../support/content.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { getRequests, measureInTurns, type Throughput, throughputRatio } from "../harness/load.ts";
+import { measureInTurns, type Throughput, throughputRatio } from "../harness/load/turns.ts";
+import { rawRequest } from "../harness/requests.ts";
 import { median } from "../harness/statistics.ts";
 import type { Output } from "../harness/table.ts";
 
@@ -72,10 +73,10 @@ export async function run({ seconds, rounds }: Options, context: BenchContext): 
   out.head("GET", "requests/s", "bare handler, same SQL", "ratio", "server CPU us", "bare CPU us");
   const measured: Read[] = [];
   for (const [name, path] of Object.entries(reads)) {
-    const targets = [
-      { url: service.url.href, pid: service.pid, next: getRequests(path, headers) },
-      { ...baseline, next: getRequests(path) },
-    ];
+    const targets = [service, baseline].map((server) => {
+      const request = rawRequest(server, "GET", path, headers);
+      return { url: server.url, pid: server.pid, next: () => request };
+    });
     const load = { connections: CONNECTIONS, seconds, rounds };
     const [own = [], bare = []] = await measureInTurns(targets, load);
     print(out, { name, own, bare });

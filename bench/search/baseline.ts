@@ -1,15 +1,11 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { Index } from "usearch";
-import { openIndex } from "../recall/usearch.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { median } from "../harness/statistics.ts";
+import { Baseline } from "../recall/usearch.ts";
+import { NEIGHBOURS, type Nearest } from "./truth.ts";
 import type { World } from "./world.ts";
 
-const EXPANSIONS = [16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256];
-const ADD_BATCH = 5_000;
-export const NEIGHBOURS = 10;
-
 /** USearch in bf16 in this process, without HTTP, JSON or chunks. */
-export interface Baseline {
+export interface Tuned {
   readonly expansion: number;
   readonly recall: number;
   readonly buildSeconds: number;
@@ -17,72 +13,25 @@ export interface Baseline {
   measureCpu(repeats: number): { cpu: number; p50: number };
 }
 
-function load(world: World, expansion: number, file: string): Index {
-  const index = openIndex(world.dimension, expansion);
-  index.load(file);
-  return index;
-}
-
-function recallOf(index: Index, world: World, truth: readonly Set<number>[]): number {
-  let found = 0;
-  for (const [i, near] of truth.entries()) {
-    const { keys } = index.search(world.queries[i] as Float32Array, NEIGHBOURS, 1);
-    for (const key of keys) if (near.has(Number(key))) found++;
-  }
-  return found / (truth.length * NEIGHBOURS);
-}
-
-/** Builds and saves the index, unless an earlier run has. Returns the seconds it took, or 0. */
-function buildOnce(world: World, file: string): number {
-  if (existsSync(file)) return 0;
-  const { dimension, chunks } = world;
-  const startedAt = performance.now();
-  const index = openIndex(dimension, EXPANSIONS[0] as number);
-  for (let first = 0; first < chunks; first += ADD_BATCH) {
-    const count = Math.min(ADD_BATCH, chunks - first);
-    const keys = BigUint64Array.from({ length: count }, (_, i) => BigInt(first + i));
-    // A copy, because the binding ignores the offset of a subarray.
-    const batch = world.vectors.slice(first * dimension, (first + count) * dimension);
-    index.add(keys, batch, 2);
-  }
-  index.save(file);
-  return (performance.now() - startedAt) / 1000;
-}
-
-/**
- * Builds the index, and finds the smallest expansion that reaches each recall. Where none does, it is the
- * smallest of those with the best recall.
- */
+/** Builds an index, and finds the smallest expansion that reaches each recall, or comes nearest to it. */
 export function openBaselines(
-  world: World,
-  truth: readonly Set<number>[],
+  { dimension, chunks, vectors, queries }: World,
+  truth: readonly Nearest[],
   recalls: readonly number[],
-  folder: string,
-): Baseline[] {
-  const file = join(folder, `baseline-${world.chunks}-${world.dimension}.usearch`);
-  const buildSeconds = buildOnce(world, file);
-  return recalls.map((recall) => tune(world, truth, recall, file, buildSeconds));
-}
-
-function tune(
-  world: World,
-  truth: readonly Set<number>[],
-  recall: number,
-  file: string,
-  buildSeconds: number,
-): Baseline {
-  let best = { recall: 0, expansion: 0 };
-  for (const expansion of EXPANSIONS) {
-    const reached = recallOf(load(world, expansion, file), world, truth);
-    if (reached > best.recall) best = { recall: reached, expansion };
-    if (reached >= recall) break;
-  }
-  const { queries } = world;
-  const index = load(world, best.expansion, file);
-  return {
-    ...best,
-    buildSeconds,
-    measureCpu(repeats) {
+): Tuned[] {
+  const base = { rows: chunks, dimension, values: vectors };
+  const rows = Array.from({ length: chunks }, (_, row) => row);
+  const baseline = Baseline.build(base, rows, temporaryFolder("usearch"), "search");
+  const points = baseline.curve(
+    queries.slice(0, truth.length),
+    truth.map(({ scores }) => scores),
+    NEIGHBOURS,
+  );
+  const best = points.reduce((a, b) => (b.recall > a.recall ? b : a));
+  return recalls.map((wanted) => {
+    const { recall, expansion } = points.find((point) => point.recall >= wanted) ?? best;
+    const index = baseline.open(expansion);
+    const measureCpu = (repeats: number) => {
       const latencies = new Float64Array(repeats);
       const before = process.cpuUsage();
       for (let i = 0; i < repeats; i++) {
@@ -90,10 +39,9 @@ function tune(
         index.search(queries[i % queries.length] as Float32Array, NEIGHBOURS, 1);
         latencies[i] = performance.now() - started;
       }
-      const spent = process.cpuUsage(before);
-      latencies.sort();
-      const cpu = (spent.user + spent.system) / 1000 / repeats;
-      return { cpu, p50: latencies[repeats >> 1] as number };
-    },
-  };
+      const { user, system } = process.cpuUsage(before);
+      return { cpu: (user + system) / 1_000 / repeats, p50: median(latencies) };
+    };
+    return { recall, expansion, buildSeconds: baseline.adding.seconds, measureCpu };
+  });
 }

@@ -1,10 +1,11 @@
 import type { BenchContext } from "../harness/context.ts";
-import type { Latencies, LoadGenerator } from "../harness/load.ts";
-import { type Address, type BenchServer, postRequest } from "../harness/server.ts";
+import type { Latencies, Load } from "../harness/load/load.ts";
+import { Api, type Form, jsonBody, searchRequest } from "../harness/requests.ts";
+import type { Address, BenchServer } from "../harness/server.ts";
 import { median } from "../harness/statistics.ts";
 import type { Output } from "../harness/table.ts";
-import type { Baseline } from "./baseline.ts";
-import { searchPath, type World } from "./world.ts";
+import type { Tuned } from "./baseline.ts";
+import { type Owned, searchPath, type World } from "./world.ts";
 
 export const CLIENTS = 16;
 const ONE_CLIENT_REQUESTS = 2_000;
@@ -22,32 +23,22 @@ export interface Bench {
     readonly rounds: number;
     readonly quick: boolean;
   };
-  readonly world: World;
+  readonly world: World & Owned;
   readonly server: BenchServer;
-  readonly load: LoadGenerator;
+  readonly load: Load;
 }
-
-type Form = "JSON array" | "base64" | "octets";
 
 /** Ready-made requests to search the scope of a share. */
 export function payloads(
   server: Pick<Address, "url">,
-  world: World,
+  { queries, apiKey }: World & Owned,
   share: number,
   form: Form,
 ): Uint8Array[] {
-  const { dimension, apiKey } = world;
   const path = searchPath(share);
-  return world.queries.slice(0, PAYLOADS).map((vector) => {
-    const bytes = Buffer.from(vector.buffer);
-    if (form === "octets") {
-      const target = `${path}?dimension=${dimension}&threshold=0`;
-      return postRequest(server, target, apiKey, bytes, "application/octet-stream");
-    }
-    const value = form === "base64" ? bytes.toString("base64") : Array.from(vector);
-    const body = JSON.stringify({ vector: value, dimension, threshold: 0 });
-    return postRequest(server, path, apiKey, body);
-  });
+  return queries
+    .slice(0, PAYLOADS)
+    .map((vector) => searchRequest(server, path, apiKey, vector, { form }));
 }
 
 /** A run of requests, with the mean milliseconds of native work per request. */
@@ -102,15 +93,12 @@ function serverRow(
 }
 
 /** The bytes of an answer, on average. */
-async function answerBytes(server: BenchServer, world: World): Promise<number> {
-  const { dimension, apiKey, queries } = world;
+async function answerBytes(server: BenchServer, world: World & Owned): Promise<number> {
+  const { apiKey, queries } = world;
+  const api = new Api(server.url, apiKey);
   let bytes = 0;
   for (const vector of queries.slice(0, ANSWERS_SIZED)) {
-    const response = await fetch(new URL(searchPath(1), server.url), {
-      method: "POST",
-      headers: { "x-api-key": apiKey, "content-type": "application/json" },
-      body: JSON.stringify({ vector: Array.from(vector), dimension, threshold: 0 }),
-    });
+    const response = await api.send("POST", searchPath(1), jsonBody(vector));
     bytes += (await response.arrayBuffer()).byteLength;
   }
   return Math.round(bytes / Math.min(ANSWERS_SIZED, queries.length));
@@ -119,8 +107,7 @@ async function answerBytes(server: BenchServer, world: World): Promise<number> {
 /** The bare server, which is sent the same requests and answers as many bytes. */
 export async function startBare({ server, world }: Bench, context: BenchContext): Promise<Address> {
   const bytes = await answerBytes(server, world);
-  const { url, pid } = await context.startBaseline("bench/search/bare.ts", String(bytes));
-  return { url: new URL(url), pid };
+  return await context.startBaseline("bench/search/bare.ts", String(bytes));
 }
 
 /** Sends requests to the service, and takes the time of their native work from its metrics. */
@@ -131,9 +118,9 @@ async function runService(
   list: Uint8Array[],
 ) {
   const name = "tessera_search_stage_duration_seconds_sum";
-  const before = await server.metricSum(name);
-  const latencies = await load.run(server, clients, count, list);
-  const native = (((await server.metricSum(name)) - before) * 1_000) / count;
+  const before = await server.metric(name);
+  const latencies = await load.measure(server, clients, count, list);
+  const native = (((await server.metric(name)) - before) * 1_000) / count;
   return { ...latencies, native };
 }
 
@@ -144,18 +131,18 @@ async function runBare(
   count: number,
   list: Uint8Array[],
 ) {
-  return { ...(await load.run(bare, clients, count, list)), native: 0 };
+  return { ...(await load.measure(bare, clients, count, list)), native: 0 };
 }
 
-const BARE = "bare server, JSON array";
+const BARE = "bare server, array";
 
 /** Compares the service with USearch in process and with the bare server, and prints the table. */
-export async function compare(bench: Bench, baselines: readonly Baseline[], bare: Address) {
+export async function compare(bench: Bench, baselines: readonly Tuned[], bare: Address) {
   const { options, world, server } = bench;
   const { requests } = options;
-  const forms: Form[] = options.quick ? ["JSON array"] : ["JSON array", "base64", "octets"];
+  const forms: Form[] = options.quick ? ["array"] : ["array", "base64", "octets"];
   const bodies = new Map(forms.map((form) => [form, payloads(server, world, 1, form)]));
-  const bareBodies = payloads(bare, world, 1, "JSON array");
+  const bareBodies = payloads(bare, world, 1, "array");
   await runBare(bare, bench, CLIENTS, requests / 4, bareBodies);
   for (const list of bodies.values()) await runService(bench, CLIENTS, requests / 4, list);
   const raw: Rows<{ cpu: number; p50: number }> = new Map();

@@ -8,7 +8,7 @@
 
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import { mebibytes, secondsSince } from "../harness/table.ts";
-import { idOf, makeWorld, PROJECT_ID, writeWorld } from "./world.ts";
+import { makeWorld, writeWorld } from "./world.ts";
 
 export const OPTIONS = { chunks: 20_000, dimension: 1_536, releases: 1_000, settle: 3 };
 type Options = typeof OPTIONS;
@@ -39,13 +39,12 @@ async function measure(
 
 export async function run({ chunks, dimension, releases, settle }: Options, context: BenchContext) {
   const { env, sql } = await context.openDatabase();
-  const world = makeWorld(chunks, 1, dimension);
-  await writeWorld(sql, world);
+  const { project } = await writeWorld(sql, makeWorld(chunks, 1, dimension));
   const few = await measure(context, env, settle);
   const startedAt = performance.now();
   await sql`
     INSERT INTO releases (id, project_id, name)
-    SELECT (${idOf(8, 0).slice(0, -12)} || lpad(to_hex(n), 12, '0'))::uuid, ${PROJECT_ID}, 'many-' || n
+    SELECT gen_random_uuid(), ${project.id}, 'many-' || n
     FROM generate_series(1, ${releases}::int) n`;
   await sql`
     SELECT fill_release(r.id, ARRAY(

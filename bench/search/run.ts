@@ -4,27 +4,27 @@
  *
  *   bun bench/search/run.ts [--chunks 50000] [--dimension 1536] [--queries 2000] [--rounds 3]
  *                           [--requests 10000] [--kind clusters] [--base FILE --asked FILE]
- *                           [--data DIR] [--quick]
+ *                           [--quick]
  *
  * Prints recall@10 in every scope, server CPU per query with 16 clients, the latency with 16 clients
  * and with one, and the cost of building, memory and starting. `--kind` is clusters, text, uniform,
- * duplicates or sparse; `--base` and `--asked` read vectors and queries from files instead. `--data`
- * keeps the database for the next run, `--quick` compares only CPU and latency.
+ * duplicates or sparse; `--base` and `--asked` read vectors and queries from files instead. `--quick`
+ * compares only CPU and latency.
  */
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type { DataKind } from "../../support/vectors.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { LoadGenerator } from "../harness/load.ts";
+import { Load } from "../harness/load/load.ts";
+import { Api, jsonBody } from "../harness/requests.ts";
 import type { BenchServer } from "../harness/server.ts";
 import { mebibytes, type Output, secondsSince } from "../harness/table.ts";
-import { type Baseline, openBaselines } from "./baseline.ts";
+import { openBaselines, type Tuned } from "./baseline.ts";
 import { type Bench, CLIENTS, compare, payloads, startBare } from "./comparison.ts";
-import { trueNeighbours } from "./truth.ts";
+import { answersOf, type Nearest, trueNeighbours } from "./truth.ts";
 import {
-  chunkId,
+  chunkOf,
   givenWorld,
   makeWorld,
+  type Owned,
   SHARES,
   searchPath,
   untilGraphed,
@@ -41,7 +41,6 @@ export const OPTIONS = {
   kind: "clusters",
   base: "",
   asked: "",
-  data: "",
   quick: false,
 };
 type Options = typeof OPTIONS;
@@ -50,31 +49,11 @@ type Options = typeof OPTIONS;
 const COMMON_RECALL = 0.98;
 const RECALL_QUERIES = 200;
 
-interface Hit {
-  chunk: { id: string };
-}
-
 /** Recall of the answers over HTTP, and how many had fewer results than the truth. */
-async function httpRecall(server: BenchServer, world: World, share: number, truth: Set<number>[]) {
-  let found = 0;
-  let short = 0;
-  for (const [i, near] of truth.entries()) {
-    const ids = new Set([...near].map(chunkId));
-    const response = await fetch(new URL(searchPath(share), server.url), {
-      method: "POST",
-      headers: { "x-api-key": world.apiKey, "content-type": "application/json" },
-      body: JSON.stringify({
-        vector: Array.from(world.queries[i] as Float32Array),
-        dimension: world.dimension,
-        threshold: 0,
-      }),
-    });
-    const { data } = (await response.json()) as { data: Hit[] };
-    if (data.length < near.size) short++;
-    for (const hit of data) if (ids.has(hit.chunk.id)) found++;
-  }
-  const wanted = truth.reduce((sum, near) => sum + near.size, 0);
-  return { recall: found / wanted, short };
+function httpRecall({ url }: BenchServer, world: Owned & World, share: number, truth: Nearest[]) {
+  const path = searchPath(share);
+  const searches = world.queries.map((query) => ({ path, body: jsonBody(query) }));
+  return answersOf(new Api(url, world.apiKey), searches, truth, chunkOf);
 }
 
 type SearchBench = Bench & { readonly options: Options };
@@ -93,10 +72,10 @@ async function measureScopes(bench: SearchBench): Promise<ScopeFigures[]> {
   out.head("scope", "recall@10", "short answers", "CPU ms per query");
   for (const share of SHARES) {
     const near = trueNeighbours(world, share, Math.min(RECALL_QUERIES, options.queries));
-    if (near[0]?.size === 0) continue;
+    if (near[0]?.chunks.size === 0) continue;
     const { recall, short } = await httpRecall(server, world, share, near);
-    const list = payloads(server, world, share, "JSON array");
-    const { cpu } = await load.run(server, CLIENTS, options.requests / 4, list);
+    const list = payloads(server, world, share, "array");
+    const { cpu } = await load.measure(server, CLIENTS, options.requests / 4, list);
     out.row(`${share * 100}%`, recall.toFixed(4), short, cpu.toFixed(3));
     scopes.push({ share, recall, short, cpu });
   }
@@ -106,11 +85,10 @@ async function measureScopes(bench: SearchBench): Promise<ScopeFigures[]> {
 function openPrintedBaselines(
   out: Output,
   world: World,
-  truth: readonly Set<number>[],
+  truth: readonly Nearest[],
   serverRecall: number,
-  folder: string,
-): Baseline[] {
-  const baselines = openBaselines(world, truth, [COMMON_RECALL, serverRecall], folder);
+): Tuned[] {
+  const baselines = openBaselines(world, truth, [COMMON_RECALL, serverRecall]);
   for (const { recall, expansion, buildSeconds } of baselines) {
     out.line(
       `usearch bf16: recall@10 ${recall.toFixed(4)} at expansion ${expansion}, ` +
@@ -124,7 +102,7 @@ function openPrintedBaselines(
 async function measureCosts(
   { out, options, world, server: built }: SearchBench,
   restart: () => Promise<BenchServer>,
-  seconds: { readonly write: number; readonly graphed: number },
+  graphed: number,
 ) {
   const { chunks } = world;
   const indexBytes = await built.metric("tessera_index_memory_bytes");
@@ -132,11 +110,9 @@ async function measureCosts(
   await built.stop();
   const restarted = await restart();
   out.head("", "value");
-  if (seconds.write > 0)
-    out.row("written to PostgreSQL, chunks/s", (chunks / seconds.write).toFixed(0));
   out.row("from the database to searchable, s", built.startSeconds.toFixed(1));
-  out.row("from the database to the whole graph, s", seconds.graphed.toFixed(1));
-  out.row("index build, chunks/s", (chunks / seconds.graphed).toFixed(0));
+  out.row("from the database to the whole graph, s", graphed.toFixed(1));
+  out.row("index build, chunks/s", (chunks / graphed).toFixed(0));
   out.row("index memory, bytes per chunk", (indexBytes / chunks).toFixed(0));
   out.row("anonymous memory of the process, MiB", mebibytes(bytes));
   out.row("the same after a start from the snapshot, MiB", mebibytes(restarted.anonymousBytes()));
@@ -154,16 +130,11 @@ function worldOf({ base, asked, chunks, queries, dimension, kind }: Options): Wo
 
 export async function run(options: Options, context: BenchContext) {
   const { out } = context;
-  const { dataDir, env, sql } = await context.openDatabase(options.data || undefined);
-  const { queries } = options;
-  const world = worldOf(options);
+  const { env, sql } = await context.openDatabase();
+  const { queries, quick } = options;
+  const world = await writeWorld(sql, worldOf(options));
   const { chunks } = world;
-  const data = options.base || options.kind;
-  out.line(`${data}: ${chunks} x ${world.dimension}, ${CLIENTS} clients, data in ${dataDir}`);
-  const write = await writeWorld(sql, world);
-  const index = join(dataDir, "index");
-  if (!options.quick) rmSync(index, { recursive: true, force: true });
-  const isFresh = !existsSync(index) || readdirSync(index).length === 0;
+  out.line(`${options.base || options.kind}: ${chunks} x ${world.dimension}, ${CLIENTS} clients`);
   const startedAt = performance.now();
   const server = await context.startServer(env);
   await untilGraphed(sql, chunks);
@@ -172,12 +143,12 @@ export async function run(options: Options, context: BenchContext) {
   const truth = trueNeighbours(world, 1, Math.min(RECALL_QUERIES, queries));
   const { recall } = await httpRecall(server, world, 1, truth);
   out.line(`server: recall@10 ${recall.toFixed(4)}`);
-  const baselines = openPrintedBaselines(out, world, truth, recall, dataDir);
-  const bench: SearchBench = { out, options, world, server, load: new LoadGenerator() };
-  const scopes = options.quick ? [] : await measureScopes(bench);
+  const baselines = openPrintedBaselines(out, world, truth, recall);
+  const bench: SearchBench = { out, options, world, server, load: new Load() };
+  const scopes = quick ? [] : await measureScopes(bench);
   const compared = await compare(bench, baselines, await startBare(bench, context));
   const restart = () => context.startServer(env);
-  const costs = isFresh ? await measureCosts(bench, restart, { write, graphed }) : undefined;
+  const costs = quick ? undefined : await measureCosts(bench, restart, graphed);
   return { recall, baselines, scopes, compared, costs };
 }
 

@@ -21,11 +21,11 @@ import {
 } from "../../support/accounts.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { makeVectors } from "../../support/vectors.ts";
+import { chunksOf, publish, slices } from "../harness/content.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import type { BenchServer } from "../harness/server.ts";
 import { quantile } from "../harness/statistics.ts";
 import { type Output, secondsSince } from "../harness/table.ts";
-import { commitChunks } from "./commit.ts";
 
 export const OPTIONS = {
   chunks: 50_000,
@@ -35,6 +35,7 @@ export const OPTIONS = {
   after: 10,
 };
 type Options = typeof OPTIONS;
+type Vectors = Float32Array<ArrayBuffer>;
 
 const POLL_MS = 5;
 const PAUSE_MS = 20;
@@ -107,6 +108,23 @@ interface Bench {
   readonly apiKey: string;
 }
 
+let written = 0;
+
+/** Writes chunks in new files into an environment, in one transaction. */
+async function commit(
+  sql: Sql,
+  { project, environment }: Target,
+  { vectors, dimension, perFile }: { vectors: Vectors; dimension: number; perFile: number },
+): Promise<void> {
+  const count = vectors.length / dimension;
+  const files = Array.from({ length: Math.ceil(count / perFile) }, (_, i) => {
+    const own = slices(vectors, dimension, i * perFile, Math.min(count, (i + 1) * perFile));
+    const path = `docs/file-${written++}.md`;
+    return { path, content: null, chunks: chunksOf(own, path) };
+  });
+  await publish(sql, project.id, environment.id, files);
+}
+
 /** Commits all chunks in transactions; resolves when all of them are visible. */
 async function importAll(bench: Bench, writer: Sql, bulk: Target, onCommitted: () => void) {
   const { chunks, dimension, transaction, "chunks-per-file": perFile } = bench.options;
@@ -117,7 +135,7 @@ async function importAll(bench: Bench, writer: Sql, bulk: Target, onCommitted: (
     const end = Math.min(chunks, first + transaction);
     const part = vectors.subarray(first * dimension, end * dimension);
     const startedAt = performance.now();
-    await commitChunks(writer, bulk, { vectors: part, dimension, perFile });
+    await commit(writer, bulk, { vectors: part, dimension, perFile });
     const committedAt = performance.now();
     times.push(committedAt - startedAt);
     visible.push(awaitVisible(bench, bulk, part.subarray(-dimension), committedAt));
@@ -138,7 +156,7 @@ async function commitSmall(
   const { dimension } = bench.options;
   for (let n = 0; !isOver(); n++) {
     const vector = makeVectors("clusters", 1, dimension, seed + n);
-    await commitChunks(sql, target, { vectors: vector, dimension, perFile: 1 });
+    await commit(sql, target, { vectors: vector, dimension, perFile: 1 });
     await awaitVisible(bench, target, vector, performance.now());
     await Bun.sleep(PAUSE_MS);
   }

@@ -1,16 +1,29 @@
-import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Sql } from "../../src/db/client.ts";
+import {
+  addApiKey,
+  addEnvironment,
+  addProject,
+  addRelease,
+  addUser,
+  type Project,
+} from "../../support/accounts.ts";
 import { type DataKind, makeVectors } from "../../support/vectors.ts";
+import { attach, type BenchFile, chunksOf, slices, writeFiles } from "../harness/content.ts";
 import { readVectors } from "../harness/vector-files.ts";
 
-/** The project that the benchmark searches: files of ten chunks, and releases with some of them. */
+/** What the benchmark searches: files of ten chunks, and releases with some of them. */
 export interface World {
-  readonly projectId: string;
   readonly dimension: number;
   readonly chunks: number;
-  /** All vectors, then the queries, one after another. */
+  /** All vectors, then perhaps the queries, one after another. */
   readonly vectors: Float32Array<ArrayBuffer>;
   readonly queries: readonly Float32Array<ArrayBuffer>[];
+}
+
+/** Whose the project is that holds a world, and with which key it is searched. */
+export interface Owned {
+  readonly project: Project;
+  readonly userId: string;
   readonly apiKey: string;
 }
 
@@ -20,24 +33,13 @@ export const CHUNKS_PER_FILE = 10;
 
 export const SLUG = "bench";
 const BATCH_CHUNKS = 500;
-const TEXT_CHARS = 500;
-
-/** A UUID from the kind of a row and its number. */
-export function idOf(kind: number, number: number): string {
-  const tail = number.toString(16).padStart(12, "0");
-  return `${kind.toString(16).padStart(8, "0")}-0000-4000-8000-${tail}`;
-}
-
-export const PROJECT_ID = idOf(1, 0);
-export const versionId = (file: number) => idOf(4, file);
-export const chunkId = (chunk: number) => idOf(5, chunk);
 
 /** Whether a file is in the scope of this share. Members are spread evenly over all clusters. */
 export function isMember(file: number, share: number): boolean {
   return (Math.imul(file + 1, 0x9e3779b1) >>> 0) / 2 ** 32 < share;
 }
 
-export const releaseName = (share: number) => `share-${share}`;
+const releaseName = (share: number) => `share-${share}`;
 
 /** Vectors and queries from one distribution; the same arguments give the same ones. */
 export function makeWorld(
@@ -47,104 +49,75 @@ export function makeWorld(
   kind: DataKind = "clusters",
 ): World {
   const vectors = makeVectors(kind, chunks + queryCount, dimension, 1);
-  const queries = Array.from({ length: queryCount }, (_, i) =>
-    vectors.slice((chunks + i) * dimension, (chunks + i + 1) * dimension),
-  );
-  return { projectId: PROJECT_ID, dimension, chunks, vectors, queries, apiKey: generateKey() };
+  return { dimension, chunks, vectors, queries: slices(vectors, dimension, chunks) };
 }
 
 /** Vectors and queries from files. */
 export function givenWorld(base: string, asked: string, count: number, dimension: number): World {
   const { rows: chunks, values: vectors } = readVectors(base, dimension);
   const { rows, values } = readVectors(asked, dimension);
-  const queries = Array.from({ length: Math.min(rows, count) }, (_, i) =>
-    values.slice(i * dimension, (i + 1) * dimension),
-  );
-  return { projectId: PROJECT_ID, dimension, chunks, vectors, queries, apiKey: generateKey() };
+  const queries = slices(values, dimension, 0, Math.min(rows, count));
+  return { dimension, chunks, vectors, queries };
 }
 
-/** Writes the project, its owner and the owner's API key. */
-export async function writeOwner(sql: Sql, apiKey: string): Promise<void> {
-  const userId = idOf(2, 0);
-  await sql`INSERT INTO users (id, email) VALUES (${userId}, 'bench@example.com')
-    ON CONFLICT DO NOTHING`;
-  await sql`INSERT INTO projects (id, slug, name) VALUES (${PROJECT_ID}, ${SLUG}, 'Bench')
-    ON CONFLICT DO NOTHING`;
-  await sql`INSERT INTO memberships (project_id, user_id, role)
-    VALUES (${PROJECT_ID}, ${userId}, 'owner')
-    ON CONFLICT DO NOTHING`;
-  const prefix = parseKey(apiKey)?.keyPrefix as string;
-  await sql`INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash)
-    VALUES (${crypto.randomUUID()}, ${userId}, 'bench', ${prefix}, ${Buffer.from(hashKey(apiKey))})`;
+/** A scope of some files, by their numbers. */
+interface Part {
+  readonly name: string;
+  readonly files: readonly number[];
 }
 
-async function writeChunks(sql: Sql, world: World, first: number): Promise<void> {
-  const { dimension, vectors } = world;
-  const numbers = Array.from(
-    { length: Math.min(BATCH_CHUNKS, world.chunks - first) },
-    (_, i) => first + i,
-  );
-  const fileOf = (chunk: number) => Math.floor(chunk / CHUNKS_PER_FILE);
-  const embeddings = numbers.map((chunk) =>
-    Buffer.from(vectors.buffer, chunk * dimension * 4, dimension * 4).toString("base64"),
-  );
-  const contents = numbers.map((chunk) => `Chunk ${chunk}. `.padEnd(TEXT_CHARS, "lorem ipsum "));
-  await sql`
-    INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
-      end_offset, token_count, metadata, dimension, embedding)
-    SELECT u.id, ${PROJECT_ID}, u.file, u.version, 'docs/file-' || u.number || '.md',
-      u.index, u.content, ${TEXT_CHARS}, ${TEXT_CHARS / 4}, '{"headings":["Bench"]}'::jsonb,
-      ${dimension}, decode(u.embedding, 'base64')
-    FROM unnest(${numbers.map(chunkId)}::uuid[], ${numbers.map((n) => idOf(3, fileOf(n)))}::uuid[],
-      ${numbers.map((n) => versionId(fileOf(n)))}::uuid[], ${numbers.map(fileOf)}::int[],
-      ${numbers.map((n) => n % CHUNKS_PER_FILE)}::int[], ${contents}::text[], ${embeddings}::text[])
-      AS u (id, file, version, number, index, content, embedding)`;
-}
-
-/** Makes a frozen release of these files. */
-export async function writeRelease(
+/**
+ * Writes files in batches of some chunks, a release for each part, which is frozen, and at last the environment
+ * `production` with all of them.
+ */
+export async function writeScopes(
   sql: Sql,
-  id: string,
-  name: string,
-  files: readonly number[],
-): Promise<void> {
-  await sql`INSERT INTO releases (id, project_id, name) VALUES (${id}, ${PROJECT_ID}, ${name})`;
-  await sql`SELECT fill_release(${id}, ${files.map(versionId)}::uuid[])`;
+  count: number,
+  fileOf: (number: number) => BenchFile,
+  parts: readonly Part[],
+): Promise<Owned> {
+  const userId = await addUser(sql);
+  const { key: apiKey } = await addApiKey(sql, userId);
+  const project = await addProject(sql, userId, SLUG);
+  const versions: string[] = [];
+  while (versions.length < count) {
+    const batch: BenchFile[] = [];
+    for (let chunks = 0; chunks < BATCH_CHUNKS && versions.length + batch.length < count; ) {
+      const file = fileOf(versions.length + batch.length);
+      batch.push(file);
+      chunks += file.chunks.length;
+    }
+    versions.push(...(await writeFiles(sql, project.id, batch)));
+  }
+  for (const { name, files } of parts) {
+    const { id } = await addRelease(sql, project, name);
+    await sql`SELECT fill_release(${id}, ${files.map((file) => versions[file] as string)}::uuid[])`;
+  }
+  const environment = await addEnvironment(sql, project);
+  await attach(sql, project.id, environment.id, versions);
+  return { project, userId, apiKey };
 }
 
-/** Writes the world to PostgreSQL, unless an earlier run has. Returns the seconds it took, or 0. */
-export async function writeWorld(sql: Sql, world: World): Promise<number> {
-  const startedAt = performance.now();
-  const files = Array.from({ length: Math.ceil(world.chunks / CHUNKS_PER_FILE) }, (_, i) => i);
-  const [written] = await sql`SELECT 1 FROM environments WHERE id = ${idOf(6, 0)}`;
-  await writeOwner(sql, world.apiKey);
-  if (written !== undefined) return 0;
-  await sql`
-    INSERT INTO files (id, project_id, path)
-    SELECT u.id, ${PROJECT_ID}, 'docs/file-' || u.number || '.md'
-    FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files}::int[]) AS u (id, number)`;
-  await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key, chunk_count)
-    SELECT u.version, ${PROJECT_ID}, u.file, '1',
-      least(${CHUNKS_PER_FILE}, ${world.chunks} - u.number * ${CHUNKS_PER_FILE})
-    FROM unnest(${files.map((f) => idOf(3, f))}::uuid[], ${files.map(versionId)}::uuid[],
-      ${files}::int[]) AS u (file, version, number)`;
-  for (let first = 0; first < world.chunks; first += BATCH_CHUNKS) {
-    await writeChunks(sql, world, first);
-  }
-  for (const share of SHARES.filter((share) => share < 1)) {
-    const members = files.filter((file) => isMember(file, share));
-    await writeRelease(sql, idOf(7, share * 1000), releaseName(share), members);
-  }
-  await sql.begin(async (tx) => {
-    await tx`INSERT INTO environments (id, project_id, name)
-      VALUES (${idOf(6, 0)}, ${PROJECT_ID}, 'production')`;
-    await tx`
-      INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-      SELECT ${PROJECT_ID}, ${idOf(6, 0)}, file_id, id FROM file_versions
-      WHERE project_id = ${PROJECT_ID}`;
-  });
-  return (performance.now() - startedAt) / 1000;
+/** Writes the world to PostgreSQL. */
+export async function writeWorld<T extends World>(sql: Sql, world: T): Promise<T & Owned> {
+  const { chunks, vectors, dimension } = world;
+  const count = Math.ceil(chunks / CHUNKS_PER_FILE);
+  const numbers = Array.from({ length: count }, (_, i) => i);
+  const fileOf = (number: number): BenchFile => {
+    const [path, first] = [`docs/file-${number}.md`, number * CHUNKS_PER_FILE];
+    const own = slices(vectors, dimension, first, Math.min(chunks, first + CHUNKS_PER_FILE));
+    return { path, content: null, chunks: chunksOf(own, path) };
+  };
+  const parts = SHARES.filter((share) => share < 1).map((share) => ({
+    name: releaseName(share),
+    files: numbers.filter((file) => isMember(file, share)),
+  }));
+  return { ...world, ...(await writeScopes(sql, count, fileOf, parts)) };
+}
+
+/** The number of the chunk that a result is. */
+export function chunkOf(hit: { readonly file_path: string; readonly index: number }): number {
+  return Number(/file-(\d+)\.md$/.exec(hit.file_path)?.[1]) * CHUNKS_PER_FILE + hit.index;
 }
 
 /** Path of the search operation in the scope of this share. */

@@ -1,8 +1,8 @@
-import type { BenchServer } from "../harness/server.ts";
+import { type Ending, openLoop, type Sender } from "../harness/load/loops.ts";
+import type { Api } from "../harness/requests.ts";
 import type { SoakProject, SoakWorld } from "./world.ts";
 
 const [OK_MIN, OK_MAX, OVERLOADED] = [200, 299, 503];
-const SECOND_MS = 1_000;
 
 /** How many requests were answered, by what they did. */
 export class Counts {
@@ -45,17 +45,16 @@ const RATES = {
 /** Mixed load on a server: each kind of request at its own rate, over projects that take turns. */
 export class SoakLoad {
   readonly counts = new Counts();
-  #isOver = false;
-  readonly #running: Promise<void>[] = [];
 
   constructor(
-    private readonly server: BenchServer,
+    private readonly api: Api,
     private readonly world: SoakWorld,
     /** The share of the full rates. */
     private readonly rate: number,
   ) {}
 
-  start(): void {
+  /** Sends all kinds for some time; one of a kind waits for the one before. */
+  async run(seconds: number): Promise<void> {
     const { world } = this;
     const json = (value: object) => JSON.stringify(value);
     const at = ({ slug }: SoakProject) => `/projects/${slug}`;
@@ -85,37 +84,35 @@ export class SoakLoad {
       delivery: () => ({ path: world.webhook.path, body: json({ text: "a delivery" }) }),
       key: () => ({ path: "/api-keys", body: json({ name: "short-lived" }) }),
     };
-    for (const [name, perSecond] of Object.entries(RATES)) {
-      const work = works[name as keyof typeof RATES];
-      this.#running.push(this.#loop(name, perSecond * this.rate, work));
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#running);
-  }
-
-  /** Sends a request after the other, at most so many per second. */
-  async #loop(name: string, perSecond: number, work: Work): Promise<void> {
-    for (let next = performance.now(); !this.#isOver; ) {
-      const request = work(this.world.activeProject());
-      await this.#send(name, request).catch((error: Error) => {
-        this.counts.failures.push(`${name}: ${error.message}`);
-      });
-      next = Math.max(next + SECOND_MS / perSecond, performance.now());
-      await Bun.sleep(next - performance.now());
-    }
-  }
-
-  async #send(name: string, request: SoakRequest): Promise<void> {
-    const { path, body, type = "application/json", onSuccess } = request;
-    const response = await fetch(new URL(path, this.server.url), {
-      method: "POST",
-      headers: { ...this.world.headers, "content-type": type },
-      body,
+    const start = performance.now();
+    const loops = Object.entries(RATES).map(([name, perSecond]) => {
+      const arrival = { rate: perSecond * this.rate, connections: 1 };
+      const sender = this.#sender(name, works[name as keyof typeof RATES]);
+      return openLoop(sender, arrival, start, start + seconds * 1_000);
     });
+    await Promise.all(loops);
+  }
+
+  #sender(name: string, work: Work): Sender {
+    const sender = {
+      busy: 0,
+      send: async (): Promise<Ending> => {
+        sender.busy++;
+        const status = await this.#send(name, work(this.world.activeProject())).catch((error) => {
+          this.counts.failures.push(`${name}: ${error.message}`);
+          return "closed" as const;
+        });
+        sender.busy--;
+        return status;
+      },
+    };
+    return sender;
+  }
+
+  async #send(name: string, { path, body, type, onSuccess }: SoakRequest): Promise<Ending> {
+    const response = await this.api.send("POST", path, body, type);
     this.counts.note(name, response.status, await response.text());
     if (response.ok) onSuccess?.();
+    return response.status;
   }
 }

@@ -15,6 +15,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
+import { Api } from "../harness/requests.ts";
 import type { BenchServer } from "../harness/server.ts";
 import { type Output, secondsSince } from "../harness/table.ts";
 import { SoakLoad } from "./load.ts";
@@ -39,30 +40,25 @@ type Options = typeof OPTIONS;
 
 const SECONDS_PER_MINUTE = 60;
 const SHOWN_FAILURES = 5;
+const NDJSON = "application/x-ndjson";
 /** A trend needs one in each third of the time. */
 const SAMPLES_MIN = 3;
 
-async function fill(server: BenchServer, world: SoakWorld): Promise<void> {
+async function fill(api: Api, world: SoakWorld): Promise<void> {
   for (const { slug } of world.projects) {
-    const response = await fetch(new URL(`/projects/${slug}/import`, server.url), {
-      method: "POST",
-      headers: { ...world.headers, "content-type": "application/x-ndjson" },
-      body: world.initialFiles(),
-    });
-    const report = (await response.json()) as { refused?: number };
-    if (report.refused !== 0) {
-      throw new Error(`${slug} was not imported: ${response.status} ${JSON.stringify(report)}`);
-    }
+    const path = `/projects/${slug}/import`;
+    const report = await api.call<{ refused: number }>("POST", path, world.initialFiles(), NDJSON);
+    if (report.refused !== 0)
+      throw new Error(`${slug} was not imported: ${JSON.stringify(report)}`);
   }
 }
 
-async function sampleAll(server: BenchServer, options: Options): Promise<Sample[]> {
+async function sampleAll(server: BenchServer, { sample }: Options, count: number) {
   const samples: Sample[] = [];
   const begun = performance.now();
-  const minutes = () => secondsSince(begun) / SECONDS_PER_MINUTE;
-  while (minutes() < options.minutes || samples.length < SAMPLES_MIN) {
-    await Bun.sleep(options.sample * 1_000);
-    samples.push(await takeSample(server, minutes()));
+  while (samples.length < count) {
+    await Bun.sleep(begun + (samples.length + 1) * sample * 1_000 - performance.now());
+    samples.push(await takeSample(server, secondsSince(begun) / SECONDS_PER_MINUTE));
   }
   return samples;
 }
@@ -94,11 +90,15 @@ export async function run(options: Options, context: BenchContext) {
   });
   const bytes = String(options["memory-mb"] * 2 ** 20);
   const server = await context.startServer({ ...env, INDEX_MEMORY_BYTES: bytes });
-  await fill(server, world);
-  const load = new SoakLoad(server, world, options.rate);
-  load.start();
-  const samples = await sampleAll(server, options);
-  await load.stop();
+  const api = new Api(server.url, world.key);
+  await fill(api, world);
+  const load = new SoakLoad(api, world, options.rate);
+  const seconds = options.minutes * SECONDS_PER_MINUTE;
+  const count = Math.max(SAMPLES_MIN, Math.ceil(seconds / options.sample));
+  const [samples] = await Promise.all([
+    sampleAll(server, options, count),
+    load.run(count * options.sample),
+  ]);
   const trends = trendsOf(samples);
   print(context.out, trends, load);
   if (options.plot !== "") writePlot(options, samples, load);

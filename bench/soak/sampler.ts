@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { BenchServer } from "../harness/server.ts";
+import { mean } from "../harness/statistics.ts";
 import { memoryByKind } from "./memory-kinds.ts";
 
 interface Series {
@@ -54,9 +55,6 @@ export async function takeSample(server: BenchServer, minutes: number): Promise<
   };
 }
 
-const mean = (samples: readonly Sample[], name: SeriesName): number =>
-  samples.reduce((sum, sample) => sum + sample[name], 0) / samples.length;
-
 export interface Trend {
   readonly name: SeriesName;
   /** The means of the middle and the last third; the first third is for warming up. */
@@ -69,7 +67,8 @@ export function trendsOf(samples: readonly Sample[]): Trend[] {
   const third = Math.floor(samples.length / 3);
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
   return SERIES_NAMES.map((name) => {
-    const [before, after] = [mean(middle, name), mean(last, name)];
+    const of = (samples: readonly Sample[]) => mean(samples.map((sample) => sample[name]));
+    const [before, after] = [of(middle), of(last)];
     const { growth }: Series = SERIES[name];
     const isFlat = growth === null || after <= before * (1 + growth);
     return { name, middle: before, last: after, isFlat };

@@ -40,7 +40,7 @@ export class SoakWorld {
     private readonly options: WorldOptions,
     readonly projects: readonly SoakProject[],
     readonly webhook: TestWebhook,
-    readonly headers: Readonly<Record<string, string>>,
+    readonly key: string,
   ) {
     const { files, chunksPerFile, dimension, variants } = options;
     this.#vectors = makeVectors("text", files * chunksPerFile * variants, dimension, SEED);
@@ -57,8 +57,7 @@ export class SoakWorld {
       webhook ??= await addWebhook(sql, project);
       projects.push({ slug: project.slug, releases: new Set() });
     }
-    const headers = { "x-api-key": key };
-    return new SoakWorld(options, projects, webhook as TestWebhook, headers);
+    return new SoakWorld(options, projects, webhook as TestWebhook, key);
   }
 
   /** A project of the group whose turn it is. */

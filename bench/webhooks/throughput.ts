@@ -10,9 +10,11 @@ import examples from "@octokit/webhooks-examples";
 import { addProject, addUser } from "../../support/accounts.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
-import { addWebhook, storedRows } from "../../support/webhooks.ts";
+import { addWebhook, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { measureInTurns, type Throughput, throughputRatio } from "../harness/load.ts";
+import { measureInTurns, type Throughput, throughputRatio } from "../harness/load/turns.ts";
+import { rawRequest } from "../harness/requests.ts";
+import type { Address } from "../harness/server.ts";
 import { median } from "../harness/statistics.ts";
 import type { Output } from "../harness/table.ts";
 
@@ -28,11 +30,9 @@ const NAMES = [
 ];
 
 /** Every request is a new delivery of the same payload. */
-function deliveries(path: string, secret: string, body: string): () => string {
-  const head =
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n` +
-    `x-service-webhook-secret: ${secret}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
-  return () => `${head}idempotency-key: ${crypto.randomUUID()}\r\n\r\n${body}`;
+function delivery(server: Address, { path, headers }: TestWebhook, body: string): Uint8Array {
+  const key = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
+  return rawRequest(server, "POST", path, { ...headers, ...key }, body);
 }
 
 /** The measurements of one server, by round. */
@@ -71,9 +71,10 @@ export async function run({ seconds, rounds }: Options, context: BenchContext) {
 
   const push = examples.find(({ name }) => name === "push")?.examples[0];
   const body = JSON.stringify(push);
-  const next = deliveries(webhook.path, webhook.secret, body);
-  const services = [alone, withRedis].map(({ url, pid }) => ({ url: url.href, pid }));
-  const targets = [...services, ...baselines].map((server) => ({ ...server, next }));
+  const targets = [alone, withRedis, ...baselines].map(({ url, pid }) => {
+    const server = { url, pid };
+    return { ...server, next: () => delivery(server, webhook, body) };
+  });
   const results = await measureInTurns(targets, { connections: CONNECTIONS, seconds, rounds });
 
   context.out.line(

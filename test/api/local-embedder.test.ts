@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { writeModel } from "../../bench/embedding/model/model-folder.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { changeModel, writeModel } from "../../support/model-folder.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { needs } from "../../support/programs.ts";
@@ -9,16 +9,16 @@ import { until } from "../../support/until.ts";
 
 needs("onnxruntime");
 
-const model = writeModel(temporaryFolder("model"), { maxTokens: 128 });
-const brief = writeModel(temporaryFolder("model"), { seed: 5, hidden: 64 });
-const exchanged = writeModel(temporaryFolder("model"), { seed: 7 });
+const model = writeModel(temporaryFolder("model"));
+const brief = writeModel(temporaryFolder("model"));
+const exchanged = writeModel(temporaryFolder("model"));
 const embedders = {
   local: {
-    ...{ onnx: model.folder, dimension: 96 },
+    ...{ onnx: model.folder, dimension: 32 },
     ...{ query_prefix: "query ", document_prefix: "passage " },
   },
   brief: { onnx: brief.folder, idle_seconds: 1 },
-  wrong: { onnx: model.folder, dimension: 95 },
+  wrong: { onnx: model.folder, dimension: 31 },
   exchanged: { onnx: exchanged.folder },
   absent: { onnx: "multilingual-e5-small" },
 };
@@ -79,7 +79,7 @@ describe("a model in a process of the service", () => {
     expect((await found(project, "tomato"))[0]).toBe("plants.md");
     const [row] = await api.sql<{ embedder: string; dimension: number }[]>`
       SELECT DISTINCT embedder, dimension FROM chunks WHERE project_id = ${project.id}`;
-    expect(row?.embedder).toMatch(/^local:[\w.-]+@[0-9a-f]{16}:96$/);
+    expect(row?.embedder).toMatch(/^local:[\w.-]+@[0-9a-f]{16}:32$/);
     expect(row?.dimension).toBe(768);
     const before = await api.sql`SELECT id, embedding FROM chunks WHERE project_id = ${project.id}`;
 
@@ -137,7 +137,7 @@ describe("a model in a process of the service", () => {
     const { next: cursor } = first.body.page_info;
     expect(cursor).toBeString();
 
-    writeModel(exchanged.folder, { seed: 8 });
+    changeModel(exchanged.folder);
     for (const pid of processesOf(exchanged.folder)) process.kill(pid, "SIGKILL");
     await until("the exchange of the files is noticed", async () => {
       const { status, body } = await ask(project, "another question");
@@ -150,9 +150,9 @@ describe("a model in a process of the service", () => {
     const EMBEDDERS = JSON.stringify({ wrong, exchanged: own });
     const commandEnv = { env: { ...env, EMBEDDERS, DATABASE_URL: api.databaseUrl } };
     const doctor = await callCommand(["doctor"], commandEnv);
-    expect(doctor.stdout).toMatch(/embedder exchanged +ok +embeds a text in \d+ ms, 96 dimensions/);
+    expect(doctor.stdout).toMatch(/embedder exchanged +ok +embeds a text in \d+ ms, 32 dimensions/);
     expect(doctor.stdout).toMatch(/embeddings +warning .* whose model is exchanged:\S+ now/);
-    expect(doctor.stdout).toMatch(/embedder wrong +failed .*and 95 are configured/);
+    expect(doctor.stdout).toMatch(/embedder wrong +failed .*and 31 are configured/);
 
     const before = await fingerprints(project);
     const rebuilt = ["embeddings", "rebuild", "--project", project.slug];

@@ -8,9 +8,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeModel } from "../../bench/embedding/model/model-folder.ts";
 import type { Fault } from "../../support/faults.ts";
 import { memoryFolder, temporaryFolder } from "../../support/folders.ts";
+import { writeModel } from "../../support/model-folder.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { lacksSmallDisks, mountSmallDisk } from "../../support/processes/small-disk.ts";
 import { needs } from "../../support/programs.ts";
@@ -21,7 +21,7 @@ needs("onnxruntime");
 
 const NAME = "tester/tiny-model";
 const ONNX = "onnx/model.onnx";
-const source = writeModel(temporaryFolder("model"), { hidden: 64, layers: 1 });
+const source = writeModel(temporaryFolder("model"));
 const original = readFileSync(join(source.folder, ONNX));
 writeFileSync(join(source.folder, "README.md"), "Is not needed.");
 const hub = startHub(NAME, source.folder);
@@ -150,7 +150,7 @@ describe("tessera models pull", () => {
     expect(imported.status).toBe(0);
     const { status, stdout } = await pull("--project", "docs");
     expect(status).toBe(0);
-    expect(stdout).toMatch(/embedded 1 chunks by tiny-model:tester\/tiny-model@[0-9a-f]{16}:64\n/);
+    expect(stdout).toMatch(/embedded 1 chunks by tiny-model:tester\/tiny-model@[0-9a-f]{16}:32\n/);
     const [row] = await cli.sql`SELECT embedder FROM projects WHERE slug = 'docs'`;
     expect(row?.["embedder"]).toMatch(/^tiny-model:/);
   });
@@ -175,7 +175,7 @@ describe("tessera models", () => {
     await pull();
     const same = await models(["test", "a quick car", "a rapid vehicle"]);
     expect(same.stdout).toMatch(
-      /^embedder +tiny-model .*\ndimension +64\nspeed +[\d.]+ texts per second\n/,
+      /^embedder +tiny-model .*\ndimension +32\nspeed +[\d.]+ texts per second\n/,
     );
     const similarity = (text: string) => Number(/similarity +(\S+)/.exec(text)?.[1]);
     const other = await models(["test", "a quick car", "tomato"]);

@@ -12,10 +12,8 @@ const JUDGED = "test/fixtures/judged";
 const SMALL: Readonly<Record<string, Values>> = {
   "import/run": { chunks: 200, dimension: 768 },
   "knowledge/modes": { requests: 10, rounds: 1, clients: "1,2" },
-  "knowledge/questions": { queries: 3, documents: 100, repeats: 1 },
-  "knowledge/relevance": { queries: 5, judged: JUDGED },
-  "knowledge/retrieval": { queries: 5, judged: JUDGED, dimension: 4 },
-  "knowledge/service": { documents: 40, imported: 40, items: 100, requests: 20 },
+  "knowledge/questions": { queries: 3 },
+  "knowledge/relevance": { queries: 5, judged: JUDGED, dimension: 4 },
   "micro/shards": { vectors: 600, shards: "600,250", queries: 10 },
   "overload/floods": { chunks: 200, clients: 2, rate: 50, seconds: 1, floods: "search;metrics" },
   "overload/run": { chunks: 200, dimension: 768, seconds: 0.5, clients: 20, shares: "0.8,5" },
@@ -43,7 +41,7 @@ const WITH_BROWSER: Readonly<Record<string, Values>> = {
 };
 const WITH_RUNTIME: Readonly<Record<string, Values>> = {
   "embedding/run": {
-    ...{ batches: "1,4", threads: "1", texts: 8, words: 4, hidden: 48, layers: 1 },
+    ...{ batches: "1,4", threads: "1", texts: 8, words: 4 },
     ...{ files: 20, puts: 1, rate: 10, seconds: 0.5 },
   },
 };

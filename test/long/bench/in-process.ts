@@ -26,18 +26,19 @@ function startServer(env: Readonly<Record<string, string>>): Promise<BenchServer
       await stop();
       dataFolders.delete(dataDir);
     });
-    return { url, pid: process.pid, logs: () => "", stop: end, kill: end };
+    return { url: new URL(url), pid: process.pid, logs: () => "", stop: end, kill: end };
   });
 }
 
-async function openBenchDatabase(dataDir = memoryFolder("bench")) {
+async function openBenchDatabase() {
+  const dataDir = memoryFolder("bench");
   const { sql, url } = await createTestDatabase();
   return { dataDir, url, sql, env: { DATABASE_URL: url, DATA_DIR: dataDir } };
 }
 
 async function startBaseline(path: string, ...args: string[]) {
   const { start } = await import(join(PROJECT_ROOT, path));
-  return { url: start(...args) as string, pid: process.pid };
+  return { url: new URL(start(...args)), pid: process.pid };
 }
 
 async function importFile(path: string, url: string) {

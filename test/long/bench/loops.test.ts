@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { closedLoop, openLoop, type Sender } from "../../../bench/load/loops.ts";
+import { closedLoop, openLoop, type Sender } from "../../../bench/harness/load/loops.ts";
+import { Sent } from "../../../bench/harness/load/sent.ts";
 import { Recorder } from "../../../bench/load/recorder.ts";
 import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
@@ -10,7 +11,7 @@ const [STALL_FROM_MS, STALL_MS, END_MS] = [250, 500, 1_500];
 const USUAL_MS = 2;
 
 /** Runs a loop against a service that stalls once. */
-async function stalled(loop: (sender: Sender) => Promise<void>) {
+async function stalled(loop: (sender: Sender) => Promise<unknown>) {
   const recorder = new Recorder(0, END_MS);
   let busy = 0;
   const sender: Sender = {
@@ -51,7 +52,9 @@ test("requests that wait for a free connection wait on the clock, too", async ()
 });
 
 test("a closed loop hides the stall, which is why its percentiles are not comparable", async () => {
-  const { response } = await stalled((sender) => closedLoop(sender, 1, END_MS));
+  const { response } = await stalled((sender) =>
+    closedLoop(sender, { clients: 1 }, () => performance.now() >= END_MS),
+  );
   expect(response.max).toBeGreaterThan(STALL_MS * 0.8);
   expect(response.p90).toBeLessThan(STALL_MS * 0.4);
 });
@@ -71,4 +74,27 @@ test("refusals are no throughput, and requests without an answer count with the 
   const { answered, throughput, errors, response } = recorder.result();
   expect([answered, throughput, errors]).toEqual([2, 2, { 503: 2, timeout: 1 }]);
   expect(response.p50).toBeGreaterThan(890);
+});
+
+test("an open loop that gives up at its end says how many requests it never sent", async () => {
+  let unsent = 0;
+  const arrival = { rate: 200, connections: 1 };
+  const { answered } = await stalled(async (sender) => {
+    // The stall is not over yet.
+    unsent = await openLoop(sender, arrival, 0, END_MS, STALL_FROM_MS + STALL_MS / 2);
+  });
+  expect(answered + unsent).toBe(300);
+  expect(unsent).toBeGreaterThan(200);
+});
+
+test("requests count by their status, and their latency from when they were due or sent", () => {
+  const [ok, refused, silent] = [
+    { due: 0, sent: 10, ended: 30, status: 200 },
+    { due: 5, sent: 5, ended: 6, status: 503 },
+    { due: 7, sent: 7, ended: 99, status: 0 },
+  ];
+  const sent = new Sent([ok, refused, silent], 2);
+  expect([sent.answered, sent.refused, sent.failed]).toEqual([1, 1, 3]);
+  expect([sent.latencies("due"), sent.latencies("sent")]).toEqual([[30], [20]]);
+  expect(new Sent([refused]).quantile(0.5)).toBeNaN();
 });

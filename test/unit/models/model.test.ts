@@ -3,17 +3,18 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
 import fc from "fast-check";
-import { bertForward } from "../../../bench/embedding/model/bert.ts";
-import {
-  BERT_TOKENS,
-  type TestModel,
-  writeModel,
-} from "../../../bench/embedding/model/model-folder.ts";
 import type { ModelConfig } from "../../../src/config/embedders.ts";
 import { type LocalModel, resolveModel } from "../../../src/models/local-model.ts";
 import { Model } from "../../../src/models/server/model.ts";
 import { ModelTokenizer } from "../../../src/models/server/tokens.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
+import {
+  changeModel,
+  MODEL_DIMENSION,
+  MODEL_TOKENS,
+  modelVectors,
+  writeModel,
+} from "../../../support/model-folder.ts";
 import { needs, programPath } from "../../../support/programs.ts";
 
 needs("onnxruntime");
@@ -33,38 +34,9 @@ const resolve = (settings: Partial<ModelConfig> & { onnx: string }): Promise<Loc
   resolveModel({ ...UNSET, ...settings }, { dataDir: "/nowhere", socket: "/nowhere" });
 const written = {
   wordpiece: writeModel(temporaryFolder("model")),
-  unigram: writeModel(temporaryFolder("model"), { tokenizer: "unigram", seed: 2 }),
+  unigram: writeModel(temporaryFolder("model"), "unigram"),
 };
-const TEXTS = [
-  "The quick doctor buys an old car in a red garden.",
-  "Tomato",
-  "Repairing vehicles, and 17 engines of the un-known Ünïversity",
-  "a b c d e f g h i j k l m n o p q r s t u v w x y z letter mountain river shop ticket",
-];
-
-function pooled(vectors: number[][], pooling: string): number[] {
-  const width = vectors[0]?.length ?? 0;
-  const one =
-    pooling === "cls"
-      ? (vectors[0] as number[])
-      : pooling === "last"
-        ? (vectors.at(-1) as number[])
-        : Array.from({ length: width }, (_, i) =>
-            vectors.reduce((sum, vector) => sum + (vector[i] as number), 0),
-          );
-  const length = Math.hypot(...one);
-  return one.map((value) => value / length);
-}
-
-const computed = new Map<string, number[][]>();
-
-/** The vectors of the tokens of a text, which take longest. */
-function forward({ folder, shape, weights }: TestModel, ids: readonly number[]): number[][] {
-  const key = `${folder} ${ids}`;
-  const known = computed.get(key) ?? bertForward(shape, weights, ids);
-  computed.set(key, known);
-  return known;
-}
+const { texts: TEXTS, ...VECTORS } = modelVectors();
 
 function farthest(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return Math.max(...Array.from(a, (value, i) => Math.abs(value - (b[i] as number))));
@@ -79,9 +51,9 @@ describe("a model in a process of the service", () => {
         const model = await Model.load(await resolve({ onnx: own.folder, pooling }), runtime);
         const tokens = TEXTS.map((text) => model.tokenizer.encode(text));
         const together = await model.run(tokens);
-        for (const [i, { ids }] of tokens.entries()) {
-          const wanted = pooled(forward(own, ids), pooling);
-          const [alone] = await model.run([tokens[i]!]);
+        for (const [i, encoded] of tokens.entries()) {
+          const wanted = VECTORS[kind][pooling][i]!;
+          const [alone] = await model.run([encoded]);
           expect(farthest(together[i]!, wanted)).toBeLessThan(1e-4);
           expect(farthest(alone!, wanted)).toBeLessThan(1e-4);
         }
@@ -128,21 +100,21 @@ describe("a model in a process of the service", () => {
   test("reads as many tokens of a query as it can, and its end mark", async () => {
     const model = await Model.load(await resolve({ onnx: written.wordpiece.folder }), runtime);
     const { tokenizer } = model;
-    const long = tokenizer.encode("garden ".repeat(100));
+    const long = tokenizer.encode("garden ".repeat(2 * MODEL_TOKENS));
     const { ids } = tokenizer.cut(long);
-    expect(ids).toEqual([...long.ids.slice(0, 63), BERT_TOKENS.indexOf("[SEP]")]);
-    expect((await model.run([tokenizer.cut(long)]))[0]).toHaveLength(96);
+    expect(ids).toEqual([...long.ids.slice(0, MODEL_TOKENS - 1), long.ids.at(-1)!]);
+    expect((await model.run([tokenizer.cut(long)]))[0]).toHaveLength(MODEL_DIMENSION);
   });
 
   test("of another dimension than the configured one is refused, and longer vectors are cut on demand", async () => {
     const { folder } = written.wordpiece;
     await expect(
-      Model.load(await resolve({ onnx: folder, dimension: 64 }), runtime),
-    ).rejects.toThrow("the model returns vectors of 96 dimensions, and 64 are configured");
-    const settings = await resolve({ onnx: folder, dimension: 64, truncate: true });
+      Model.load(await resolve({ onnx: folder, dimension: 16 }), runtime),
+    ).rejects.toThrow("the model returns vectors of 32 dimensions, and 16 are configured");
+    const settings = await resolve({ onnx: folder, dimension: 16, truncate: true });
     const model = await Model.load(settings, runtime);
     const [vector] = await model.run([model.tokenizer.encode(TEXTS[0]!)]);
-    expect(vector).toHaveLength(64);
+    expect(vector).toHaveLength(16);
     expect(Math.hypot(...vector!)).toBeCloseTo(1, 5);
   });
 
@@ -150,7 +122,7 @@ describe("a model in a process of the service", () => {
     const { folder } = writeModel(temporaryFolder("model"));
     const before = await resolve({ onnx: folder });
     expect(before.model).toMatch(/^[\w.-]+@[0-9a-f]{16}$/);
-    writeModel(folder, { seed: 3 });
+    changeModel(folder);
     await expect(Model.load(before, runtime)).rejects.toThrow(
       "the files of the model have changed",
     );
@@ -165,7 +137,7 @@ describe("a model in a process of the service", () => {
     };
     await add({ pooling: "cls" });
     await add({ documentPrefix: "passage: " });
-    await add({ dimension: 64, truncate: true });
+    await add({ dimension: 16, truncate: true });
     for (const name of ["tokenizer.json", "tokenizer_config.json", "config.json"]) {
       appendFileSync(join(folder, name), "\n");
       await add();
@@ -186,7 +158,7 @@ describe("a model in a process of the service", () => {
     await expect(resolve({ onnx: folder })).rejects.toThrow("there is no tokenizer.json");
     writeFileSync(join(folder, "tokenizer.json"), "{}");
     await expect(resolve({ onnx: folder })).rejects.toThrow("does not say its dimension");
-    const model = await resolve({ onnx: folder, dimension: 96 });
+    const model = await resolve({ onnx: folder, dimension: 32 });
     await expect(Model.load(model, runtime)).rejects.toThrow("model.onnx cannot be loaded");
     writeFileSync(join(folder, "config.json"), "{");
     await expect(resolve({ onnx: folder })).rejects.toThrow("config.json is damaged");
