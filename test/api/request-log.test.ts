@@ -49,11 +49,3 @@ test("at its own level every request is one line with id, operation, status, tim
     expect(text).not.toContain(hidden);
   }
 });
-
-test("at the default level requests are not logged, nor those as slow that take less than the bound", async () => {
-  const api = await startApiProcess({ env: { LOG_LEVEL: "info", SLOW_REQUEST_MS: "3600000" } });
-  await api.get("/projects", await api.user());
-  await api.stop();
-  const text = api.server.logs();
-  expect([linesOf(text, "request"), linesOf(text, "slow request")]).toEqual([[], []]);
-});

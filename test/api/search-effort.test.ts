@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Answer, type Caller, ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -39,13 +38,11 @@ const OPERATIONS = [
   {
     name: "environments",
     path: `${base}/environments/production/search`,
-    missingPath: `/projects/${randomUUID()}/environments/production/search`,
     empty: `${base}/environments/empty/search`,
   },
   {
     name: "releases",
     path: `${base}/releases/v1.0.0/search`,
-    missingPath: `/projects/${randomUUID()}/releases/v1.0.0/search`,
     empty: `${base}/releases/v0.0.0/search`,
   },
 ];
@@ -108,18 +105,16 @@ describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) =
   });
 
   test("an exact search finds what brute force finds, for every form of the body", async () => {
-    for (const limit of [1, 10, 100]) {
-      const query = nearVector(centre, 1, seed());
-      const wanted = bruteForce(chunks, query, limit);
-      for (const ask of forms(path, query, limit)) {
-        const answer = await ask("effort=exact");
-        expect(answer.status).toBe(200);
-        const hits: Json[] = answer.body.data;
-        expect(hits.map((hit) => hit.chunk.id)).toEqual(wanted.map(({ id }) => id));
-        for (const [i, { score }] of wanted.entries()) expect(hits[i].score).toBeCloseTo(score, 6);
-        expect(answer.headers.get("x-search-plan")).toBe("exact");
-        timesOf(answer);
-      }
+    const query = nearVector(centre, 1, seed());
+    const wanted = bruteForce(chunks, query, 10);
+    for (const ask of forms(path, query, 10)) {
+      const answer = await ask("effort=exact");
+      expect(answer.status).toBe(200);
+      const hits: Json[] = answer.body.data;
+      expect(hits.map((hit) => hit.chunk.id)).toEqual(wanted.map(({ id }) => id));
+      for (const [i, { score }] of wanted.entries()) expect(hits[i].score).toBeCloseTo(score, 6);
+      expect(answer.headers.get("x-search-plan")).toBe("exact");
+      timesOf(answer);
     }
   });
 

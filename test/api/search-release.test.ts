@@ -52,15 +52,6 @@ describe("POST /projects/{project_reference}/releases/{version}/search", () => {
     expect(idsOf(await look("v2.0.0"))).toEqual(chunkIds(newer, alone));
   });
 
-  test("the database refuses to change a frozen release", async () => {
-    const change = release(sql, project, v1.id, [alone]).then(
-      () => "changed",
-      () => "refused",
-    );
-    expect(await change).toBe("refused");
-    expect(idsOf(await look("v1.0.0"))).toEqual(chunkIds(older));
-  });
-
   test("an id takes precedence over another release of that name", async () => {
     const named = await addRelease(sql, project, v1.id);
     await release(sql, project, named.id, [alone]);

@@ -42,12 +42,12 @@ function claim(dataDir: string, pid: number, startedAt?: number): void {
   writeFileSync(pidFile(dataDir), `${lines.join("\n")}\n`);
 }
 
-/** A program in the folder of the cluster; by default it is run by the account that would run its PostgreSQL. */
-function start(dataDir: string, command: readonly string[], { asSelf = false } = {}) {
+/** A program in the folder of the cluster, run by the account that would run its PostgreSQL. */
+function start(dataDir: string, command: readonly string[]) {
   const { account, cluster } = locateCluster(dataDir);
   const program = Bun.spawn([...command], {
     ...{ cwd: cluster, stdin: "ignore", stdout: "pipe", stderr: "ignore" },
-    ...(IS_ROOT && !asSelf ? account : {}),
+    ...(IS_ROOT ? account : {}),
   });
   onCleanup(async () => {
     program.kill("SIGKILL");
@@ -57,30 +57,19 @@ function start(dataDir: string, command: readonly string[], { asSelf = false } =
 }
 
 /** A program with all arguments of a server on the cluster, in its folder. */
-async function pretender(dataDir: string, options = {}): Promise<number> {
+async function pretender(dataDir: string): Promise<number> {
   const { cluster, account } = locateCluster(dataDir);
   const { postgres } = findBinaries(account, SHARED_FOLDER);
   const given = [postgres, "-D", cluster, "-c", `unix_socket_directories=${cluster}`];
-  const program = start(dataDir, ["perl", "-e", PRETENDER, ...given], options);
+  const program = start(dataDir, ["perl", "-e", PRETENDER, ...given]);
   await program.stdout.getReader().read();
   expect(readProcess(program.pid)?.commandLine).toStartWith(`${given.join("\0")}\0`);
   return program.pid;
 }
 
-/** Processes that have the number of an earlier server of a folder, without being that server. */
-const OTHERS: Readonly<Record<string, (dataDir: string) => Promise<number> | number>> = {
-  "this process": () => process.pid,
-  "the first process of the machine": () => 1,
-  "a program that follows a file of the cluster": async (dataDir) => {
-    const file = join(locateCluster(dataDir).cluster, "postgresql.conf");
-    const program = start(dataDir, ["tail", "-f", file]);
-    // Its first words, after which it is the program that it was started as.
-    await program.stdout.getReader().read();
-    return program.pid;
-  },
-  "another program with the arguments of the server": (dataDir) => pretender(dataDir),
-  "a program of another user with the arguments of the server": (dataDir) =>
-    IS_ROOT ? pretender(dataDir, { asSelf: true }) : 1,
+/** Processes that have the number of an earlier server of a folder, without being that server. All others are in left-server.test.ts. */
+const OTHERS: Readonly<Record<string, (dataDir: string) => Promise<number>>> = {
+  "another program with the arguments of the server": pretender,
   "the same executable on another folder": async () => {
     const other = await folderWithCluster();
     const server = await open(other);

@@ -27,12 +27,9 @@ describe("the embedded PostgreSQL", () => {
     await second.close();
   });
 
-  test.each([
-    ["nothing", ""],
-    ["only zeros", "\0".repeat(64)],
-  ])("starts where a power cut has left %s of the file that names its process", async (_, left) => {
+  test("starts where a power cut has left only zeros of the file that names its process", async () => {
     const dataDir = await folderWithCluster();
-    writeFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), left);
+    writeFileSync(join(dataDir, "postgres", "cluster", "postmaster.pid"), "\0".repeat(64));
     const server = await open(dataDir);
     expect(await query<{ n: number }>(server.url, "SELECT 42 AS n")).toEqual([{ n: 42 }]);
     await server.close();

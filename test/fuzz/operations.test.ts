@@ -4,9 +4,9 @@ import { operationsOf } from "./exchanges.ts";
 import { fuzzOperation } from "./fuzz.ts";
 import { startTarget } from "./target.ts";
 
-const REQUESTS = 30;
+const REQUESTS = 10;
 /** Rounds of requests until one has succeeded and one was refused; both are rare for some. */
-const ROUNDS_MAX = 20;
+const ROUNDS_MAX = 60;
 
 const target = await startTarget();
 const { document } = await target.api.contract();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { plainChunks } from "../../../src/markdown/index.ts";
-import { sharedApi } from "../../../support/api/api.ts";
+import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
-const { sql } = await sharedApi();
+const { sql } = await createTestDatabase();
 
 /** Every character of the first plane that is a blank anywhere, and neighbours that are none. */
 const CODES = [

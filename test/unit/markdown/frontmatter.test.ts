@@ -117,7 +117,7 @@ test("frontmatter means the same with and without a comment, which the fast read
       // A block that cannot be read is text with its comment.
       expect(fast.content).toBe(slow.content.replace("# comment\n", ""));
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -153,6 +153,6 @@ test("nested frontmatter means the same with and without a comment", () => {
       };
       expect(read([])).toEqual(read(["# comment"]));
     }),
-    { numRuns: 4_000 },
+    { numRuns: 1_500 },
   );
 });

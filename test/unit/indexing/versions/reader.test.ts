@@ -3,7 +3,7 @@ import { createVersionReader } from "../../../../src/indexing/versions/reader.ts
 import { readFrontmatterValues } from "../../../../src/markdown/index.ts";
 import { FRONTMATTER_MAX_CHARS } from "../../../../src/shared/limits.ts";
 import { addProject, addUser } from "../../../../support/accounts.ts";
-import { sharedApi } from "../../../../support/api/api.ts";
+import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 
 const BODY = `# Title\n\n${"Some text of the body.\n".repeat(100)}`;
 const FIELDS = "title: Café ☕\ncount: 2\n";
@@ -29,7 +29,7 @@ const TEXTS = {
 };
 
 test("the fields of a file are those of its whole text, of which only the frontmatter is read", async () => {
-  const { sql } = await sharedApi();
+  const { sql } = await createTestDatabase();
   const project = await addProject(sql, await addUser(sql));
   const rows = await sql<{ id: string; path: string; content: string }[]>`
     WITH given AS (
