@@ -20,8 +20,8 @@ export async function addWebhook(
   const { id = randomUUID(), secret = `secret-${randomUUID()}`, conversationId, enabled } = options;
   const hash = createHash("sha256").update(secret).digest();
   await sql`
-    INSERT INTO webhook_definitions (id, project_id, secret_hash, enabled, conversation_id)
-    VALUES (${id}, ${project.id}, ${hash}, ${enabled ?? true}, ${conversationId ?? null})`;
+    INSERT INTO webhook_definitions (id, name, project_id, secret_hash, enabled, conversation_id)
+    VALUES (${id}, ${id}, ${project.id}, ${hash}, ${enabled ?? true}, ${conversationId ?? null})`;
   const path = `/webhooks/${encodeURIComponent(id)}`;
   return { id, secret, path, headers: { "x-service-webhook-secret": secret } };
 }

@@ -25,8 +25,8 @@ export function exportCommand(io: Io): Command {
     .addHelpText(
       "after",
       `
-The export is one consistent state of the database. It has no events of webhooks, no runs, no billing
-and no audit log, and things that are imported are created at the time of the import: a backup is made
+The export is one consistent state of the database. It has no events of webhooks, no runs, no invitations,
+no questions, no billing and no audit log, and things that are imported are created at the time of the import: a backup is made
 with pg_dump, see docs/operations.md.
 
 Examples:

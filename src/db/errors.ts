@@ -44,9 +44,9 @@ const OTHER_SHORTAGE = {
   remedy: "the database lacks resources: its own log names them",
 } as const;
 const STATEMENT_TIMEOUT = "57014";
-/** A trigger raises it, see migrations/0014_changes_at_once.sql. */
+/** A trigger raises it, see `number_changes` in the schema. */
 const LIMIT_EXCEEDED = "54000";
-/** A trigger raises it, see migrations/0017_quotas.sql. Its message is meant for the caller. */
+/** A trigger raises it, see `settle_quotas` in the schema. Its message is meant for the caller. */
 const QUOTA_EXCEEDED = "TQ001";
 /** Raised by a trigger when a project is given another embedder than that of its chunks. */
 const EMBEDDER_MISMATCH = "TE001";

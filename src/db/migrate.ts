@@ -25,7 +25,7 @@ interface Migration {
 /** Where operators read how to back up. */
 const BACKUP_GUIDE = "docs/operations.md#back-up-and-restore";
 
-/** The schema of the database, and what this version would change in it. */
+/** The schema of the database, and the migrations that it lacks. */
 interface SchemaState {
   /** The newest migration that was applied; null without a schema. */
   readonly version: number | null;
@@ -44,25 +44,35 @@ export function shippedMigrations(): Migration[] {
     }));
 }
 
-const newestShipped = (): number => shippedMigrations().at(-1)?.version ?? 0;
+const newestOf = (migrations: readonly Migration[]): number => migrations.at(-1)?.version ?? 0;
 
-async function readState(sql: Queryable): Promise<SchemaState> {
-  const shipped = shippedMigrations();
+async function readState(sql: Queryable, migrations: readonly Migration[]): Promise<SchemaState> {
   const [table] = await sql<{ exists: boolean }[]>`
     SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`;
-  if (table?.exists !== true) return { version: null, pending: shipped };
-  const rows = await sql<{ version: number }[]>`SELECT version FROM schema_migrations`;
-  const applied = new Set(rows.map((row) => row.version));
-  const pending = shipped.filter((migration) => !applied.has(migration.version));
-  return { version: applied.size === 0 ? null : Math.max(...applied), pending };
+  if (table?.exists !== true) return { version: null, pending: migrations };
+  const rows = await sql<{ version: number; name: string }[]>`
+    SELECT version, name FROM schema_migrations ORDER BY version`;
+  const applied = new Map(rows.map(({ version, name }) => [version, name]));
+  const other = migrations.find(({ version, name }) => (applied.get(version) ?? name) !== name);
+  if (other !== undefined) {
+    throw new DatabaseRefusal(
+      `the database was made by a version before 1.0.0 (its schema begins with ${applied.get(other.version)})`,
+      "export it with that version (./tessera export), and import the file into an empty database",
+    );
+  }
+  const pending = migrations.filter(({ version }) => !applied.has(version));
+  return { version: rows.at(-1)?.version ?? null, pending };
 }
 
 /** The schema of the database. Throws a DatabaseRefusal if this version cannot use it. */
-export async function schemaState(sql: Queryable): Promise<SchemaState> {
+export async function schemaState(
+  sql: Queryable,
+  migrations: readonly Migration[] = shippedMigrations(),
+): Promise<SchemaState> {
   await requireSession(sql);
-  const state = await readState(sql);
+  const state = await readState(sql, migrations);
   if (state.version === null) await requireOnPath(sql);
-  const newest = newestShipped();
+  const newest = newestOf(migrations);
   if (state.version === null || state.version <= newest) return state;
   throw new DatabaseRefusal(
     `the database has schema ${state.version}, but this version supports only ${newest}`,
@@ -71,8 +81,11 @@ export async function schemaState(sql: Queryable): Promise<SchemaState> {
 }
 
 /** Throws a DatabaseRefusal unless the database has exactly the schema of this version. */
-export async function requireSchema(sql: Queryable): Promise<void> {
-  const { version, pending } = await schemaState(sql);
+export async function requireSchema(
+  sql: Queryable,
+  migrations: readonly Migration[] = shippedMigrations(),
+): Promise<void> {
+  const { version, pending } = await schemaState(sql, migrations);
   if (pending.length === 0) return;
   if (version === null) {
     throw new DatabaseRefusal(
@@ -81,7 +94,7 @@ export async function requireSchema(sql: Queryable): Promise<void> {
     );
   }
   throw new DatabaseRefusal(
-    `the database has schema ${version}, and this version needs ${newestShipped()}`,
+    `the database has schema ${version}, and this version needs ${newestOf(migrations)}`,
     `back up (${BACKUP_GUIDE}), then start the service of this version or run: ./tessera migrate`,
   );
 }
@@ -94,13 +107,17 @@ type OnMigration = (announcement: string) => void;
  * the applied migrations. A table that others are writing to is asked for again and again, because everybody
  * else waits behind a lock that is waited for. Throws a DatabaseRefusal if this version cannot use the database.
  */
-export async function migrate(sql: Sql, announce: OnMigration = () => {}): Promise<string[]> {
+export async function migrate(
+  sql: Sql,
+  announce: OnMigration = () => {},
+  migrations: readonly Migration[] = shippedMigrations(),
+): Promise<string[]> {
   const said = new Set<string>();
   const once = (announcement: string) => {
     if (!said.has(announcement)) announce(announcement);
     said.add(announcement);
   };
-  return await pRetry(() => migrateOnce(sql, once), {
+  return await pRetry(() => migrateOnce(sql, once, migrations), {
     retries: Number.POSITIVE_INFINITY,
     factor: 1,
     minTimeout: MIGRATION_RETRY_MS,
@@ -108,18 +125,22 @@ export async function migrate(sql: Sql, announce: OnMigration = () => {}): Promi
   });
 }
 
-async function migrateOnce(sql: Sql, announce: OnMigration): Promise<string[]> {
+async function migrateOnce(
+  sql: Sql,
+  announce: OnMigration,
+  migrations: readonly Migration[],
+): Promise<string[]> {
   return await withoutDeadlines(sql).begin(async (tx) => {
     await tx`SET LOCAL statement_timeout = 0`;
     await tx.unsafe(`SET LOCAL lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}`);
     await tx`SELECT pg_advisory_xact_lock(${LOCK_KEY[0]}, ${LOCK_KEY[1]})`;
     // Another process may have migrated it meanwhile.
-    const { version, pending } = await schemaState(tx);
+    const { version, pending } = await schemaState(tx, migrations);
     await tx`CREATE TABLE IF NOT EXISTS schema_migrations (
       version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
     if (version !== null && pending.length > 0) {
       announce(
-        `migrating the database from schema ${version} to ${newestShipped()}, after which earlier versions do ` +
+        `migrating the database from schema ${version} to ${newestOf(migrations)}, after which earlier versions do ` +
           `not start: a backup from before is worth having (${BACKUP_GUIDE})`,
       );
     }

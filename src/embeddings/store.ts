@@ -93,8 +93,8 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
         start_offset, end_offset, token_count, metadata)
       SELECT c.id, ${version.project_id}, ${version.file_id}, ${id}, ${path}, c.index, c.content,
         c.start_offset, c.end_offset, c.token_count, c.metadata
-      FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) AS c (id uuid, index integer, content text,
-        start_offset integer, end_offset integer, token_count integer, metadata jsonb)
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS c (id uuid, index integer, content text,
+        start_offset integer, end_offset integer, token_count integer, metadata json)
       ON CONFLICT DO NOTHING`;
     await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
   }

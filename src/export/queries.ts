@@ -1,5 +1,4 @@
 import type { Queryable } from "../db/client.ts";
-import { writtenColumn } from "../db/written-json.ts";
 
 /** What is exported: one project, or everything with null. */
 export type ProjectFilter = string | null;
@@ -15,13 +14,6 @@ function times(...columns: string[]): string {
   return columns.map((column) => `to_json(t.${column}) #>> '{}' AS ${column}`).join(", ");
 }
 
-/** SQL that replaces documents of `t` by what their callers wrote. */
-function documents(...columns: string[]): string {
-  return columns
-    .map((column) => `${writtenColumn(`t.${column}`)}, NULL AS ${column}_written`)
-    .join(", ");
-}
-
 /** Everybody, or the members of a project. */
 export async function readUsers(sql: Queryable, project: ProjectFilter): Promise<Row[]> {
   return await sql<Row[]>`
@@ -33,7 +25,7 @@ export async function readUsers(sql: Queryable, project: ProjectFilter): Promise
 
 export async function readProjects(sql: Queryable, project: ProjectFilter): Promise<Row[]> {
   return await sql<Row[]>`
-    SELECT t.id, t.slug, t.name, t.description, t.features, ${sql.unsafe(writtenColumn("t.config"))}, t.is_claimed, t.prompt_count,
+    SELECT t.id, t.slug, t.name, t.description, t.features, t.config, t.is_claimed, t.prompt_count,
       t.provider, t.layout, t.embedder, ${sql.unsafe(times("published_at"))},
       (SELECT m.user_id FROM memberships m WHERE m.project_id = t.id
         ORDER BY m.role <> 'owner', m.created_at, m.user_id LIMIT 1) AS owner,
@@ -57,7 +49,7 @@ export async function readApiKeys(sql: Queryable, project: ProjectFilter): Promi
 export async function readEnvironments(sql: Queryable, project: string): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT e.id, e.project_id AS project, e.name, e.protected, e.domains,
-      ${sql.unsafe(writtenColumn("e.environment_variables"))}, e.server_hostname, r.name AS active_release
+      e.environment_variables, e.server_hostname, r.name AS active_release
     FROM environments e LEFT JOIN releases r ON r.id = e.active_release_id
     WHERE e.project_id = ${project} ORDER BY e.name`;
 }
@@ -100,7 +92,7 @@ export async function readVersions(
 export async function readChunks(sql: Queryable, versions: readonly string[]): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT file_version_id, index, content, start_offset, end_offset, token_count,
-      ${sql.unsafe(writtenColumn("metadata"))}, embedding
+      metadata, embedding
     FROM chunks WHERE file_version_id = ANY (${[...versions]}::uuid[])
     ORDER BY file_version_id, index`;
 }
@@ -129,7 +121,7 @@ export async function readChecks(sql: Queryable, project: string): Promise<Row[]
 export async function readConversations(sql: Queryable, project: string | null): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT id, project_id, type, status, title, summary, current_node, message_count,
-      ${sql.unsafe(writtenColumn("metadata"))}, agent_id, runtime_target_kind, runtime_target_environment_id, runtime_target_branch_id,
+      metadata, agent_id, runtime_target_kind, runtime_target_environment_id, runtime_target_branch_id,
       created_by,
       ${sql.unsafe(times("created_at", "updated_at", "last_message_at", "archived_at"))}
     FROM conversations t WHERE project_id IS NOT DISTINCT FROM ${project}
@@ -138,8 +130,7 @@ export async function readConversations(sql: Queryable, project: string | null):
 
 export async function readMessages(sql: Queryable, conversation: string): Promise<Row[]> {
   return await sql<Row[]>`
-    SELECT t.*, ${sql.unsafe(times("created_at", "updated_at", "edited_at"))},
-      ${sql.unsafe(documents("token_usage", "metadata"))}
+    SELECT t.*, ${sql.unsafe(times("created_at", "updated_at", "edited_at"))}
     FROM messages t WHERE t.conversation_id = ${conversation} ORDER BY t.seq`;
 }
 
@@ -148,7 +139,6 @@ const REQUEST_TIMES = ["created_at", "expires_at", "submitted_at", "cancelled_at
 export async function readInputRequests(sql: Queryable, conversation: string): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT t.*, ${sql.unsafe(times(...REQUEST_TIMES))},
-      ${sql.unsafe(documents("fields", "recommendations", "metadata"))},
       (SELECT json_build_object('id', r.id, 'run_id', r.run_id, 'actor_type', r.actor_type,
           'actor_id', r.actor_id, 'values', r.values, 'created_at', r.created_at)
         FROM input_responses r WHERE r.input_request_id = t.id) AS latest_response

@@ -131,7 +131,7 @@ export async function release(
   versions: readonly TestVersion[],
 ): Promise<void> {
   await sql`
-    INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
+    INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
     SELECT ${project.id}, ${releaseId}, t.file, t.version
     FROM unnest(${versions.map((v) => v.fileId)}::uuid[], ${versions.map((v) => v.id)}::uuid[])
       AS t (file, version)`;

@@ -217,7 +217,7 @@ describe("POST /projects", () => {
       const drafted = await addFile(sql, template, "drafted.md", 1);
       const release = await addRelease(sql, template, "v1");
       await sql`
-        INSERT INTO release_files (project_id, release_id, file_id, file_version_id)
+        INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
         VALUES (${template.id}, ${release.id}, ${released.fileId}, ${released.versionId})`;
       for (const [name, active] of [
         ["production", release.id],

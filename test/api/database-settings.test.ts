@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import postgres from "postgres";
 import { loadConfig } from "../../src/config/load.ts";
-import { shippedMigrations } from "../../src/db/migrate.ts";
 import { requireSession, sessionOf } from "../../src/db/session/session.ts";
 import { serve } from "../../src/serve.ts";
 import { startApi } from "../../support/api/api.ts";
@@ -33,8 +32,6 @@ const SETTINGS = {
   idle_session_timeout: "200",
   idle_in_transaction_session_timeout: "1",
 };
-/** The schema in which the locale decided whether two addresses are the same. */
-const BEFORE_ADDRESSES = 22;
 const TURKISH = "LOCALE_PROVIDER icu ICU_LOCALE 'tr'";
 const BYTES = "LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'";
 
@@ -144,35 +141,7 @@ describe("users of a Turkish database", () => {
     expect((await create("İstanbul@example.com")).status).toBe(0);
     expect(await emails()).toHaveLength(3);
   });
-
-  test("of two users with one address the first keeps it in an upgrade, and both keep their ids", async () => {
-    const database = await createEmptyDatabase(TURKISH);
-    const { sql } = database;
-    await migrateTo(sql, BEFORE_ADDRESSES);
-    const ids = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
-    await sql`INSERT INTO users (id, email, created_at) VALUES
-      (${ids[0] as string}, 'ISIK@example.com', '2026-01-01'),
-      (${ids[1] as string}, 'isik@example.com', '2026-01-02')`;
-    expect((await callCommand(["migrate"], { env: { DATABASE_URL: database.url } })).status).toBe(
-      0,
-    );
-    expect(await sql`SELECT id, email, name FROM users ORDER BY id`).toEqual([
-      { id: ids[0], email: "ISIK@example.com", name: "" },
-      { id: ids[1], email: null, name: "isik@example.com" },
-    ] as never);
-  });
 });
-
-/** Applies the migrations up to a version. */
-async function migrateTo(sql: TestDatabase["sql"], version: number): Promise<void> {
-  await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now())`;
-  for (const migration of shippedMigrations().slice(0, version)) {
-    await sql.unsafe(migration.text);
-    await sql`INSERT INTO schema_migrations (version, name)
-      VALUES (${migration.version}, ${migration.name})`;
-  }
-}
 
 describe("sessions", () => {
   test("nothing but the pools and the probes connects to PostgreSQL, and both ask for what statements mean", async () => {

@@ -169,8 +169,8 @@ describe("an import that needs a row that another transaction keeps", () => {
     const id = `hook-${randomUUID()}`;
     const { commit: end } = await openTransaction(sql, async (tx) => {
       await tx`SELECT FROM conversations WHERE id = ${conversation} FOR UPDATE`;
-      await tx`INSERT INTO webhook_definitions (id, project_id, secret_hash)
-        VALUES (${id}, ${project.id}, sha256('s'))`;
+      await tx`INSERT INTO webhook_definitions (id, name, project_id, secret_hash)
+        VALUES (${id}, ${id}, ${project.id}, sha256('s'))`;
     });
     const named = { record: "conversation", id: conversation, created_by: attacker.userId };
     const answers = [

@@ -156,11 +156,11 @@ describe("the bytes of a project", () => {
       SELECT (SELECT count(*) FROM files WHERE project_id = ${id})::float8 AS files,
         (SELECT count(*) FROM chunks WHERE project_id = ${id})::float8 AS chunks,
         ((SELECT sum(octet_length(content)) FROM file_versions WHERE project_id = ${id})
-        + (SELECT sum(octet_length(content) + document_bytes(metadata_written, metadata)) FROM chunks
+        + (SELECT sum(octet_length(content) + document_bytes(metadata)) FROM chunks
           WHERE project_id = ${id})
         + (SELECT sum(octet_length(parts::text)) FROM messages m
           JOIN conversations c ON c.id = m.conversation_id WHERE c.project_id = ${id})
-        + (SELECT sum(document_bytes(fields_written, fields) + octet_length(concat(r.title, description))) FROM input_requests r
+        + (SELECT sum(document_bytes(fields) + octet_length(concat(r.title, description))) FROM input_requests r
           JOIN conversations c ON c.id = r.conversation_id WHERE c.project_id = ${id})
         + (SELECT sum(octet_length(values::text)) FROM input_responses r
           JOIN conversations c ON c.id = r.conversation_id WHERE c.project_id = ${id})

@@ -52,8 +52,8 @@ export async function fill(sql: Sql): Promise<void> {
     INSERT INTO runs (id, conversation_id) SELECT ${id("runs", "i")}, ${id("conversations", "i")} FROM ${series(ROWS)};
     INSERT INTO input_requests (id, conversation_id)
       SELECT ${id("input_requests", "i")}, ${id("conversations", "i")} FROM ${series(ROWS)};
-    INSERT INTO webhook_definitions (id, project_id, secret_hash)
-      SELECT 'hook' || i, ${id("projects", parent)}, sha256(i::text::bytea) FROM ${series(ROWS)};
+    INSERT INTO webhook_definitions (id, name, project_id, secret_hash)
+      SELECT 'hook' || i, 'hook' || i, ${id("projects", parent)}, sha256(i::text::bytea) FROM ${series(ROWS)};
     INSERT INTO webhook_events (id, webhook_definition_id, project_id, fingerprint, is_json,
         conversation_id, message_id, run_id, latest_event_id, payload, received_at)
       SELECT ${id("webhook_events", "i")}, 'hook' || ${parent}, ${id("projects", parent)},

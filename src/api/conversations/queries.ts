@@ -1,7 +1,6 @@
 import { reachesConversation } from "../../auth/conversation-access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
-import { writtenColumn } from "../../db/written-json.ts";
 import { TREE_MAX_BYTES } from "../../shared/limits.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { Conversation, Message } from "./schema.ts";
@@ -12,13 +11,11 @@ export type MessageRow = RowOf<Message>;
 /** The row of a visible conversation without the message, or without any message. */
 export type NoMessage = { [Column in keyof MessageRow]: null };
 
-const DOCUMENTS = ["t.token_usage", "t.metadata"].map(writtenColumn).join(", ");
-
 /** A conversation that the caller has access to. */
 export async function readConversation(sql: Queryable, principal: Principal, id: string) {
   const rows = await sql<ConversationRow[]>`
     SELECT id, project_id, type, status, title, summary, current_node, message_count,
-      ${sql.unsafe(writtenColumn("metadata"))}, agent_id, runtime_target_kind, runtime_target_environment_id, runtime_target_branch_id,
+      metadata, agent_id, runtime_target_kind, runtime_target_environment_id, runtime_target_branch_id,
       created_by, created_at, updated_at, last_message_at, archived_at
     FROM conversations c WHERE c.id = ${id} AND ${reachesConversation(sql, principal)}`;
   return rows[0];
@@ -33,7 +30,7 @@ export async function readMessage(
 ) {
   const rows = await sql<(MessageRow | NoMessage)[]>`
     SELECT t.id, t.conversation_id, t.parent_id, t.seq, t.role, t.parts, t.status, t.created_by,
-      t.model, ${sql.unsafe(DOCUMENTS)}, t.finish_reason, t.cost_credits, t.idempotency_key,
+      t.model, t.token_usage, t.metadata, t.finish_reason, t.cost_credits, t.idempotency_key,
       t.created_at, t.updated_at, t.edited_at
     FROM conversations c
     LEFT JOIN messages t ON t.conversation_id = c.id AND t.id = ${messageId}
@@ -56,20 +53,18 @@ export async function readMessages(
 ) {
   return await sql<((MessageRow | NoMessage) & { found: number | null })[]>`
     SELECT t.id, t.conversation_id, t.parent_id, t.seq, t.role, t.parts, t.status, t.created_by,
-      t.model, ${sql.unsafe(DOCUMENTS)}, t.finish_reason, t.cost_credits, t.idempotency_key,
+      t.model, t.token_usage, t.metadata, t.finish_reason, t.cost_credits, t.idempotency_key,
       t.created_at, t.updated_at, t.edited_at, t.found
     FROM conversations c
     LEFT JOIN LATERAL (
       SELECT * FROM (
         SELECT *, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM (
-          SELECT *, octet_length(concat(parts, metadata, metadata_written, token_usage, token_usage_written)) AS bytes FROM (
+          SELECT *, octet_length(concat(parts, metadata, token_usage)) AS bytes FROM (
             SELECT *, (count(*) OVER ())::integer AS found,
               sum(stored) OVER (ORDER BY seq) - stored AS stored_before
             FROM (
               SELECT *, pg_column_size(parts) + coalesce(pg_column_size(metadata), 0) +
-                coalesce(pg_column_size(metadata_written), 0) +
-                coalesce(pg_column_size(token_usage), 0) +
-                coalesce(pg_column_size(token_usage_written), 0) AS stored
+                coalesce(pg_column_size(token_usage), 0) AS stored
               FROM messages WHERE conversation_id = c.id ORDER BY seq LIMIT ${limit}
             ) first
           ) counted WHERE stored_before < ${TREE_MAX_BYTES}

@@ -1,7 +1,6 @@
 import { reachesConversation } from "../../auth/conversation-access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable, Transaction } from "../../db/client.ts";
-import { writtenColumn } from "../../db/written-json.ts";
 import { LOCK_TIMEOUT_MS } from "../../shared/limits.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { InputRequest, InputResponse } from "./schema.ts";
@@ -25,13 +24,11 @@ export async function hasAccess(sql: Queryable, principal: Principal, conversati
   return rows.length > 0;
 }
 
-const DOCUMENTS = ["fields", "recommendations", "metadata"].map(writtenColumn).join(", ");
-
 /** An input request of a conversation. */
 function selectRequest(sql: Queryable, conversationId: string, id: string) {
   return sql`
     SELECT id, conversation_id, run_id, tool_call_id, kind, status, requested_responder_type,
-      title, description, ${sql.unsafe(DOCUMENTS)}, created_at, expires_at,
+      title, description, fields, recommendations, metadata, created_at, expires_at,
       submitted_at, cancelled_at, expired_at,
       coalesce(expires_at <= clock_timestamp(), false) AS is_overdue
     FROM input_requests WHERE conversation_id = ${conversationId} AND id = ${id}`;

@@ -1,6 +1,5 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
-import { writtenColumn, writtenJson } from "../../db/written-json.ts";
 import { Problem } from "../../problem/problem.ts";
 import {
   LISTED_MAX_BYTES,
@@ -17,13 +16,10 @@ type ProjectRow = RowOf<Omit<Project, "environments" | "releases" | "users">>;
 type EnvironmentRow = RowOf<EnvironmentSummary>;
 type UserRow = RowOf<Users[number]>;
 
-const CONFIG = writtenColumn("config");
-const VARIABLES = writtenColumn("environment_variables");
-
 /** The summaries of a project's environments, releases and members, as JSON. */
 const SUMMARIES = `
   (SELECT coalesce(json_agg(e ORDER BY e.name), '[]') FROM (
-    SELECT id, name, protected, domains, ${VARIABLES}, active_release_id, server_hostname
+    SELECT id, name, protected, domains, environment_variables, active_release_id, server_hostname
     FROM environments WHERE project_id = p.id
     ORDER BY name COLLATE "C" LIMIT ${PROJECT_ENVIRONMENTS_MAX}) e) AS environments,
   (SELECT coalesce(json_agg(r), '[]') FROM (
@@ -36,7 +32,7 @@ const SUMMARIES = `
     ORDER BY j.role <> 'owner', j.created_at, u.id LIMIT ${PROJECT_MEMBERS_MAX}) u) AS users`;
 
 /** The columns of a listed project. */
-const LISTED = `id, slug, name, description, is_claimed, features, ${CONFIG}, provider, layout, embedder,
+const LISTED = `id, slug, name, description, is_claimed, features, config, provider, layout, embedder,
   prompt_count, published_at, created_at, updated_at, environments, releases, users`;
 
 interface ProjectValues {
@@ -98,13 +94,13 @@ export async function readProjects(
   return await sql<FoundProjectRow[]>`
     SELECT ${sql.unsafe(LISTED)}, found FROM (
       SELECT *, sum(bytes) OVER (ORDER BY ${order}) - bytes AS before FROM (
-        SELECT *, octet_length(concat(description, features, ${sql.unsafe(writtenJson("config"))}, environments, releases, users)) AS bytes
+        SELECT *, octet_length(concat(description, features, config, environments, releases, users)) AS bytes
         FROM (
           SELECT p.*, ${sql.unsafe(SUMMARIES)} FROM (
             SELECT *, (count(*) OVER ())::integer AS found,
               sum(stored) OVER (ORDER BY ${order}) - stored AS stored_before
             FROM (
-              SELECT p.*, coalesce(pg_column_size(p.config_written), pg_column_size(p.config)) AS stored
+              SELECT p.*, pg_column_size(p.config) AS stored
               FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
               WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
                 ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
@@ -125,14 +121,14 @@ export async function readProjects(
 export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {
   const { id, slug, name, description, templateId, embedder } = values;
   const [row] = await sql<ProjectRow[]>`
-    INSERT INTO projects (id, slug, name, description, features, config, config_written, provider,
+    INSERT INTO projects (id, slug, name, description, features, config, provider,
       layout, embedder, max_files, max_bytes, max_chunks)
     SELECT ${id}, ${slug}, ${name}, ${description}, coalesce(t.features, '{}'),
-      coalesce(t.config, '{}'), t.config_written, t.provider, t.layout, coalesce(${embedder}, t.embedder),
+      coalesce(t.config, '{}'), t.provider, t.layout, coalesce(${embedder}, t.embedder),
       t.max_files, t.max_bytes, t.max_chunks
     FROM (SELECT) one LEFT JOIN projects t ON t.id = ${templateId}
     WHERE NOT EXISTS (SELECT FROM projects WHERE slug = ${slug})
-    RETURNING id, slug, name, description, is_claimed, features, ${sql.unsafe(CONFIG)}, provider, layout, embedder,
+    RETURNING id, slug, name, description, is_claimed, features, config, provider, layout, embedder,
       prompt_count, published_at, created_at, updated_at`;
   if (row === undefined) throw new Problem("project-slug-taken");
   return row;
@@ -161,18 +157,18 @@ export async function insertOwner(sql: Queryable, projectId: string, userId: str
 export async function insertEnvironment(sql: Queryable, projectId: string, name: string) {
   return await sql<EnvironmentRow[]>`
     INSERT INTO environments (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
-    RETURNING id, name, protected, domains, ${sql.unsafe(VARIABLES)}, active_release_id, server_hostname`;
+    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
 }
 
 /** Copies a project's environments without their active releases. */
 export async function copyEnvironments(sql: Queryable, from: string, to: string) {
   return await sql<EnvironmentRow[]>`
     INSERT INTO environments (id, project_id, name, protected, domains, environment_variables,
-      environment_variables_written, server_hostname)
+      server_hostname)
     SELECT gen_random_uuid(), ${to}, name, protected, domains, environment_variables,
-      environment_variables_written, server_hostname
+      server_hostname
     FROM environments WHERE project_id = ${from}
-    RETURNING id, name, protected, domains, ${sql.unsafe(VARIABLES)}, active_release_id, server_hostname`;
+    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
 }
 
 /** What the environments of a project serve: an active release, or else their working set. */
@@ -210,10 +206,10 @@ export async function copyWorkingSets(sql: Queryable, from: string, to: string):
     WHERE v.id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
-      start_offset, end_offset, token_count, metadata, metadata_written, dimension, embedder, embedding)
+      start_offset, end_offset, token_count, metadata, dimension, embedder, embedding)
     SELECT ${copyOf("c.id")}, ${to}, ${copyOf("c.file_id")}, ${copyOf("c.file_version_id")}, c.file_path,
       c.index, c.content, c.start_offset, c.end_offset, c.token_count, c.metadata,
-      c.metadata_written, c.dimension, c.embedder, c.embedding
+      c.dimension, c.embedder, c.embedding
     FROM chunks c
     WHERE c.file_version_id IN (SELECT s.file_version_id FROM ${servedFiles(sql, from)} s)`;
   await sql`

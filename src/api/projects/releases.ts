@@ -4,7 +4,6 @@ import { noteChange } from "../../audit/changes.ts";
 import { holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
-import { writtenColumn } from "../../db/written-json.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
@@ -113,7 +112,7 @@ async function activate(
       await noteChange(tx, "environment.activated", projectId, { environment, release });
     }
     const [row] = await tx<EnvironmentSummary[]>`
-      SELECT id, name, protected, domains, ${tx.unsafe(writtenColumn("environment_variables"))},
+      SELECT id, name, protected, domains, environment_variables,
         active_release_id, server_hostname
       FROM environments WHERE id = ${id}`;
     return omitNulls(row as EnvironmentSummary);

@@ -1,6 +1,5 @@
 import type { Given } from "../../../native/retrieval.ts";
 import type { Queryable } from "../../db/client.ts";
-import { writtenJson } from "../../db/written-json.ts";
 import { FILTER_LATE, FieldWork } from "../../indexing/fields/field-work.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../../indexing/versions/version-index.ts";
@@ -89,7 +88,7 @@ export async function readGivenVersions(
     WHERE v.id = ANY(${ids}::uuid[]) AND v.project_id = ${scope.projectId}`;
   const rows = await sql<StoredChunk[]>`
     SELECT id, file_version_id, file_id, file_path, index, content, start_offset, end_offset,
-      token_count, ${sql.unsafe(writtenJson("metadata"))}::text AS metadata, dimension, embedding
+      token_count, metadata::text, dimension, embedding
     FROM chunks WHERE file_version_id = ANY(${ids}::uuid[]) AND project_id = ${scope.projectId}
     ORDER BY file_version_id, index`;
   const heads = new Map(versions.map((row) => [row.version_id, row.head]));

@@ -11,7 +11,7 @@ import { type BatchPlan, resolveByKey } from "./plan.ts";
 import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding.ts";
 import { projectId } from "./plan-identity.ts";
 import { stageWorkingSet } from "./staging.ts";
-import { arrayLiteral, documentColumns, documentTexts } from "./statements.ts";
+import { arrayLiteral, documentColumns } from "./statements.ts";
 import { embeddingsHash } from "./version-contents.ts";
 
 export function planEnvironment(
@@ -291,7 +291,7 @@ function addVersion(
       start_offset: String(chunk.startOffset),
       end_offset: String(chunk.endOffset),
       token_count: String(chunk.tokenCount),
-      ...documentTexts("metadata", chunk.writtenMetadata ?? chunk.metadata),
+      metadata: chunk.writtenMetadata ?? chunk.metadata,
       dimension: chunk.dimension === null ? null : String(chunk.dimension),
       embedder: chunk.embedding === null ? null : embedder,
       embedding: chunk.embedding,

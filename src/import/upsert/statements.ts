@@ -1,4 +1,3 @@
-import { mayChange, parseJson, roundedJson } from "../../shared/json/parse.ts";
 import type { Column, Table } from "./tables.ts";
 
 /** A value in PostgreSQL's text format; undefined if the record does not give the field. */
@@ -14,22 +13,15 @@ export function arrayLiteral(items: readonly SqlText[]): string {
   return `{${parts.join(",")}}`;
 }
 
-/** Documents of a caller as columns: what older versions of the service read, and the text as it is written. */
+/** Documents of a caller as columns, as they are written. */
 export function documentColumns<N extends string>(
   documents: Readonly<Record<N, unknown>>,
-): Record<N | `${N}_written`, SqlText> {
+): Record<N, SqlText> {
   const columns: Record<string, SqlText> = {};
   for (const [name, value] of Object.entries(documents)) {
-    if (value !== undefined) Object.assign(columns, documentTexts(name, JSON.stringify(value)));
+    if (value !== undefined) columns[name] = JSON.stringify(value);
   }
-  return columns as Record<N | `${N}_written`, SqlText>;
-}
-
-/** The same for the JSON text of a document. */
-export function documentTexts(name: string, text: string): Record<string, SqlText> {
-  // jsonb writes the digits of 1e100000 out.
-  const rounded = mayChange(text) ? roundedJson(parseJson(text)) : text;
-  return { [name]: rounded, [`${name}_written`]: text };
+  return columns as Record<N, SqlText>;
 }
 
 function readColumn(column: Column): string {
@@ -82,12 +74,7 @@ export function updateStatement(table: Table): string {
   const assignments = rest.map(({ name }, i) => `"${name}" = ${values[i]}`);
   if (table.onChange !== undefined) assignments.push(table.onChange);
   const key = table.columns[0] as Column;
-  const differs = rest.map(({ name, type, writes }, i) => {
-    // A row of an earlier version has no text: it differs if its document does, or the digits of the record.
-    if (writes !== undefined) {
-      return `CASE WHEN t."${name}" IS NULL THEN u."${name}" <> u."${writes}"
-        ELSE t."${name}"::text <> coalesce(u."${name}", t."${name}"::text) END`;
-    }
+  const differs = rest.map(({ name, type }, i) => {
     const stored = `t."${name}"`;
     const given = `(${values[i]})`;
     // The type json has no equality operator. It preserves its text, so that can be compared.

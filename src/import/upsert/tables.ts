@@ -4,8 +4,6 @@ export interface Column {
   readonly type: string;
   /** SQL of the default for a new row whose record does not give the field; NULL if absent. */
   readonly fallback?: string;
-  /** The column with the same document as jsonb, of a column that has its text. */
-  readonly writes?: string;
   /** SQL that converts the text `u.<name>` to the column's type, if a cast is not enough. */
   readonly read?: string;
   /** True for counters and timestamps that never decrease: an update keeps the larger value. */
@@ -30,17 +28,13 @@ export interface Table {
   readonly onChange?: string;
 }
 
-/** The names of columns with the texts of documents end so. */
-const WRITTEN = "_written";
-
 function columns(definition: string): Column[] {
   return definition
     .trim()
     .split("\n")
     .map((line) => {
       const [name = "", type = "", ...fallback] = line.trim().split(/\s+/);
-      const writes = name.endsWith(WRITTEN) ? { writes: name.slice(0, -WRITTEN.length) } : {};
-      return { name, type, ...writes, ...(fallback[0] && { fallback: fallback.join(" ") }) };
+      return { name, type, ...(fallback[0] && { fallback: fallback.join(" ") }) };
     });
 }
 
@@ -69,8 +63,7 @@ export const TABLES: readonly Table[] = [
      name text
      description text
      features text[] '{}'
-     config jsonb '{}'
-     config_written json
+     config json '{}'
      is_claimed boolean true
      prompt_count integer 0
      provider text
@@ -114,8 +107,7 @@ export const TABLES: readonly Table[] = [
      name text
      protected boolean false
      domains text[] '{}'
-     environment_variables jsonb '[]'
-     environment_variables_written json
+     environment_variables json '[]'
      server_hostname text`,
   ),
   table(
@@ -149,8 +141,7 @@ export const TABLES: readonly Table[] = [
          start_offset integer
          end_offset integer
          token_count integer
-         metadata jsonb
-         metadata_written json
+         metadata json
          dimension integer
          embedder text`,
       ),
@@ -213,8 +204,7 @@ export const TABLES: readonly Table[] = [
          title text
          summary text
          current_node text
-         metadata jsonb
-         metadata_written json
+         metadata json
          agent_id text
          runtime_target_kind text
          runtime_target_environment_id text
@@ -239,13 +229,11 @@ export const TABLES: readonly Table[] = [
      status text 'completed'
      created_by text
      model text
-     token_usage jsonb
-     token_usage_written json
+     token_usage json
      finish_reason text
      cost_credits text
      idempotency_key text
-     metadata jsonb
-     metadata_written json
+     metadata json
      created_at timestamptz now()
      updated_at timestamptz
      edited_at timestamptz`,
@@ -262,12 +250,9 @@ export const TABLES: readonly Table[] = [
      requested_responder_type text 'human'
      title text
      description text
-     fields jsonb '[]'
-     fields_written json
-     recommendations jsonb
-     recommendations_written json
-     metadata jsonb
-     metadata_written json
+     fields json '[]'
+     recommendations json
+     metadata json
      created_at timestamptz now()
      expires_at timestamptz
      submitted_at timestamptz

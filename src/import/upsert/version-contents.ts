@@ -1,5 +1,4 @@
 import type { Queryable } from "../../db/client.ts";
-import { writtenJson } from "../../db/written-json.ts";
 import { isMarkdownPath } from "../../markdown/index.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { cutChunks } from "../records/cut.ts";
@@ -66,7 +65,7 @@ export async function storedContents(
     const rows = await sql<(Contents["chunks"][number] & { version: string })[]>`
       SELECT file_version_id AS version, index, content, start_offset AS "startOffset",
         end_offset AS "endOffset", token_count AS "tokenCount",
-        ${sql.unsafe(writtenJson("metadata"))}::text AS metadata
+        metadata::text
       FROM chunks WHERE file_version_id = ANY (${some}::uuid[]) ORDER BY file_version_id, index`;
     const byVersion = Map.groupBy(rows, ({ version }) => version);
     for (const { id, given, ...version } of versions) {

@@ -1,5 +1,4 @@
 import type { Sql } from "../../db/client.ts";
-import { writtenJson } from "../../db/written-json.ts";
 import { FRONTMATTER_MAX_CHARS, IMPORT_LINE_MAX_BYTES } from "../../shared/limits.ts";
 import type {
   ChunkRow,
@@ -13,8 +12,6 @@ import type {
 const INDEX_READ_BATCH_ROWS = 64;
 /** A longer text of a file is read alone. */
 const INDEX_READ_BATCH_TEXT_BYTES = 1_048_576;
-
-const METADATA = writtenJson("c.metadata");
 
 /** Frontmatter with its fences is never longer. */
 const HEAD_CHARS = FRONTMATTER_MAX_CHARS + 256;
@@ -32,7 +29,7 @@ export function createVersionReader(sql: Sql): VersionReader {
     chunks: (versionIds) =>
       sql<Array<ChunkRow | EmptyVersionRow>>`
         SELECT c.id, v.id AS file_version_id, c.file_id, c.file_path, c.index, c.content,
-          c.start_offset, c.end_offset, c.token_count, ${sql.unsafe(METADATA)}::text AS metadata, c.dimension,
+          c.start_offset, c.end_offset, c.token_count, c.metadata::text, c.dimension,
           c.embedding
         FROM file_versions v LEFT JOIN LATERAL (
           -- Ordered here, so that PostgreSQL looks up each version and never reads the whole table.
@@ -90,7 +87,7 @@ function fieldsOf(sql: Sql, versionIds: readonly string[]) {
       coalesce(own.dimensions, '{}') AS dimensions, coalesce(own.metadata, '[]') AS metadata
     FROM file_versions v JOIN files f ON f.id = v.file_id CROSS JOIN LATERAL (
       SELECT array_agg(coalesce(c.dimension, 0) ORDER BY c.index) AS dimensions,
-        json_agg(${sql.unsafe(METADATA)} ORDER BY c.index)::text AS metadata
+        json_agg(c.metadata ORDER BY c.index)::text AS metadata
       FROM chunks c WHERE c.file_version_id = v.id
     ) own CROSS JOIN LATERAL (
       SELECT start, position(

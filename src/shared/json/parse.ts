@@ -52,10 +52,3 @@ export function isWrittenNumber(value: unknown): value is WrittenNumber {
 export function isJsonNumber(value: unknown): value is number | WrittenNumber {
   return typeof value === "number" ? Number.isFinite(value) : isWrittenNumber(value);
 }
-
-/** JSON in which each number is what JavaScript makes of it; null for one beyond its range. */
-export function roundedJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    isWrittenNumber(member) ? Number(member.rawJSON) : member,
-  );
-}

@@ -1,0 +1,1393 @@
+-- The schema of the database: tables, and what they promise whoever writes to them.
+
+-- Users, their credentials, and the projects that they are members of.
+
+CREATE TABLE users (
+  id uuid PRIMARY KEY,
+  email text,
+  name text NOT NULL DEFAULT '',
+  role text NOT NULL DEFAULT 'member',
+  avatar_src text NOT NULL DEFAULT '',
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- When the issuer stated the address. Null for users that an operator or an import has named.
+  email_stated_at timestamptz,
+  email_verified boolean NOT NULL DEFAULT false
+);
+-- Users who come with a token may have no address. Addresses are compared by a rule of the service, in which A to Z
+-- count as a to z: by the locale of a Turkish database, ISTANBUL@example.com and istanbul@example.com differ.
+CREATE UNIQUE INDEX users_address ON users (lower(email COLLATE "C")) WHERE email IS NOT NULL;
+
+CREATE TABLE projects (
+  id uuid PRIMARY KEY,
+  slug text NOT NULL UNIQUE CHECK (slug ~ '^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$'),
+  name text NOT NULL CHECK (name <> ''),
+  description text,
+  is_claimed boolean NOT NULL DEFAULT true,
+  features text[] NOT NULL DEFAULT '{}',
+  -- json and not jsonb, here and wherever a caller's document is kept: it comes back as it was
+  -- sent, with its order, its digits and its escapes, some of which jsonb refuses.
+  config json NOT NULL DEFAULT '{}',
+  provider text,
+  layout text,
+  prompt_count integer NOT NULL DEFAULT 0,
+  -- The embedder, as `name:model:dimension`; null for none.
+  embedder text,
+  -- What an operator allows the project to store; null for the default.
+  max_files bigint CHECK (max_files >= 0),
+  max_bytes bigint CHECK (max_bytes >= 0),
+  max_chunks bigint CHECK (max_chunks >= 0),
+  published_at timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE memberships (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  role text NOT NULL DEFAULT 'member',
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (user_id, project_id)
+);
+CREATE INDEX memberships_project ON memberships (project_id);
+
+CREATE TABLE api_keys (
+  id uuid PRIMARY KEY,
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  project_id uuid REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
+  key_prefix text NOT NULL UNIQUE,
+  -- SHA-256 of the whole key: keys carry over 128 random bits, so a slow hash would add nothing.
+  key_hash bytea NOT NULL CHECK (octet_length(key_hash) = 32),
+  scopes text[] NOT NULL DEFAULT '{}',
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX api_keys_user ON api_keys (user_id);
+CREATE INDEX api_keys_project ON api_keys (project_id) WHERE project_id IS NOT NULL;
+
+-- The invitee is looked up when the invitation is accepted, and not before.
+CREATE TABLE invitations (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- The id of a user, or an address in the form in which addresses are compared.
+  invitee text NOT NULL,
+  role text NOT NULL,
+  invited_by uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (project_id, invitee)
+);
+CREATE INDEX invitations_invitee ON invitations (invitee);
+
+-- An invitation ends with the membership that it rests on, and when the invited user becomes a member, changes role or
+-- leaves: an older invitation would lead back.
+CREATE FUNCTION end_invitations() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  project uuid := COALESCE(NEW.project_id, OLD.project_id);
+  person uuid := COALESCE(NEW.user_id, OLD.user_id);
+BEGIN
+  DELETE FROM invitations i WHERE i.project_id = project AND (i.invitee = person::text
+    OR i.invitee = (SELECT lower(u.email COLLATE "C") FROM users u WHERE u.id = person));
+  IF OLD.role = 'owner' AND NEW.role IS DISTINCT FROM 'owner' THEN
+    DELETE FROM invitations i WHERE i.project_id = project AND i.invited_by = person;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER memberships_invitations AFTER INSERT OR DELETE ON memberships
+  FOR EACH ROW EXECUTE FUNCTION end_invitations();
+CREATE TRIGGER memberships_invitations_update AFTER UPDATE ON memberships
+  FOR EACH ROW WHEN (NEW.role <> OLD.role) EXECUTE FUNCTION end_invitations();
+
+-- A deletion waits for the transactions that write to the project. Transactions that begin later are told that the
+-- project is gone. Row locks cannot do that: writers would wait for the row that is being deleted, and a deletion might
+-- never get it from many writers. The key of a lock has 64 bits of a hash, so two projects do not meet.
+
+-- True if the project exists and is not being deleted. It stays so until this transaction ends.
+CREATE FUNCTION hold_project(project uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock_shared(hashtextextended(project::text, 7308)) THEN
+    RETURN false;
+  END IF;
+  -- A statement of its own, because a deletion may have been committed since the caller's began.
+  RETURN EXISTS (SELECT FROM projects WHERE id = project);
+END $$;
+
+-- Waits until no transaction holds the project. False if it is gone, or if another transaction is deleting it.
+CREATE FUNCTION begin_project_deletion(project uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  -- Two deletions that wait for the same lock would both have held the project.
+  IF NOT pg_try_advisory_xact_lock(hashtextextended(project::text, 7309)) THEN
+    RETURN false;
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtextextended(project::text, 7308));
+  RETURN EXISTS (SELECT FROM projects WHERE id = project);
+END $$;
+
+-- Files, their immutable versions and chunks.
+
+CREATE TABLE files (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- Byte order is the order that listings and cursors promise.
+  path text COLLATE "C" NOT NULL CHECK (path <> ''),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (project_id, path),
+  UNIQUE (project_id, id)
+);
+
+CREATE TABLE file_versions (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL,
+  file_id uuid NOT NULL,
+  version_key text NOT NULL,
+  content text,
+  -- The title that lists show; null where the beginning of the content tells it.
+  title text,
+  chunk_count integer NOT NULL DEFAULT 0,
+  -- A hash of the embeddings with which an import into one project has stored the version; null where the service or
+  -- the operator has computed them. Nothing shows that given embeddings are those of the text, so a version without
+  -- the hash is another version.
+  given_embeddings text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (file_id, version_key),
+  UNIQUE (project_id, file_id, id),
+  FOREIGN KEY (project_id, file_id) REFERENCES files (project_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE chunks (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL,
+  file_id uuid NOT NULL,
+  file_version_id uuid NOT NULL,
+  -- Repeated from the file, where it never changes, so that one index serves the listing order.
+  file_path text COLLATE "C" NOT NULL,
+  index integer NOT NULL CHECK (index >= 0),
+  content text NOT NULL,
+  start_offset integer NOT NULL DEFAULT 0,
+  end_offset integer NOT NULL DEFAULT 0,
+  token_count integer NOT NULL DEFAULT 0,
+  metadata json NOT NULL DEFAULT '{}',
+  dimension integer CHECK (dimension IN (768, 1024, 1536, 3072, 4096)),
+  -- The embedder, as `name:model:dimension`; null for an unknown one.
+  embedder text,
+  -- Little-endian float32.
+  embedding bytea,
+  CHECK ((dimension IS NULL) = (embedding IS NULL)),
+  CHECK (embedding IS NULL OR octet_length(embedding) = dimension * 4),
+  UNIQUE (file_version_id, index),
+  FOREIGN KEY (project_id, file_id, file_version_id)
+    REFERENCES file_versions (project_id, file_id, id) ON DELETE CASCADE
+);
+-- Embeddings do not compress and are read whole: skip the attempt.
+ALTER TABLE chunks ALTER COLUMN embedding SET STORAGE EXTERNAL;
+CREATE INDEX chunks_listing ON chunks (project_id, file_path, file_version_id, index);
+
+-- Releases and environments, the scopes that select among file versions.
+
+-- A release is stored as its difference from the release before it, so that it costs what it changed.
+CREATE TABLE release_contents (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- Null for contents that are stored in full.
+  base_id bigint,
+  -- The file versions that these contents or their base hold, but not both, in order. So contents are the
+  -- versions that occur an odd number of times on the way to those in full.
+  versions uuid[] NOT NULL,
+  files integer NOT NULL,
+  -- How many rows the way has, and how many versions they name.
+  steps integer NOT NULL,
+  named integer NOT NULL,
+  UNIQUE (project_id, id),
+  FOREIGN KEY (project_id, base_id) REFERENCES release_contents (project_id, id)
+);
+-- Ids do not compress: skip the attempt.
+ALTER TABLE release_contents ALTER COLUMN versions SET STORAGE EXTERNAL;
+CREATE INDEX release_contents_base ON release_contents (project_id, base_id) WHERE base_id IS NOT NULL;
+
+CREATE TABLE releases (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text COLLATE "C" NOT NULL CHECK (name <> ''),
+  export_status text NOT NULL DEFAULT 'pending',
+  build_status text NOT NULL DEFAULT 'pending',
+  deploy_status text NOT NULL DEFAULT 'pending',
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- From this moment on the release is immutable.
+  frozen_at timestamptz,
+  -- Null for a release that is being filled: its files are in release_rows.
+  contents_id bigint,
+  UNIQUE (project_id, name),
+  UNIQUE (project_id, id),
+  FOREIGN KEY (project_id, contents_id) REFERENCES release_contents (project_id, id)
+);
+CREATE INDEX releases_contents ON releases (project_id, contents_id) WHERE contents_id IS NOT NULL;
+
+-- The contents of a release that is being filled: at most one version of each file.
+CREATE TABLE release_rows (
+  project_id uuid NOT NULL,
+  release_id uuid NOT NULL,
+  file_id uuid NOT NULL,
+  file_version_id uuid NOT NULL,
+  PRIMARY KEY (release_id, file_id),
+  FOREIGN KEY (project_id, release_id) REFERENCES releases (project_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (project_id, file_id, file_version_id)
+    REFERENCES file_versions (project_id, file_id, id) ON DELETE CASCADE
+);
+CREATE INDEX release_rows_version ON release_rows (file_version_id);
+
+CREATE TABLE environments (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text COLLATE "C" NOT NULL CHECK (name <> ''),
+  protected boolean NOT NULL DEFAULT false,
+  domains text[] NOT NULL DEFAULT '{}',
+  environment_variables json NOT NULL DEFAULT '[]',
+  active_release_id uuid,
+  server_hostname text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (project_id, name),
+  UNIQUE (project_id, id),
+  FOREIGN KEY (project_id, active_release_id) REFERENCES releases (project_id, id)
+);
+CREATE INDEX environments_active_release ON environments (active_release_id)
+  WHERE active_release_id IS NOT NULL;
+
+-- The working set of an environment: at most one version of each file.
+CREATE TABLE environment_files (
+  project_id uuid NOT NULL,
+  environment_id uuid NOT NULL,
+  file_id uuid NOT NULL,
+  file_version_id uuid NOT NULL,
+  PRIMARY KEY (environment_id, file_id),
+  FOREIGN KEY (project_id, environment_id) REFERENCES environments (project_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (project_id, file_id, file_version_id)
+    REFERENCES file_versions (project_id, file_id, id) ON DELETE CASCADE
+);
+CREATE INDEX environment_files_version ON environment_files (file_version_id);
+
+-- The file versions of contents. The planner takes them for few, so that it finds the rest of their rows by index
+-- and does not read the tables of all projects.
+CREATE FUNCTION contents_versions(contents bigint) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE ROWS 10 AS $$
+BEGIN
+  RETURN QUERY WITH RECURSIVE way AS (
+    SELECT c.base_id, c.versions FROM release_contents c WHERE c.id = contents
+    UNION ALL
+    SELECT c.base_id, c.versions FROM way JOIN release_contents c ON c.id = way.base_id
+  )
+  SELECT version FROM way, unnest(way.versions) AS version GROUP BY version HAVING count(*) % 2 = 1;
+END $$;
+
+-- The files of releases. Ask it for one release, by its id: files are found only by reading all releases of the project.
+CREATE VIEW release_files AS
+  SELECT r.project_id, r.id AS release_id, m.file_id, m.file_version_id
+  FROM releases r CROSS JOIN LATERAL (
+    SELECT w.file_id, w.file_version_id FROM release_rows w WHERE w.release_id = r.id
+    UNION ALL
+    SELECT (SELECT v.file_id FROM file_versions v WHERE v.id = version), version
+    FROM contents_versions(r.contents_id) AS version
+  ) m;
+
+-- Which of a few versions a release holds: cheaper than all of its files, because it searches the arrays. The
+-- concatenation reads each of them once, and not once per version.
+CREATE FUNCTION release_among(release uuid, candidates uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE ROWS 1 AS $$
+BEGIN
+  RETURN QUERY WITH RECURSIVE way AS (
+    SELECT c.base_id, c.versions || '{}' AS versions
+    FROM releases r JOIN release_contents c ON c.id = r.contents_id WHERE r.id = release
+    UNION ALL
+    SELECT c.base_id, c.versions || '{}' FROM way JOIN release_contents c ON c.id = way.base_id
+  )
+  SELECT version FROM way, unnest(candidates) AS version
+  WHERE way.versions[width_bucket(version, way.versions)] = version
+  GROUP BY version HAVING count(*) % 2 = 1;
+  RETURN QUERY SELECT file_version_id FROM release_rows
+    WHERE release_id = release AND file_version_id = ANY (candidates);
+END $$;
+
+-- The scopes that hold one of these file versions.
+CREATE FUNCTION scopes_holding(project uuid, wanted uuid[]) RETURNS TABLE (id uuid, kind text)
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN QUERY
+    SELECT DISTINCT f.environment_id, 'environment' FROM environment_files f
+    WHERE f.file_version_id = ANY (wanted)
+    UNION ALL
+    SELECT DISTINCT f.release_id, 'release' FROM release_rows f WHERE f.file_version_id = ANY (wanted);
+  IF EXISTS (SELECT FROM release_contents c WHERE c.project_id = project AND c.versions && wanted) THEN
+    RETURN QUERY SELECT r.id, 'release' FROM releases r
+      WHERE r.project_id = project AND EXISTS (
+        SELECT FROM release_among(r.id, wanted));
+  END IF;
+END $$;
+
+-- Stores contents and returns their id. Those that equal the project's last are not stored again. A version
+-- that is deleted meanwhile is left out: deleting takes the same lock (forget_versions).
+CREATE FUNCTION store_contents(project uuid, wanted uuid[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  base release_contents;
+  difference uuid[];
+  added integer;
+  gone integer;
+  stored bigint;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(7307, hashtext(project::text));
+  SELECT * INTO base FROM release_contents WHERE project_id = project ORDER BY id DESC LIMIT 1;
+  IF base.id IS NOT NULL THEN
+    WITH RECURSIVE way AS (
+      SELECT base.base_id, base.versions
+      UNION ALL
+      SELECT c.base_id, c.versions FROM way JOIN release_contents c ON c.id = way.base_id
+    ), named AS (
+      SELECT unnest(wanted) AS version, true AS wants
+      UNION ALL SELECT unnest(way.versions), false FROM way
+    ), differing AS (
+      SELECT version, bool_or(wants) AS wants FROM named GROUP BY version HAVING count(*) % 2 = 1
+    )
+    SELECT coalesce(array_agg(d.version ORDER BY d.version), '{}'), count(*) FILTER (WHERE d.wants),
+        count(*) FILTER (WHERE NOT d.wants)
+      INTO difference, added, gone
+      FROM differing d
+      WHERE NOT d.wants
+        OR EXISTS (SELECT FROM file_versions v WHERE v.id = d.version AND v.project_id = project);
+    IF cardinality(difference) = 0 THEN
+      RETURN base.id;
+    END IF;
+  END IF;
+  -- A way has at most 64 steps and names twice as many versions as there are files.
+  IF base.steps < 64 AND base.named + cardinality(difference) <= 2 * (base.files + added - gone) THEN
+    INSERT INTO release_contents (project_id, base_id, versions, files, steps, named)
+      VALUES (project, base.id, difference, base.files + added - gone, base.steps + 1,
+        base.named + cardinality(difference)) RETURNING id INTO stored;
+  ELSE
+    INSERT INTO release_contents (project_id, versions, files, steps, named)
+      SELECT project, coalesce(array_agg(v.id ORDER BY v.id), '{}'), count(*), 1, count(*)
+      FROM file_versions v WHERE v.project_id = project AND v.id = ANY (wanted) RETURNING id INTO stored;
+  END IF;
+  RETURN stored;
+END $$;
+
+-- The rows of a release become contents when it is frozen.
+CREATE FUNCTION store_frozen_release() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  held uuid[];
+BEGIN
+  SELECT array_agg(file_version_id) INTO held FROM release_rows WHERE release_id = NEW.id;
+  IF held IS NOT NULL THEN
+    NEW.contents_id := store_contents(NEW.project_id, held);
+    DELETE FROM release_rows WHERE release_id = NEW.id;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER releases_frozen BEFORE UPDATE ON releases FOR EACH ROW
+  WHEN (NEW.frozen_at IS NOT NULL AND NEW.contents_id IS NULL)
+  EXECUTE FUNCTION store_frozen_release();
+
+-- Fills a release with file versions, at most one per file, and freezes it. Rows that it has already remain.
+CREATE FUNCTION fill_release(release uuid, versions uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM release_rows WHERE release_id = release) THEN
+    INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
+      SELECT v.project_id, release, v.file_id, v.id FROM file_versions v WHERE v.id = ANY (versions)
+      ON CONFLICT DO NOTHING;
+    UPDATE releases SET frozen_at = now() WHERE id = release AND frozen_at IS NULL;
+  ELSE
+    UPDATE releases SET contents_id = store_contents(project_id, versions), frozen_at = now()
+      WHERE id = release AND frozen_at IS NULL;
+  END IF;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
+      CONSTRAINT = 'release_frozen';
+  END IF;
+END $$;
+
+-- A frozen release never changes again, whoever asks.
+CREATE FUNCTION refuse_frozen_release() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (
+    SELECT 1 FROM touched t JOIN releases r ON r.id = t.release_id WHERE r.frozen_at IS NOT NULL
+  ) THEN
+    RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
+      CONSTRAINT = 'release_frozen';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER release_rows_frozen_insert AFTER INSERT ON release_rows
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION refuse_frozen_release();
+CREATE TRIGGER release_rows_frozen_update AFTER UPDATE ON release_rows
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION refuse_frozen_release();
+
+-- Contents never change, whoever asks; only versions that are deleted disappear from them.
+CREATE FUNCTION refuse_change_of_contents() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
+    CONSTRAINT = 'release_frozen';
+END $$;
+CREATE TRIGGER releases_contents_frozen BEFORE UPDATE ON releases FOR EACH ROW
+  WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id AND OLD.frozen_at IS NOT NULL
+    AND OLD.contents_id IS NOT NULL) EXECUTE FUNCTION refuse_change_of_contents();
+CREATE TRIGGER release_contents_frozen BEFORE UPDATE ON release_contents FOR EACH STATEMENT
+  WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change_of_contents();
+
+-- Arrays have no foreign keys: versions that are deleted are taken out of all contents that name them.
+CREATE FUNCTION forget_versions() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  deleted uuid[];
+  changed record;
+BEGIN
+  -- A project that is deleted takes its contents with it.
+  IF NOT EXISTS (SELECT FROM touched t JOIN projects p ON p.id = t.project_id) THEN
+    RETURN NULL;
+  END IF;
+  PERFORM pg_advisory_xact_lock(7307, hashtext(project_id::text))
+    FROM (SELECT DISTINCT project_id FROM touched ORDER BY 1) AS projects;
+  deleted := ARRAY(SELECT id FROM touched);
+  FOR changed IN
+    WITH RECURSIVE naming AS (
+      SELECT c.id, version FROM release_contents c, unnest(c.versions) AS version
+      WHERE c.project_id IN (SELECT project_id FROM touched) AND version = ANY (deleted)
+    ), way AS (
+      SELECT id AS contents, id, base_id FROM release_contents
+      WHERE project_id IN (SELECT project_id FROM touched)
+      UNION ALL
+      SELECT way.contents, c.id, c.base_id FROM way JOIN release_contents c ON c.id = way.base_id
+    ), holding AS (
+      SELECT contents, version FROM way JOIN naming USING (id)
+      GROUP BY contents, version HAVING count(*) % 2 = 1
+    )
+    SELECT contents, count(*) AS files FROM holding GROUP BY contents
+  LOOP
+    UPDATE release_contents SET files = files - changed.files WHERE id = changed.contents;
+    PERFORM append_change(project_id, 'release', id) FROM releases WHERE contents_id = changed.contents;
+  END LOOP;
+  UPDATE release_contents SET versions = ARRAY(
+      SELECT version FROM unnest(versions) AS version WHERE version <> ALL (deleted))
+    WHERE project_id IN (SELECT project_id FROM touched) AND versions && deleted;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER file_versions_forgotten AFTER DELETE ON file_versions
+  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION forget_versions();
+
+-- The change log: an index follows it, and each transaction adds its own changes.
+
+CREATE TABLE change_log (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  project_id uuid NOT NULL,
+  -- environment and release: the file versions of that scope changed; project: it is gone;
+  -- rebuild: its index is to be made anew; embedded: the chunks of the file version in `ref` have got embeddings.
+  kind text NOT NULL CHECK (kind IN ('environment', 'release', 'project', 'rebuild', 'embedded')),
+  ref uuid NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- True for the changes of a transaction that copies a project. The indexes of a copy are loaded by the first request
+  -- that asks for it: loading each copy at once would let one small request cause minutes of work.
+  is_copy boolean NOT NULL DEFAULT false
+);
+CREATE INDEX change_log_project ON change_log (project_id, seq);
+CREATE INDEX change_log_at ON change_log (at);
+
+-- The changes of transactions that are running. A commit moves them to change_log, so only the transaction itself
+-- ever sees its rows.
+CREATE TABLE change_pending (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  -- True for one row of the transaction, whose trigger numbers all of them.
+  is_first boolean NOT NULL,
+  project_id uuid NOT NULL,
+  kind text NOT NULL,
+  ref uuid NOT NULL
+);
+CREATE INDEX change_pending_xid ON change_pending (xid, is_first);
+
+CREATE FUNCTION append_change(project uuid, change_kind text, reference uuid)
+RETURNS void LANGUAGE sql AS $$
+  INSERT INTO change_pending (is_first, project_id, kind, ref)
+    SELECT NOT EXISTS (SELECT FROM change_pending WHERE xid = pg_current_xact_id() AND is_first),
+      project, change_kind, reference
+$$;
+
+-- Numbers must become visible in their order, or a follower would step over a slower transaction's. So a commit that
+-- takes numbers holds a lock until it is done, and takes it last: a transaction that waits for rows or for a client
+-- never makes other projects wait. Quotas come first: all transactions take their locks in this order. Commits wait
+-- for each other here, so each has a bounded number of changes.
+CREATE FUNCTION number_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  changes change_pending[];
+BEGIN
+  -- A scope that changed several times is logged once, at its last place.
+  WITH taken AS (DELETE FROM change_pending WHERE xid = pg_current_xact_id() RETURNING *),
+    last AS (SELECT DISTINCT ON (project_id, kind, ref) * FROM taken
+      WHERE kind = 'project' OR EXISTS (SELECT FROM projects WHERE projects.id = taken.project_id)
+      ORDER BY project_id, kind, ref, id DESC)
+    SELECT array_agg(last::change_pending ORDER BY id) INTO changes FROM last;
+  IF cardinality(changes) > 5000 THEN
+    RAISE EXCEPTION 'more than 5000 environments and releases change at once'
+      USING ERRCODE = 'program_limit_exceeded';
+  END IF;
+  PERFORM settle_quotas();
+  PERFORM pg_advisory_xact_lock(7305, 1);
+  -- Only a copy reserves what it will store.
+  INSERT INTO change_log (project_id, kind, ref, is_copy)
+    SELECT project_id, kind, ref, coalesce(current_setting('tessera.quota', true) = 'reserved', false)
+    FROM unnest(changes) ORDER BY id;
+  PERFORM pg_notify('tessera_changes', '');
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER change_pending_commit AFTER INSERT ON change_pending
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.is_first)
+  EXECUTE FUNCTION number_changes();
+
+CREATE FUNCTION log_environment_files() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM append_change(project_id, 'environment', environment_id)
+    FROM (SELECT DISTINCT project_id, environment_id FROM touched) AS scopes;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER environment_files_insert AFTER INSERT ON environment_files
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_environment_files();
+CREATE TRIGGER environment_files_update AFTER UPDATE ON environment_files
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_environment_files();
+CREATE TRIGGER environment_files_delete AFTER DELETE ON environment_files
+  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_environment_files();
+
+CREATE FUNCTION log_release_files() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM append_change(project_id, 'release', release_id)
+    FROM (SELECT DISTINCT project_id, release_id FROM touched) AS scopes;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER release_rows_insert AFTER INSERT ON release_rows
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_release_files();
+CREATE TRIGGER release_rows_update AFTER UPDATE ON release_rows
+  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_release_files();
+CREATE TRIGGER release_rows_delete AFTER DELETE ON release_rows
+  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_release_files();
+
+CREATE FUNCTION log_release_contents() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM append_change(NEW.project_id, 'release', NEW.id);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER releases_contents_log AFTER UPDATE ON releases FOR EACH ROW
+  WHEN (OLD.contents_id IS NULL AND NEW.contents_id IS NOT NULL) EXECUTE FUNCTION log_release_contents();
+
+CREATE FUNCTION log_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM append_change(OLD.id, 'project', OLD.id);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER projects_deleted AFTER DELETE ON projects
+  FOR EACH ROW EXECUTE FUNCTION log_project_deleted();
+
+-- Servers remember credentials, memberships and scopes for a moment. They forget them at once when one of these
+-- changes, whoever changes it. Payload: a kind and the id concerned.
+CREATE FUNCTION notify_access() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_TABLE_NAME = 'api_keys' THEN
+    PERFORM pg_notify('tessera_access', 'key:' || COALESCE(NEW.key_prefix, OLD.key_prefix));
+  ELSIF TG_TABLE_NAME = 'memberships' THEN
+    PERFORM pg_notify('tessera_access', 'user:' || COALESCE(NEW.user_id, OLD.user_id));
+  ELSIF TG_TABLE_NAME = 'projects' THEN
+    PERFORM pg_notify('tessera_access', 'project:' || COALESCE(NEW.id, OLD.id));
+  ELSE
+    PERFORM pg_notify('tessera_access', 'project:' || COALESCE(NEW.project_id, OLD.project_id));
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER api_keys_access AFTER DELETE OR UPDATE OF key_hash, scopes, expires_at, revoked_at, project_id
+  ON api_keys FOR EACH ROW EXECUTE FUNCTION notify_access();
+CREATE TRIGGER memberships_access AFTER INSERT OR UPDATE OR DELETE
+  ON memberships FOR EACH ROW EXECUTE FUNCTION notify_access();
+CREATE TRIGGER projects_access AFTER DELETE OR UPDATE OF slug
+  ON projects FOR EACH ROW EXECUTE FUNCTION notify_access();
+CREATE TRIGGER projects_embedder_access AFTER UPDATE OF embedder
+  ON projects FOR EACH ROW EXECUTE FUNCTION notify_access();
+CREATE TRIGGER environments_access AFTER INSERT OR DELETE OR UPDATE OF name, active_release_id
+  ON environments FOR EACH ROW EXECUTE FUNCTION notify_access();
+CREATE TRIGGER releases_access AFTER INSERT OR DELETE OR UPDATE OF name, frozen_at
+  ON releases FOR EACH ROW EXECUTE FUNCTION notify_access();
+
+-- Embeddings that the service computes.
+
+-- File versions whose chunks wait for their embeddings.
+CREATE TABLE embedding_queue (
+  file_version_id uuid PRIMARY KEY REFERENCES file_versions ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  -- When it may be tried. A service that works on it has moved this into the future.
+  due timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX embedding_queue_project ON embedding_queue (project_id, id);
+
+-- Only files of projects with an embedder wait. The lock makes a change of the embedder, which locks the row
+-- for update, happen before or after this.
+CREATE FUNCTION queue_where_embedded() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  own text;
+BEGIN
+  SELECT embedder INTO own FROM projects WHERE id = NEW.project_id FOR KEY SHARE;
+  RETURN CASE WHEN own IS NULL THEN NULL ELSE NEW END;
+END $$;
+CREATE TRIGGER embedding_queue_where BEFORE INSERT ON embedding_queue
+  FOR EACH ROW EXECUTE FUNCTION queue_where_embedded();
+
+CREATE FUNCTION notify_embedding_queue() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('tessera_embeddings', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER embedding_queue_notify AFTER INSERT ON embedding_queue
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_embedding_queue();
+
+-- True if a text has something to cut into chunks: a character that is not blank. The blanks are those that the
+-- service trims from chunks, in databases of any locale.
+CREATE FUNCTION has_text(content text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT content ~ ('[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]' COLLATE "C")
+$$;
+
+-- Embeddings of one project are comparable, so its embedder changes only with all of them. A project without
+-- chunks has its files cut and embedded from then on.
+CREATE FUNCTION check_embedder() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  -- A rebuild of all embeddings.
+  IF current_setting('tessera.rebuilds_embeddings', true) = NEW.id::text THEN RETURN NULL; END IF;
+  IF EXISTS (SELECT FROM chunks WHERE project_id = NEW.id AND embedder IS DISTINCT FROM NEW.embedder)
+  THEN
+    RAISE EXCEPTION 'The project has chunks of the embedder %, not of %.',
+      coalesce(OLD.embedder, 'none'), coalesce(NEW.embedder, 'none') USING ERRCODE = 'TE001';
+  END IF;
+  INSERT INTO embedding_queue (file_version_id, project_id)
+    SELECT id, project_id FROM file_versions
+    WHERE project_id = NEW.id AND chunk_count = 0 AND has_text(content)
+    ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER projects_embedder AFTER UPDATE OF embedder ON projects
+  FOR EACH ROW WHEN (OLD.embedder IS DISTINCT FROM NEW.embedder) EXECUTE FUNCTION check_embedder();
+
+-- New embeddings of a project, until all of them replace the old ones at once.
+CREATE TABLE embedding_rebuilds (
+  chunk_id uuid PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  embedder text NOT NULL,
+  embedding bytea NOT NULL
+);
+ALTER TABLE embedding_rebuilds ALTER COLUMN embedding SET STORAGE EXTERNAL;
+CREATE INDEX embedding_rebuilds_project ON embedding_rebuilds (project_id);
+
+-- Chunks at which their embedder fails although it embeds others. Each is tried again when it is due, without
+-- holding up the other chunks of its file.
+CREATE TABLE embedding_failures (
+  chunk_id uuid PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  -- What is wrong, without anything that the embedder has answered.
+  reason text NOT NULL,
+  attempts integer NOT NULL,
+  due timestamptz NOT NULL
+);
+CREATE INDEX embedding_failures_project ON embedding_failures (project_id);
+
+-- Branch checks, conversations, input requests and webhooks.
+
+CREATE TABLE branches (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL CHECK (name <> ''),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (project_id, name)
+);
+
+CREATE TABLE branch_approvals (
+  id uuid PRIMARY KEY,
+  branch_id uuid NOT NULL REFERENCES branches ON DELETE CASCADE,
+  approved_by uuid NOT NULL,
+  approved_at timestamptz NOT NULL DEFAULT now(),
+  comment text,
+  dismissed_at timestamptz,
+  dismissed_by uuid,
+  dismissed_reason text
+);
+CREATE INDEX branch_approvals_branch ON branch_approvals (branch_id, approved_at, id);
+
+CREATE TABLE status_checks (
+  id uuid PRIMARY KEY,
+  branch_id uuid NOT NULL REFERENCES branches ON DELETE CASCADE,
+  check_name text NOT NULL CHECK (check_name <> ''),
+  status text NOT NULL CHECK (status IN ('pending', 'success', 'failure')),
+  description text,
+  external_url text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (branch_id, check_name)
+);
+
+CREATE TABLE conversations (
+  id uuid PRIMARY KEY,
+  project_id uuid REFERENCES projects ON DELETE CASCADE,
+  type text NOT NULL DEFAULT 'chat',
+  status text NOT NULL DEFAULT 'active',
+  title text,
+  summary text,
+  current_node text,
+  -- The next message takes message_count + 1 as its seq, under this row's lock.
+  message_count integer NOT NULL DEFAULT 0,
+  latest_event_id bigint NOT NULL DEFAULT 0 CHECK (latest_event_id >= 0),
+  metadata json,
+  agent_id text,
+  runtime_target_kind text,
+  runtime_target_environment_id text,
+  runtime_target_branch_id text,
+  created_by text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  last_message_at timestamptz,
+  archived_at timestamptz
+);
+CREATE INDEX conversations_project ON conversations (project_id) WHERE project_id IS NOT NULL;
+
+CREATE TABLE messages (
+  id uuid PRIMARY KEY,
+  conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
+  parent_id uuid,
+  seq integer NOT NULL CHECK (seq >= 0),
+  role text NOT NULL,
+  parts json NOT NULL DEFAULT '[]' CHECK (json_typeof(parts) = 'array'),
+  status text NOT NULL DEFAULT 'completed',
+  created_by text,
+  model text,
+  token_usage json,
+  finish_reason text,
+  cost_credits text,
+  idempotency_key text,
+  metadata json,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz,
+  edited_at timestamptz,
+  UNIQUE (conversation_id, seq),
+  UNIQUE (conversation_id, id),
+  FOREIGN KEY (conversation_id, parent_id) REFERENCES messages (conversation_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE runs (
+  id uuid PRIMARY KEY,
+  conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
+  message_id uuid,
+  status text NOT NULL DEFAULT 'queued',
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX runs_conversation ON runs (conversation_id);
+
+CREATE TABLE input_requests (
+  id uuid PRIMARY KEY,
+  conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
+  run_id text,
+  tool_call_id text,
+  kind text NOT NULL DEFAULT 'form',
+  status text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'submitted', 'cancelled', 'expired')),
+  requested_responder_type text NOT NULL DEFAULT 'human',
+  title text,
+  description text,
+  fields json NOT NULL DEFAULT '[]' CHECK (json_typeof(fields) = 'array'),
+  recommendations json,
+  metadata json,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz,
+  submitted_at timestamptz,
+  cancelled_at timestamptz,
+  expired_at timestamptz,
+  UNIQUE (conversation_id, id)
+);
+
+CREATE TABLE input_responses (
+  id uuid PRIMARY KEY,
+  -- One answer a request, whatever races.
+  input_request_id uuid NOT NULL UNIQUE,
+  conversation_id uuid NOT NULL,
+  run_id text,
+  actor_type text NOT NULL DEFAULT 'human',
+  actor_id text NOT NULL,
+  values json NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  FOREIGN KEY (conversation_id, input_request_id)
+    REFERENCES input_requests (conversation_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE webhook_definitions (
+  id text PRIMARY KEY CHECK (char_length(id) BETWEEN 1 AND 128),
+  -- The id as the project and its senders know it. Projects may have webhooks with equal names, and the secret of a
+  -- delivery decides, so that nobody can take a name from another project or find out that it is taken.
+  name text NOT NULL,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- SHA-256 of the secret.
+  secret_hash bytea NOT NULL CHECK (octet_length(secret_hash) = 32),
+  enabled boolean NOT NULL DEFAULT true,
+  conversation_id uuid REFERENCES conversations ON DELETE SET NULL,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX webhook_definitions_name ON webhook_definitions (name, project_id);
+CREATE INDEX webhook_definitions_project ON webhook_definitions (project_id);
+CREATE INDEX webhook_definitions_conversation ON webhook_definitions (conversation_id)
+  WHERE conversation_id IS NOT NULL;
+CREATE TRIGGER webhook_definitions_access AFTER INSERT OR UPDATE OR DELETE
+  ON webhook_definitions FOR EACH ROW EXECUTE FUNCTION notify_access();
+
+CREATE TABLE webhook_events (
+  id uuid PRIMARY KEY,
+  webhook_definition_id text NOT NULL REFERENCES webhook_definitions ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  -- Null where the sender gave none: then every delivery is new.
+  idempotency_key text CHECK (char_length(idempotency_key) BETWEEN 1 AND 255),
+  -- SHA-256 of the payload's bytes. JSON with another fingerprint may still be the same document.
+  fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
+  is_json boolean NOT NULL,
+  conversation_id uuid NOT NULL,
+  message_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  latest_event_id bigint NOT NULL,
+  status text NOT NULL DEFAULT 'accepted',
+  invoked_by text NOT NULL DEFAULT 'webhook',
+  manual_invoked_by_user_id uuid,
+  error_code text,
+  error_message text,
+  payload json NOT NULL,
+  received_at timestamptz NOT NULL DEFAULT now(),
+  completed_at timestamptz,
+  -- The decision about duplicates: two deliveries of one key can never both be kept.
+  UNIQUE (webhook_definition_id, idempotency_key)
+);
+
+-- The events of a project are listed, newest first.
+CREATE INDEX webhook_events_project ON webhook_events (project_id, received_at, id);
+
+-- One delivery in one transaction: the event that is already kept for this key or this id, else a
+-- new one with its conversation, message and run. No row means that the definition is unknown or
+-- disabled, or that its project is being deleted. Of two at once the second waits for the first and then fails for a
+-- unique key; asked again, it finds what the first has kept. `expected_ids` holds the ids that the new event, its
+-- conversation, message and run will have.
+CREATE FUNCTION deliver_webhook(
+  definition_id text, key text, body_fingerprint bytea, body_is_json boolean, body json,
+  expected_ids uuid[]
+) RETURNS SETOF webhook_events LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
+DECLARE
+  event webhook_events;
+  definition webhook_definitions;
+  place conversations;
+  place_id uuid := expected_ids[2];
+  parent uuid;
+  last_seq integer := 0;
+  author text;
+BEGIN
+  SELECT * INTO event FROM webhook_events e
+    WHERE e.webhook_definition_id = definition_id AND e.idempotency_key = key;
+  IF NOT FOUND THEN SELECT * INTO event FROM webhook_events e WHERE e.id = expected_ids[1]; END IF;
+  IF FOUND THEN RETURN NEXT event; RETURN; END IF;
+
+  SELECT * INTO definition FROM webhook_definitions d WHERE d.id = definition_id AND d.enabled;
+  IF NOT FOUND OR NOT hold_project(definition.project_id) THEN RETURN; END IF;
+  author := 'webhook:' || definition.name;
+
+  SELECT * INTO place FROM conversations c
+    WHERE c.id = definition.conversation_id AND c.project_id = definition.project_id FOR UPDATE;
+  IF FOUND THEN
+    place_id := place.id;
+    -- Imported messages may carry numbers beyond the count.
+    SELECT greatest(place.message_count, max(m.seq)) INTO last_seq
+      FROM messages m WHERE m.conversation_id = place_id;
+    SELECT m.id INTO parent FROM messages m WHERE m.conversation_id = place_id
+      AND m.id = CASE WHEN place.current_node ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        THEN place.current_node::uuid END;
+    UPDATE conversations c SET message_count = c.message_count + 1,
+      latest_event_id = c.latest_event_id + 1, current_node = expected_ids[3]::text,
+      last_message_at = now(), updated_at = now()
+      WHERE c.id = place_id RETURNING * INTO place;
+  ELSE
+    INSERT INTO conversations (id, project_id, type, message_count, latest_event_id, current_node,
+        created_by, last_message_at)
+      VALUES (place_id, definition.project_id, 'webhook', 1, 1, expected_ids[3]::text, author, now())
+      RETURNING * INTO place;
+  END IF;
+
+  INSERT INTO messages (id, conversation_id, parent_id, seq, role, parts, created_by, idempotency_key)
+    VALUES (expected_ids[3], place_id, parent, last_seq + 1, 'user',
+      json_build_array(json_build_object('type', 'webhook', 'payload', body)), author, key);
+  INSERT INTO runs (id, conversation_id, message_id)
+    VALUES (expected_ids[4], place_id, expected_ids[3]);
+  INSERT INTO webhook_events (id, webhook_definition_id, project_id, idempotency_key, fingerprint,
+      is_json, conversation_id, message_id, run_id, latest_event_id, payload)
+    VALUES (expected_ids[1], definition_id, definition.project_id, key, body_fingerprint,
+      body_is_json, place_id, expected_ids[3], expected_ids[4], place.latest_event_id, body)
+    RETURNING * INTO event;
+  RETURN NEXT event;
+END $$;
+
+-- Secrets that the service makes for itself and that all its processes share.
+
+CREATE TABLE service_secrets (
+  name text PRIMARY KEY,
+  secret bytea NOT NULL CHECK (octet_length(secret) = 32),
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- A random UUID carries 122 bits of the server's CSPRNG, so three of them fill the hash.
+INSERT INTO service_secrets (name, secret) VALUES (
+  'cursor',
+  sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
+);
+
+-- Accounts at the payment provider. An account is a user; it has no foreign key,
+-- because users who come with a token are stored only when something else needs their row.
+
+CREATE TABLE billing_customers (
+  account_id uuid PRIMARY KEY,
+  customer_id text NOT NULL CHECK (customer_id <> ''),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- One row an account and kind of upgrade: first somebody's attempt to open a session, then the
+-- session. A row goes when its session is over or the provider has refused it.
+CREATE TABLE billing_sessions (
+  account_id uuid NOT NULL,
+  -- SHA-256 of everything that the provider is asked for.
+  fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
+  -- Part of the provider's idempotency key: whoever continues the attempt gets the same session.
+  attempt uuid NOT NULL,
+  -- Until then others wait for whoever makes the attempt.
+  claimed_until timestamptz,
+  session_id text CHECK (session_id <> ''),
+  url text,
+  -- In the currency's minor unit, as the provider counts it.
+  amount_total bigint,
+  currency text,
+  expires_at timestamptz,
+  PRIMARY KEY (account_id, fingerprint),
+  CHECK ((session_id IS NULL) = (url IS NULL) AND (session_id IS NULL) = (expires_at IS NULL)),
+  CHECK ((amount_total IS NULL) = (currency IS NULL))
+);
+
+-- The audit log: who did what. Rows refer to others without foreign keys, because they outlive them.
+
+CREATE TABLE audit_log (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  action text NOT NULL CHECK (action IN ('import', 'denied',
+    'key.created', 'key.revoked', 'key.deleted', 'member.added', 'member.changed', 'member.removed',
+    'project.changed', 'project.deleted', 'file.written', 'files.removed', 'release.created',
+    'environment.activated')),
+  -- `http` or `command`; null for a statement that names no actor.
+  via text,
+  user_id uuid,
+  key_id uuid,
+  request_id text,
+  project_id uuid,
+  details jsonb NOT NULL DEFAULT '{}'
+);
+CREATE INDEX audit_log_at ON audit_log (at);
+CREATE INDEX audit_log_project ON audit_log (project_id, id) WHERE project_id IS NOT NULL;
+CREATE INDEX audit_log_user ON audit_log (user_id, id) WHERE user_id IS NOT NULL;
+
+-- The actor of this transaction or session: a JSON object in the setting `tessera.actor`.
+CREATE FUNCTION audit_actor() RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT coalesce(nullif(current_setting('tessera.actor', true), ''), '{}')::jsonb
+$$;
+
+-- Triggers write the log, so that no way to change a key or a membership can avoid it.
+CREATE FUNCTION audit_memberships() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE actor jsonb := audit_actor();
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+      SELECT 'member.added', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
+        actor->>'request_id', n.project_id, jsonb_build_object('member', n.user_id, 'role', n.role)
+      FROM new_rows n;
+  ELSIF TG_OP = 'UPDATE' THEN
+    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+      SELECT 'member.changed', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
+        actor->>'request_id', n.project_id,
+        jsonb_build_object('member', n.user_id, 'role', n.role, 'earlier_role', o.role)
+      FROM new_rows n JOIN old_rows o USING (project_id, user_id) WHERE n.role <> o.role;
+  ELSE
+    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+      SELECT 'member.removed', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
+        actor->>'request_id', o.project_id, jsonb_build_object('member', o.user_id, 'role', o.role)
+      FROM old_rows o;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER memberships_audit_insert AFTER INSERT ON memberships
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
+CREATE TRIGGER memberships_audit_update AFTER UPDATE ON memberships
+  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
+CREATE TRIGGER memberships_audit_delete AFTER DELETE ON memberships
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
+
+CREATE FUNCTION audit_key(event text, k api_keys) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+  SELECT event, actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
+    actor->>'request_id', k.project_id,
+    jsonb_build_object('key', k.id, 'key_prefix', k.key_prefix, 'name', k.name, 'user', k.user_id)
+  FROM audit_actor() actor
+$$;
+
+-- A command that queries the service makes a key for the one request and deletes it. That is one entry.
+CREATE FUNCTION audit_api_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM audit_key('key.created', NEW);
+  ELSIF TG_OP = 'DELETE' THEN
+    IF OLD.expires_at IS NULL OR OLD.expires_at > OLD.created_at + interval '2 minutes' THEN
+      PERFORM audit_key('key.deleted', OLD);
+    END IF;
+  ELSIF OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL THEN
+    PERFORM audit_key('key.revoked', NEW);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER api_keys_audit AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON api_keys
+  FOR EACH ROW EXECUTE FUNCTION audit_api_keys();
+
+CREATE FUNCTION audit_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+    SELECT 'project.deleted', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
+      actor->>'request_id', OLD.id, jsonb_build_object('slug', OLD.slug)
+    FROM audit_actor() actor;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER projects_audit AFTER DELETE ON projects
+  FOR EACH ROW EXECUTE FUNCTION audit_project_deleted();
+
+-- What running servers tell of their indexes, and of questions.
+
+CREATE TABLE index_state (
+  node_id uuid NOT NULL,
+  project_id uuid NOT NULL,
+  -- The text index has a row of its own, with dimension 0 and its number of documents.
+  dimension integer NOT NULL,
+  seq bigint NOT NULL,
+  vectors bigint NOT NULL,
+  graphed bigint NOT NULL,
+  documents bigint NOT NULL DEFAULT 0,
+  memory_bytes bigint NOT NULL,
+  -- The recall that the server measured in live searches; null before the first sample.
+  recall real CHECK (recall BETWEEN 0 AND 1),
+  recall_samples integer CHECK (recall_samples > 0),
+  -- Imports pause while versions that they announced have been waiting to be indexed for too long.
+  waiting_ms bigint NOT NULL DEFAULT 0,
+  -- True when the report describes an index at rest: the project is loaded, nothing is being added, and
+  -- its graphs are built and calibrated. A reader compares seq with the change log in addition.
+  settled boolean NOT NULL DEFAULT false,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (node_id, project_id, dimension)
+);
+
+-- How far each running server has read the change log. A project of which a server has no row in index_state is
+-- not in its memory, once it has read the project's last change: a search reads it from the database then.
+CREATE TABLE index_nodes (
+  id uuid PRIMARY KEY,
+  seq bigint NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Tasks of the index that have failed twice in a row, by project: how often that was and when the last time.
+CREATE TABLE parked_tasks (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  task text NOT NULL,
+  failures bigint NOT NULL DEFAULT 1,
+  parked_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (project_id, task)
+);
+
+-- Tells this database from any other: an index snapshot made from another one is not used.
+CREATE TABLE index_origin (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  only_row boolean NOT NULL DEFAULT true UNIQUE CHECK (only_row)
+);
+INSERT INTO index_origin DEFAULT VALUES;
+
+-- What projects are asked in words, by day in UTC.
+CREATE TABLE question_days (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  day date NOT NULL,
+  asked bigint NOT NULL,
+  without_hits bigint NOT NULL,
+  -- How many answers took how long. The service knows the bounds.
+  durations bigint[] NOT NULL,
+  PRIMARY KEY (project_id, day)
+);
+CREATE INDEX question_days_day ON question_days (day);
+
+-- The most frequent questions of a day.
+CREATE TABLE questions (
+  project_id uuid NOT NULL,
+  day date NOT NULL,
+  question text NOT NULL,
+  asked bigint NOT NULL,
+  without_hits bigint NOT NULL,
+  PRIMARY KEY (project_id, day, question),
+  FOREIGN KEY (project_id, day) REFERENCES question_days ON DELETE CASCADE
+);
+
+-- Quotas. All that a project stores is counted, in the transaction that stores it, for every project: files, chunks, and
+-- as bytes the texts, documents and embeddings in all tables that clients can fill. The list of them is in one place,
+-- from which the triggers are made.
+--
+-- A transaction notes what it adds in quota_notes. Its commit moves that to quota_deltas. Where something is limited, it
+-- also adds the deltas to quota_usage, under the lock of the project's row there, and compares; so a limit holds
+-- however many write at the same time. Where nothing is, a later commit adds the deltas, and writers wait for nobody.
+
+CREATE TABLE quota_usage (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  chunks bigint NOT NULL
+);
+
+-- What transactions that are running have added. A commit moves it to quota_deltas, so only the transaction itself
+-- ever sees its rows.
+CREATE TABLE quota_notes (
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  -- True for the first rows of the transaction, whose triggers settle all of them.
+  is_first boolean NOT NULL DEFAULT true,
+  project_id uuid NOT NULL,
+  files bigint NOT NULL DEFAULT 0,
+  bytes bigint NOT NULL DEFAULT 0,
+  chunks bigint NOT NULL DEFAULT 0,
+  -- True when the transaction makes somebody an owner.
+  owners boolean NOT NULL DEFAULT false
+);
+CREATE INDEX quota_notes_xid ON quota_notes (xid, is_first);
+
+-- What was committed and is not in quota_usage yet.
+CREATE TABLE quota_deltas (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  chunks bigint NOT NULL
+);
+CREATE INDEX quota_deltas_project ON quota_deltas (project_id);
+
+-- What projects and owners without limits of their own may store; null for no limit. The service writes it.
+CREATE TABLE quota_defaults (
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  files bigint,
+  bytes bigint,
+  chunks bigint,
+  owner_files bigint,
+  owner_bytes bigint,
+  owner_chunks bigint
+);
+
+-- What copies of templates that are being made will store. A copy sees the database as of its beginning, so what
+-- the owner's other transactions store meanwhile is compared with this.
+CREATE TABLE quota_reservations (
+  project_id uuid PRIMARY KEY,
+  owner_id uuid NOT NULL,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  chunks bigint NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX quota_reservations_owner ON quota_reservations (owner_id);
+
+-- The bytes of a document; none for an empty one.
+CREATE FUNCTION document_bytes(document json) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(octet_length(nullif(nullif(document::text, '{}'), '[]')), 0)
+$$;
+
+DO $$
+DECLARE
+  part record;
+  op record;
+  counts text[];
+BEGIN
+  FOR part IN SELECT * FROM (VALUES
+    ('projects', '%6$s t', 't.id', '0', 'document_bytes(t.config)', '0'),
+    ('environments', '%6$s t', 't.project_id', '0',
+      'document_bytes(t.environment_variables)', '0'),
+    ('files', '%6$s t', 't.project_id', '1', '0', '0'),
+    ('file_versions', '%6$s t', 't.project_id', '0', 'octet_length(t.content)', '0'),
+    ('chunks', '%6$s t', 't.project_id', '0', 'octet_length(t.content)
+      + document_bytes(t.metadata) + coalesce(octet_length(t.embedding), 0)', '1'),
+    ('branch_approvals', '%6$s t JOIN branches b ON b.id = t.branch_id', 'b.project_id', '0',
+      'octet_length(concat(t.comment, t.dismissed_reason))', '0'),
+    ('status_checks', '%6$s t JOIN branches b ON b.id = t.branch_id', 'b.project_id', '0',
+      'octet_length(concat(t.check_name, t.description, t.external_url))', '0'),
+    ('conversations', '%6$s t', 't.project_id', '0',
+      'octet_length(concat(t.title, t.summary)) + document_bytes(t.metadata)', '0'),
+    ('messages', '%6$s t JOIN conversations c ON c.id = t.conversation_id', 'c.project_id', '0',
+      'octet_length(t.parts::text) + document_bytes(t.metadata)
+      + document_bytes(t.token_usage)', '0'),
+    ('input_requests', '%6$s t JOIN conversations c ON c.id = t.conversation_id', 'c.project_id', '0',
+      'octet_length(concat(t.title, t.description)) + document_bytes(t.fields)
+      + document_bytes(t.recommendations)
+      + document_bytes(t.metadata)', '0'),
+    ('input_responses', '%6$s t JOIN conversations c ON c.id = t.conversation_id', 'c.project_id', '0',
+      'octet_length(t.values::text)', '0'),
+    ('webhook_events', '%6$s t', 't.project_id', '0', 'octet_length(t.payload::text)', '0')
+  ) AS parts (name, source, project, files, bytes, chunks)
+  LOOP
+    FOR op IN SELECT * FROM (VALUES
+      ('insert', 'REFERENCING NEW TABLE AS added', ARRAY['added', '1']),
+      ('delete', 'REFERENCING OLD TABLE AS removed', ARRAY['removed', '-1']),
+      ('update', 'REFERENCING NEW TABLE AS added OLD TABLE AS removed', ARRAY['added', '1', 'removed', '-1'])
+    ) AS ops (name, tables, signed)
+    LOOP
+      counts := ARRAY(SELECT format('SELECT %1$s AS project, %2$s * (%3$s)::bigint AS files, %2$s * (%4$s)::bigint AS bytes,
+          %2$s * (%5$s)::bigint AS chunks FROM ' || part.source,
+          part.project, op.signed[i + 1], part.files, part.bytes, part.chunks, op.signed[i])
+        FROM generate_series(1, cardinality(op.signed), 2) i);
+      EXECUTE format($body$
+        CREATE FUNCTION note_%1$s_%2$s() RETURNS trigger LANGUAGE plpgsql AS $trigger$
+        BEGIN
+          -- Nothing of a project that is gone needs to be counted, however many rows it had.
+          INSERT INTO quota_notes (is_first, project_id, files, bytes, chunks)
+          SELECT NOT EXISTS (SELECT FROM quota_notes WHERE xid = pg_current_xact_id() AND is_first), *
+          FROM (SELECT project, sum(files), coalesce(sum(bytes), 0), sum(chunks) FROM (%3$s) changes
+            WHERE EXISTS (SELECT FROM projects WHERE projects.id = project) GROUP BY project
+            HAVING sum(files) <> 0 OR sum(bytes) <> 0 OR sum(chunks) <> 0) AS sums;
+          RETURN NULL;
+        END $trigger$ $body$, part.name, op.name, array_to_string(counts, ' UNION ALL '));
+      EXECUTE format('CREATE TRIGGER %1$s_stored_%2$s AFTER %2$s ON %1$s %3$s
+        FOR EACH STATEMENT EXECUTE FUNCTION note_%1$s_%2$s()', part.name, op.name, op.tables);
+    END LOOP;
+  END LOOP;
+END $$;
+
+CREATE FUNCTION note_owners() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO quota_notes (project_id, owners) VALUES (NEW.project_id, true);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER memberships_owners AFTER INSERT OR UPDATE OF role ON memberships FOR EACH ROW
+  WHEN (NEW.role = 'owner') EXECUTE FUNCTION note_owners();
+
+CREATE FUNCTION project_usage(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
+LANGUAGE sql AS $$
+  SELECT coalesce(sum(files), 0)::bigint, coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint
+  FROM (SELECT files, bytes, chunks FROM quota_usage WHERE project_id = project
+    UNION ALL SELECT files, bytes, chunks FROM quota_deltas WHERE project_id = project) AS stored
+$$;
+
+-- What a project may store: its own limits, or else the defaults.
+CREATE FUNCTION project_limits(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
+LANGUAGE sql AS $$
+  SELECT coalesce(p.max_files, d.files), coalesce(p.max_bytes, d.bytes), coalesce(p.max_chunks, d.chunks)
+  FROM projects p LEFT JOIN quota_defaults d ON true WHERE p.id = project
+$$;
+
+-- Compares what the projects of an owner store with what an owner may. Whoever adds to one of them waits here.
+CREATE FUNCTION check_owner(owner uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  excess record;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(owner::text, 7310));
+  -- A statement of its own, because others may have been committed while this one waited.
+  SELECT v.* INTO excess FROM quota_defaults d, (
+      SELECT sum(s.files) AS files, sum(s.bytes) AS bytes, sum(s.chunks) AS chunks FROM (
+        SELECT u.files, u.bytes, u.chunks FROM memberships m, project_usage(m.project_id) u
+          WHERE m.user_id = owner AND m.role = 'owner'
+        UNION ALL SELECT r.files, r.bytes, r.chunks FROM quota_reservations r
+          WHERE r.owner_id = owner AND r.expires_at > clock_timestamp()) AS s) AS used,
+    LATERAL (VALUES ('files', used.files, d.owner_files), ('bytes', used.bytes, d.owner_bytes),
+      ('chunks', used.chunks, d.owner_chunks)) AS v (name, used, allowed)
+    WHERE v.used > v.allowed LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'All projects of an owner may store at most % % together.', excess.allowed, excess.name
+      USING ERRCODE = 'TQ001';
+  END IF;
+END $$;
+
+-- Reserves for an owner what a copy of a template will store, before it begins.
+CREATE FUNCTION reserve_quota(project uuid, owner uuid, template uuid, seconds integer) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM quota_reservations WHERE expires_at < clock_timestamp();
+  IF NOT EXISTS (SELECT FROM quota_defaults WHERE num_nonnulls(owner_files, owner_bytes, owner_chunks) > 0) THEN
+    RETURN;
+  END IF;
+  INSERT INTO quota_reservations
+    WITH served AS (
+      SELECT w.file_id, w.file_version_id AS id FROM environments e
+        JOIN environment_files w ON w.environment_id = e.id
+        WHERE e.project_id = template AND e.active_release_id IS NULL
+      UNION SELECT r.file_id, r.file_version_id FROM environments e
+        JOIN release_files r ON r.release_id = e.active_release_id WHERE e.project_id = template)
+    SELECT project, owner, (SELECT count(DISTINCT file_id) FROM served),
+      (SELECT coalesce(sum(octet_length(v.content)), 0) FROM served JOIN file_versions v USING (id))
+        + coalesce(sum(octet_length(c.content) + document_bytes(c.metadata)
+          + coalesce(octet_length(c.embedding), 0)), 0), count(*),
+      clock_timestamp() + make_interval(secs => seconds)
+    FROM served s JOIN chunks c ON c.file_version_id = s.id;
+  PERFORM check_owner(owner);
+END $$;
+
+-- Adds what this transaction has stored, and compares it with the limits. The setting tessera.quota is `counted` in a
+-- transaction that stores what the service makes of texts it has accepted, and `reserved` in one whose owner
+-- has been checked.
+CREATE FUNCTION settle_quotas() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  mode text := coalesce(current_setting('tessera.quota', true), '');
+  has_owner_limits boolean := EXISTS (SELECT FROM quota_defaults
+    WHERE num_nonnulls(owner_files, owner_bytes, owner_chunks) > 0);
+  noted record;
+  used quota_usage;
+  excess record;
+  grown uuid[] := '{}';
+  owner uuid;
+BEGIN
+  -- In the order of their ids, so that two transactions never wait for each other.
+  FOR noted IN
+    WITH taken AS (DELETE FROM quota_notes WHERE xid = pg_current_xact_id() RETURNING *),
+      sums AS (SELECT t.project_id, sum(t.files) AS files, sum(t.bytes) AS bytes, sum(t.chunks) AS chunks,
+        bool_or(t.owners) AS owners
+        FROM taken t JOIN projects p ON p.id = t.project_id GROUP BY t.project_id),
+      kept AS (INSERT INTO quota_deltas SELECT project_id, files, bytes, chunks FROM sums)
+    SELECT s.*, l.files AS max_files, l.bytes AS max_bytes, l.chunks AS max_chunks
+    FROM sums s, project_limits(s.project_id) l ORDER BY s.project_id
+  LOOP
+    IF noted.owners OR noted.files > 0 OR noted.bytes > 0 OR noted.chunks > 0 THEN
+      grown := grown || noted.project_id;
+    END IF;
+    IF num_nonnulls(noted.max_files, noted.max_bytes, noted.max_chunks) > 0 OR has_owner_limits THEN
+      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0) ON CONFLICT DO NOTHING;
+      PERFORM FROM quota_usage WHERE project_id = noted.project_id FOR UPDATE;
+    ELSE
+      -- Now and then, and nobody waits for it.
+      CONTINUE WHEN random() > 0.02;
+      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0) ON CONFLICT DO NOTHING;
+      PERFORM FROM quota_usage WHERE project_id = noted.project_id FOR UPDATE SKIP LOCKED;
+      CONTINUE WHEN NOT FOUND;
+    END IF;
+    WITH folded AS (
+      DELETE FROM quota_deltas WHERE project_id = noted.project_id RETURNING files, bytes, chunks)
+    UPDATE quota_usage u SET files = u.files + s.files, bytes = u.bytes + s.bytes, chunks = u.chunks + s.chunks
+      FROM (SELECT sum(files) AS files, sum(bytes) AS bytes, sum(chunks) AS chunks FROM folded) s
+      WHERE u.project_id = noted.project_id RETURNING u.* INTO used;
+    CONTINUE WHEN mode = 'counted';
+    SELECT v.* INTO excess FROM (VALUES ('files', noted.files, used.files, noted.max_files),
+        ('bytes', noted.bytes, used.bytes, noted.max_bytes),
+        ('chunks', noted.chunks, used.chunks, noted.max_chunks)) AS v (name, added, used, allowed)
+      WHERE v.added > 0 AND v.used > v.allowed LIMIT 1;
+    IF FOUND THEN
+      RAISE EXCEPTION 'The project may store at most % %, and would store %.',
+        excess.allowed, excess.name, excess.used USING ERRCODE = 'TQ001';
+    END IF;
+  END LOOP;
+  IF has_owner_limits AND mode = '' THEN
+    FOR owner IN SELECT DISTINCT user_id FROM memberships
+      WHERE project_id = ANY (grown) AND role = 'owner' ORDER BY user_id
+    LOOP
+      PERFORM check_owner(owner);
+    END LOOP;
+  END IF;
+END $$;
+
+CREATE FUNCTION check_quota() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM settle_quotas();
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER quota_notes_commit AFTER INSERT ON quota_notes
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.is_first) EXECUTE FUNCTION check_quota();
