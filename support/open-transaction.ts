@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from "../src/db/client.ts";
+import { type Sql, type Transaction, withoutDeadlines } from "../src/db/client.ts";
 import { onCleanup } from "./cleanup.ts";
 import { until } from "./until.ts";
 
@@ -8,7 +8,9 @@ type Work = (tx: Transaction) => Promise<unknown>;
 export async function openTransaction(sql: Sql, work: Work) {
   const working = Promise.withResolvers<number>();
   const ending = Promise.withResolvers<Work>();
-  const done = sql.begin(async (tx) => {
+  const done = withoutDeadlines(sql).begin(async (tx) => {
+    // It stays open for as long as the test takes on a busy machine.
+    await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
     const [row] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
     await work(tx as Transaction);
     working.resolve(row?.pid as number);
