@@ -19,7 +19,7 @@ test("the page of the API and all that it loads comes from the service itself, u
   expect(html).not.toContain("//");
   // A script in the page itself would be blocked.
   expect(html).not.toMatch(/<script>|<style>| on\w+=/);
-  const sources = html.matchAll(/<(?:script|link) [^>]*(?:src|href)="(\/[^"]+)"/g);
+  const sources = html.matchAll(/<(?:script|link rel="stylesheet") [^>]*(?:src|href)="(\/[^"]+)"/g);
   const loaded = [...sources].map((match) => match[1] as string);
   expect(loaded.length).toBe(3);
   for (const address of loaded) {
@@ -28,6 +28,7 @@ test("the page of the API and all that it loads comes from the service itself, u
     expect(file.headers.get("content-type"), address).toMatch(/^text\/(css|javascript)/);
     expect(file.headers.get("x-content-type-options"), address).toBe("nosniff");
   }
+  expect(html).toContain('<link rel="preload" href="/docs/json" ');
   expect((await fetch(`${api.url}/docs/json`)).status).toBe(200);
 });
 

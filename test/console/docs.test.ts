@@ -33,6 +33,12 @@ test("the reference has the colours of the reader's scheme, also when that chang
   }
 });
 
+test("the reference asks for the document once, while its script is read", async () => {
+  const initiators = `performance.getEntriesByType("resource")
+    .filter(({ name }) => name.endsWith("/docs/json")).map(({ initiatorType }) => initiatorType)`;
+  expect(await page.evaluate(initiators)).toEqual(["link"]);
+});
+
 test("the reference begins with retrieval and search, and names one version, that of the product", async () => {
   const groups = await page.getByRole("button", { name: / Group - / }).allTextContents();
   expect(groups.slice(0, 2)).toEqual(["Close Group - Search", "Open Group - Knowledge"]);

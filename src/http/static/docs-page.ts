@@ -43,6 +43,7 @@ function pageOf(title: string, base: string, path: string): string {
 <title>${Bun.escapeHTML(title)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${path}/docs.css">
+<link rel="preload" href="${path}/json" as="fetch" crossorigin>
 </head>
 <body>
 <nav class="bar" aria-label="Tessera">
