@@ -1320,7 +1320,7 @@ export interface components {
             question: string;
             /** @description How often it was asked. */
             asked: number;
-            /** @description How often it had no hits. */
+            /** @description How often it had no hits, or only weak ones. */
             without_hits: number;
         };
         /** @description What was asked on a day. */
@@ -1332,7 +1332,7 @@ export interface components {
             day: string;
             /** @description How many questions there were. */
             asked: number;
-            /** @description Those that had no hits. */
+            /** @description Those that had no hits, or only weak ones. */
             without_hits: number;
             /** @description Milliseconds in which half of the answers were there, to some ten percent; null without questions. */
             p50_ms: number | null;
@@ -1347,7 +1347,7 @@ export interface components {
             counted: boolean;
             /** @description How many questions there were. */
             asked: number;
-            /** @description Those that had no hits. */
+            /** @description Those that had no hits, or only weak ones. */
             without_hits: number;
             /** @description Milliseconds in which half of the answers were there, to some ten percent; null without questions. */
             p50_ms: number | null;

@@ -72,7 +72,7 @@ export class QuestionCounts {
   /** Different questions of all. */
   #kept = 0;
 
-  /** @param matches how many hits there are, at least */
+  /** @param matches how many hits there are, at least; 0 where all are weak */
   add(project: string, question: string, matches: number, ms: number, now = Date.now()): void {
     const of = this.#dayOf(project, dayOf(now));
     if (of === undefined) return;

@@ -4,6 +4,7 @@ import { QuestionLog } from "../../src/api/questions/question-log.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { createLog } from "../../src/observability/log.ts";
 import type { QuestionDay } from "../../src/observability/question-counts.ts";
+import { WEAK_SCORE } from "../../src/shared/limits.ts";
 import { sharedApi, startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
@@ -66,6 +67,27 @@ describe("GET /projects/{project_reference}/questions", () => {
       ],
     });
     expect(body.days[0].p50_ms).toBeLessThanOrEqual(body.days[0].p99_ms);
+  });
+
+  test("an answer whose hits are all weak counts as one without hits, and another does not", async () => {
+    const own = await filled();
+    const body = { mode: "hybrid", dimension: DIMENSION, threshold: 0 };
+    const far = { ...body, vector: base64Of(randomVector(DIMENSION, 2)) };
+    const weak = await askAt(api, own, "giraffe", far);
+    expect(weak.body.data.length).toBeGreaterThan(0);
+    expect(weak.body.data[0].score).toBeLessThan(WEAK_SCORE);
+    const grouped = await askAt(api, own, "giraffe", { ...far, group_by: "file" });
+    expect(grouped.body.data[0].score).toBeLessThan(WEAK_SCORE);
+    const good = await askAt(api, own, "snapshots", { ...body, vector: embedding });
+    expect(good.body.data[0].score).toBeGreaterThan(WEAK_SCORE);
+    expect((await api.get(pathOf(own), owner)).body).toMatchObject({
+      ...{ asked: 3, without_hits: 2 },
+      frequent: [
+        { question: "giraffe", asked: 2, without_hits: 2 },
+        { question: "snapshots", asked: 1, without_hits: 0 },
+      ],
+      unanswered: [{ question: "giraffe" }],
+    });
   });
 
   test("later pages, parts, vectors, refusals and lists without a query are not counted", async () => {

@@ -2,6 +2,7 @@ import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { durationAt } from "../../observability/question-counts.ts";
+import { WEAK_SCORE } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { readQuestionDays, readQuestions, type StoredDay } from "./queries.ts";
 import { firstOf, type QuestionLog } from "./question-log.ts";
@@ -63,10 +64,11 @@ export function questionsOperation({
     tag: "Projects",
     summary: "Read what a project is asked",
     description:
-      "How many lookups and retrievals in words the project has answered by day, how many of them had no hits and how " +
-      "long they took, with the most frequent questions. First pages count, and searches by a vector do not. Those " +
-      "of other servers come within a minute. Of a day 1,000 different questions are kept, the most frequent, and of " +
-      "30 days at all. Who asked is not kept. The caller needs the role `owner` or `editor`.",
+      "How many lookups and retrievals in words the project has answered by day, how many of them had no hits, or in a " +
+      `retrieval only weak ones with scores below ${WEAK_SCORE}, and how long they took, with the most frequent ` +
+      "questions. First pages count, and searches by a vector do not. Those of other servers come within a minute. " +
+      "Of a day 1,000 different questions are kept, the most frequent, and of 30 days at all. Who asked is not kept. " +
+      "The caller needs the role `owner` or `editor`.",
     extension: true,
     permission: "projects.read",
     params: ProjectParams,

@@ -17,7 +17,7 @@ export const QuestionQuery = Type.Object({
 });
 
 const asked = count("How often it was asked.");
-const without_hits = count("How often it had no hits.");
+const without_hits = count("How often it had no hits, or only weak ones.");
 
 const Question = described("Question", "A question and how often it was asked.", {
   question: text(
@@ -35,7 +35,7 @@ const duration = (share: string) =>
 
 const sums = {
   asked: count("How many questions there were."),
-  without_hits: count("Those that had no hits."),
+  without_hits: count("Those that had no hits, or only weak ones."),
   p50_ms: duration("half"),
   p95_ms: duration("95 %"),
   p99_ms: duration("99 %"),

@@ -14,13 +14,14 @@ import {
 import { askedQuestion } from "../../observability/question-counts.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
-import { DEPENDENCY_RETRY_AFTER_SECONDS, DIMENSIONS } from "../../shared/limits.ts";
+import { DEPENDENCY_RETRY_AFTER_SECONDS, DIMENSIONS, WEAK_SCORE } from "../../shared/limits.ts";
 import { base64Of, floatsOf, isDimension, padded } from "../../shared/vector.ts";
 import { narrowed } from "../scopes/filter.ts";
 import { type AnsweredPage, withoutNext } from "../scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
 import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { requireSameTarget, scopeRefOf } from "../scopes/target.ts";
+import { bestScoreOf } from "./best-score.ts";
 import { firstQuestion, type Question, type RetrieveState, requireSame } from "./question.ts";
 import type { RetrieveInput } from "./schema.ts";
 import { combined, excludedBy, readSources } from "./sources.ts";
@@ -218,6 +219,15 @@ async function withFacets(
   return joined([json.subarray(0, -1), Buffer.from(`,"facets":${counted}}`)]);
 }
 
+/** How many hits answer a question in words: none where all are weak. */
+function matchesOf(
+  { query }: Question,
+  { json, work }: Extract<Reply<"retrieve">, { status: "answered" }>,
+): number {
+  const isWeak = query !== null && bestScoreOf(json) < WEAK_SCORE;
+  return isWeak ? 0 : work.total;
+}
+
 /**
  * One page of the best chunks. Throws `project-not-found`, `environment-not-found`, `release-not-found`,
  * `invalid-cursor`, `embedder-mismatch`, `dependency-unavailable`, or a 400 about the body.
@@ -231,7 +241,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const found = await traced("retrieve", run, (found) => describe(found.work));
   const { work } = found;
   const json = await withFacets(engine, request, state.question, found);
-  const matches = state.progress === "" ? work.total : null;
+  const matches = state.progress === "" ? matchesOf(state.question, found) : null;
   const asked = askedQuestion(scope.projectId, state.question.query, matches);
   call.note(() => describe(work), asked);
   const { userId } = call.principal;
