@@ -38,8 +38,7 @@ export function embeddingsCommand(io: Io): Command {
       "after",
       `
 The embedder is \`hashing\`, or one that EMBEDDERS names. Give this command the EMBEDDERS of the service.
-Texts without chunks are cut, too, and files that were written as text are cut again if an earlier release has
-cut them otherwise; chunks that a client sent and files of releases stay as they are. Searches go on with the old embeddings until all new ones are stored, which
+Texts without chunks are cut, too. Searches go on with the old embeddings until all new ones are stored, which
 then replace them at once; the indexes of the project are rebuilt. Run the command again after an
 interruption: it goes on where it was.
 
@@ -85,10 +84,10 @@ export async function rebuildProject(
     io.stderr,
     "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left",
   );
-  let [total, kept, refused, cut] = [0, 0, 0, 0];
+  let [total, kept, refused] = [0, 0, 0];
   try {
     const keeps = () => "the same command goes on where it was";
-    cut = await interruptible(keeps, () =>
+    await interruptible(keeps, () =>
       rebuildEmbeddings(sql, project.id, embedder, {
         onStart(all, done) {
           [total, kept] = [all, done];
@@ -108,7 +107,6 @@ export async function rebuildProject(
   } finally {
     bar?.stop();
   }
-  if (cut > 0) print(io, `cut ${cut} files again, whose chunks were of an earlier release`);
   const before = kept === 0 ? "" : `, ${kept} of them before`;
   const without = refused === 0 ? "" : `; ${refused} failed and wait`;
   print(io, `embedded ${total - refused} chunks by ${embedder.fingerprint}${before}${without}`);

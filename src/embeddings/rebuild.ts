@@ -14,7 +14,6 @@ import {
   EMBED_TIMEOUT_MS,
 } from "../shared/limits.ts";
 import { base64Of } from "../shared/vector.ts";
-import { type NewCuts, storeNewCuts, useNewCuts } from "./new-cuts.ts";
 import { type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.ts";
 
 /** Files that are cut in one transaction. */
@@ -40,18 +39,15 @@ interface Place extends ChunkText {
 /**
  * Embeds all chunks of a project again, by an embedder that becomes that of the project. The new embeddings
  * are kept aside until all are there, and replace the old ones in one transaction: until then searches go on
- * as before. Texts that an earlier release has cut by other rules are cut again, and their new chunks come with
- * the embeddings. What is interrupted goes on where it was. Returns the number of texts that were cut again. Throws
- * EmbedderAway when the embedder stays away.
+ * as before. What is interrupted goes on where it was. Throws EmbedderAway when the embedder stays away.
  */
 export async function rebuildEmbeddings(
   sql: Sql,
   project: string,
   embedder: ProjectEmbedder,
   listener: RebuildListener,
-): Promise<number> {
+): Promise<void> {
   await cutAll(sql, project);
-  const cuts = await storeNewCuts(sql, project);
   const { fingerprint } = embedder;
   await sql`
     DELETE FROM embedding_rebuilds WHERE project_id = ${project} AND embedder <> ${fingerprint}`;
@@ -67,8 +63,7 @@ export async function rebuildEmbeddings(
     await stage(sql, project, embedder, places, listener);
     listener.onEmbedded(places.length);
   }
-  await replace(sql, project, fingerprint, cuts);
-  return cuts.size;
+  await replace(sql, project, fingerprint);
 }
 
 /** Cuts the texts that have no chunks. Those of a project with an embedder wait for it meanwhile. */
@@ -154,12 +149,7 @@ async function embedPatiently(
 }
 
 /** Replaces all embeddings. Chunks that were stored meanwhile wait to be embedded. */
-async function replace(
-  sql: Sql,
-  project: string,
-  fingerprint: string,
-  cuts: NewCuts,
-): Promise<void> {
+async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, project);
     await countOnly(tx);
@@ -187,9 +177,7 @@ async function replace(
       INSERT INTO embedding_queue (file_version_id, project_id)
       SELECT DISTINCT file_version_id, project_id FROM chunks
       WHERE project_id = ${project} AND embedding IS NULL`;
-    const files = await useNewCuts(tx, project, cuts);
-    const details = { embedder: fingerprint, ...(files === 0 ? {} : { files_cut_again: files }) };
-    await noteChange(tx, "project.changed", project, details);
+    await noteChange(tx, "project.changed", project, { embedder: fingerprint });
     // Every index of the project is read again.
     await tx`SELECT append_change(${project}, 'rebuild', ${project})`;
   });

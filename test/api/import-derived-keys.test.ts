@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
 import { importMarkdown } from "../../src/import/import-markdown.ts";
-import { versionKeyPrefixes } from "../../src/import/markdown/documents.ts";
+import { versionKeyPrefix } from "../../src/import/markdown/documents.ts";
 import { fileVersion } from "../../src/import/records/file-record.ts";
 import { textKey } from "../../src/import/records/text-key.ts";
 import { derivedId } from "../../src/shared/uuid.ts";
@@ -87,7 +87,7 @@ describe("the contents that somebody stored under a key which the service derive
     },
     "an import of a folder": (text) => {
       const embedder = hashingEmbedder(768);
-      const hash = new Bun.CryptoHasher("sha256").update(versionKeyPrefixes(embedder.name)[0]);
+      const hash = new Bun.CryptoHasher("sha256").update(versionKeyPrefix(embedder.name));
       const key = `markdown:${hash.update(text).digest("hex")}`;
       const write = async ({ slug }: TestProject) => {
         const folder = temporaryFolder("derived-keys");

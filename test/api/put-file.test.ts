@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
-import { addFile } from "../../support/content.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
@@ -213,19 +212,6 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
         201,
       ]);
       await api.send("DELETE", pathOf("created-once.md"), { as: editor });
-    }
-  });
-
-  test("a file that an older version has stored under a path of marks beside letters is replaced", async () => {
-    const path = "cafe\u0301.md";
-    const { fileId, versionId } = await addFile(api.sql, project, path, 1);
-    await api.sql`
-      INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-      SELECT ${project.id}, id, ${fileId}, ${versionId} FROM environments
-      WHERE project_id = ${project.id} AND name = 'production'`;
-    expect((await put(path, "Coffee.")).status).toBe(200);
-    for (const name of [path, path.normalize("NFC")]) {
-      expect((await api.get(pathOf(name), editor)).body.content).toBe("Coffee.");
     }
   });
 

@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { transaction } from "../../src/db/transaction.ts";
-import { storeNewCuts } from "../../src/embeddings/new-cuts.ts";
-import { storeTextFile, textVersion } from "../../src/import/text-file.ts";
 import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { ADA, DOCS, openCli, PRODUCTION, vector } from "./support.ts";
@@ -132,54 +129,5 @@ describe("tessera embeddings rebuild", () => {
       WHERE f.path LIKE 'blank-%' AND v.chunk_count > 0`;
     expect(cut).toEqual([{ path: "blank-3.md" }] as object[] as typeof cut);
     expect(await cli.sql`SELECT 1 FROM embedding_queue`).toHaveLength(0);
-  });
-
-  test("cuts texts again that an earlier release has cut otherwise, and nothing that a client has cut", async () => {
-    const [project] = await cli.sql<{ id: string }[]>`SELECT id FROM projects WHERE slug = 'docs'`;
-    const id = project?.id ?? "";
-    const content = "# One\n\nA text.\n\n# Two\n\nMore text.\n";
-    const own = ["kept.md", "late.md"];
-    for (const path of ["old.md", ...own]) {
-      const text = await textVersion(id, { path, content, isMarkdown: true });
-      const target = { id, slug: "docs", asOwner: false };
-      const { fileId, versionId } = await transaction(cli.sql, (tx) =>
-        storeTextFile(tx, target, text),
-      );
-      await cli.sql`
-        INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
-        SELECT ${id}, id, ${fileId}, ${versionId} FROM environments WHERE name = 'production'`;
-    }
-    const chunksOf = async (path: string) =>
-      (
-        await cli.sql<{ content: string }[]>`
-          SELECT c.content FROM environment_files e JOIN chunks c ON c.file_version_id = e.file_version_id
-          WHERE c.file_path = ${path} ORDER BY c.index`
-      ).map((chunk) => chunk.content);
-    const cut = ["# One\n\nA text.", "# Two\n\nMore text."];
-    expect(await chunksOf("old.md")).toEqual(cut);
-    // As if it was cut by other rules; and as if a client had sent it.
-    await cli.sql`
-      UPDATE chunks SET content = 'A text.', start_offset = 7 WHERE index = 0 AND file_path IN ('old.md', 'kept.md')`;
-    await cli.sql`UPDATE chunks SET metadata = '{"own": true}' WHERE file_path = 'kept.md'`;
-    // A rebuild that is interrupted here leaves the old chunks, and the next one finds what it has stored.
-    const stored = await storeNewCuts(cli.sql, id);
-    expect(stored.size).toBe(1);
-    expect((await chunksOf("old.md"))[0]).toBe("A text.");
-    expect(await storeNewCuts(cli.sql, id)).toEqual(stored);
-    const done = await rebuild("--project", "docs");
-    expect([done.status, done.stdout.split("\n")[0]]).toEqual([
-      0,
-      "cut 1 files again, whose chunks were of an earlier release",
-    ]);
-    expect(await chunksOf("old.md")).toEqual(cut);
-    expect(await chunksOf("kept.md")).toEqual(["A text.", "# Two\n\nMore text."]);
-    expect(await chunksOf("late.md")).toEqual(cut);
-    expect((await embedders()).map(([name]) => name)).toEqual(["hashing:feature-hashing-1:768"]);
-    // One entry tells of all files.
-    const noted = await cli.sql`
-      SELECT action, details->'files_cut_again' AS files FROM audit_log
-      WHERE details ? 'files_cut_again' OR action = 'file.written'`;
-    expect([...noted]).toEqual([{ action: "project.changed", files: 1 }]);
-    expect((await rebuild("--project", "docs")).stdout).not.toContain("again");
   });
 });

@@ -109,9 +109,7 @@ export async function readFile(
   const [row] =
     "id" in naming
       ? await sql<FileRow[]>`${files} AND f.id = ${naming.id}`
-      : await sql<FileRow[]>`
-          ${files} AND f.path = ANY (${[naming.name, documentPath(naming.name)]})
-          ORDER BY f.path <> ${naming.name} LIMIT 1`;
+      : await sql<FileRow[]>`${files} AND f.path = ${documentPath(naming.name)}`;
   return row;
 }
 

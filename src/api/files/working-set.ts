@@ -25,8 +25,7 @@ export async function lockFile(
   const [row] = await sql<WorkingFile[]>`
     SELECT w.file_id AS "fileId", w.file_version_id AS "versionId"
     FROM files f JOIN environment_files w ON w.file_id = f.id AND w.environment_id = ${id}
-    WHERE f.project_id = ${projectId} AND f.path = ANY (${[path, documentPath(path)]})
-    ORDER BY f.path <> ${path} LIMIT 1 FOR UPDATE OF w`;
+    WHERE f.project_id = ${projectId} AND f.path = ${documentPath(path)} FOR UPDATE OF w`;
   return row;
 }
 
@@ -68,11 +67,6 @@ export async function replaceFile(
 ): Promise<string> {
   const { fileId, versionId } = await storeTextFile(sql, target, file);
   if (versionId === current?.versionId) return versionId;
-  if (current !== undefined && current.fileId !== fileId) {
-    // An older version has stored it under a path that is written otherwise.
-    await sql`
-      DELETE FROM environment_files WHERE environment_id = ${set.id} AND file_id = ${current.fileId}`;
-  }
   const replacing = sql`
     ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
   await sql`

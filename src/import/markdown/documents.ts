@@ -12,17 +12,11 @@ import { contentsHash, storedContents } from "../upsert/version-contents.ts";
 import { type FolderFile, readText } from "./folder.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;
-/**
- * The ways of cutting text that this version and earlier ones have, the present one first. It is part of every
- * version key. Add one when chunking changes, so that files that are imported again get new versions.
- */
-const CHUNKERS = ["markdown-2", "markdown-1"] as const;
+/** Part of every version key. Change it when chunking changes, so that files get new versions. */
+const CHUNKER = "markdown-2";
 
-/** What may have been hashed before the text of a file, for the key of its version; the present form first. */
-export function versionKeyPrefixes(embedder: string): [string, ...string[]] {
-  const [present, ...earlier] = CHUNKERS.map((chunker) => `${chunker}\n${embedder}\n`);
-  return [present as string, ...earlier];
-}
+/** The bytes that are hashed before the text of a file, for the key of its version. */
+export const versionKeyPrefix = (embedder: string): string => `${CHUNKER}\n${embedder}\n`;
 
 /** A Markdown file that was read. */
 export interface MarkdownDocument {
@@ -74,7 +68,7 @@ async function readDocument(
     }
     const text = await readText(folder, file);
     const hash = new Bun.CryptoHasher("sha256");
-    hash.update(versionKeyPrefixes(embedder)[0]);
+    hash.update(versionKeyPrefix(embedder));
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
     const [title, warning] = [fileTitle(path, text), documentWarning(path, text)];

@@ -1,6 +1,6 @@
 import { projectNamed } from "../../auth/project-reference.ts";
 import type { Queryable } from "../../db/client.ts";
-import { versionKeyPrefixes } from "./documents.ts";
+import { versionKeyPrefix } from "./documents.ts";
 
 /** Files whose embedder is compared with that of an import or a search. */
 const EMBEDDER_SAMPLE_FILES = 50;
@@ -27,11 +27,9 @@ export async function countOtherEmbedders(
   const kind = release === undefined ? "environment" : "release";
   const found = await projectNamed(sql, project);
   const [row] = await sql<{ others: number; of: number }[]>`
-    SELECT count(*)::integer AS of, count(*) FILTER (WHERE NOT EXISTS (
-      SELECT FROM unnest(${versionKeyPrefixes(embedder)}::text[]) prefix
-      WHERE s.version_key = 'markdown:' ||
-        encode(sha256(convert_to(prefix || s.content, 'UTF8')), 'hex')
-    ))::integer AS others
+    SELECT count(*)::integer AS of, count(*) FILTER (WHERE s.version_key <> 'markdown:' ||
+      encode(sha256(convert_to(${versionKeyPrefix(embedder)} || s.content, 'UTF8')), 'hex')
+    )::integer AS others
     FROM (
       SELECT v.version_key, v.content FROM ${sql(`${kind}s`)} e
       JOIN ${sql(`${kind}_files`)} m ON m.${sql(`${kind}_id`)} = e.id
