@@ -88,8 +88,8 @@ export interface components {
              * @description When it happened.
              */
             at: string;
-            /** @description What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, `member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, `environment.activated` or `project.changed`. */
-            action: string;
+            /** @description What was done; docs/credentials.md lists the details of each action. */
+            action: "project.created" | "project.changed" | "project.deleted" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.changed" | "invitation.ended" | "environment.created" | "environment.changed" | "environment.activated" | "environment.deleted" | "release.created" | "release.changed" | "release.deleted" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "branch.created" | "branch.deleted" | "key.created" | "key.changed" | "key.revoked" | "key.deleted" | "file.written" | "files.removed" | "embeddings.rebuilt" | "import" | "denied";
             /** @description `http`, or `command` for the operator's command line; null for a change in the database. */
             via: string | null;
             /** @description The email address of the user, or else their id; null for the operator. */

@@ -10,6 +10,14 @@ export interface Actor {
   readonly request_id?: string;
 }
 
+/** What an entry says of a change besides its row and its actor. */
+interface Circumstances {
+  /** The user whose invitation makes the new member one. */
+  readonly invited_by?: string;
+  /** The public part of the key that the new one replaces. */
+  readonly replaces?: string;
+}
+
 /** Somebody with access to the database, through the command line. */
 export const OPERATOR: Actor = { via: "command" };
 
@@ -23,7 +31,11 @@ export function actorOf({ userId, keyId }: Principal, requestId: string): Actor 
  * Attributes the changes that follow to an actor: those of this transaction, or those of the session
  * if `lasting`. Triggers copy the actor into the audit log.
  */
-export async function actAs(sql: Queryable, actor: Actor, lasting = false): Promise<void> {
+export async function actAs(
+  sql: Queryable,
+  actor: Actor & Circumstances,
+  lasting = false,
+): Promise<void> {
   await sql`SELECT set_config('tessera.actor', ${JSON.stringify(actor)}, ${!lasting})`;
 }
 

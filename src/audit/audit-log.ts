@@ -22,7 +22,7 @@ interface Denial {
 }
 
 /**
- * Writes what triggers cannot: imports and denials. Equal denials within AUDIT_FLUSH_MS are one row
+ * Writes what no transaction does: failed imports and denials. Equal denials within AUDIT_FLUSH_MS are one row
  * with their number and the id of the first request, so that nobody fills the log by being refused.
  */
 export class AuditLog {
@@ -53,8 +53,8 @@ export class AuditLog {
     else this.#dropped++;
   }
 
-  /** Notes an import, complete or failed. A failure to write it is logged. */
-  async imported(actor: Actor, projectId: string, details: object): Promise<void> {
+  /** Notes an import that has failed. A failure to write it is logged. */
+  async importFailed(actor: Actor, projectId: string, details: object): Promise<void> {
     await this.#write([{ ...actor, action: "import", project_id: projectId, details }]);
   }
 

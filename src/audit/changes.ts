@@ -1,22 +1,35 @@
 import type { Queryable } from "../db/client.ts";
+import type { AuditAction } from "./actions.ts";
 
-type Action =
-  | "file.written"
-  | "files.removed"
-  | "release.created"
-  | "environment.activated"
-  | "project.changed";
+/** The actions that no trigger of the database notes: many statements make one change. */
+type NotedAction = Extract<
+  AuditAction,
+  "file.written" | "files.removed" | "embeddings.rebuilt" | "import"
+>;
 
-/** Notes a change of a project in the audit log, by the actor of this transaction. */
+/** Notes a change of projects in the audit log, by the actor of this transaction. */
 export async function noteChange(
   sql: Queryable,
-  action: Action,
-  projectId: string,
+  action: NotedAction,
+  projectIds: string | readonly string[],
   details: object,
 ): Promise<void> {
+  const ids = [projectIds].flat();
   await sql`
-    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-    SELECT ${action}, actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
-      actor->>'request_id', ${projectId}, ${JSON.stringify(details)}::text::jsonb
-    FROM audit_actor() actor`;
+    SELECT note_changes(${action}, array_agg(id), array_agg(${JSON.stringify(details)}::text::jsonb))
+    FROM projects WHERE id = ANY (${ids}::uuid[])`;
+}
+
+/** Notes releases that were frozen, by their ids, each with the environment that it is made from if there is one. */
+export async function noteReleases(
+  sql: Queryable,
+  ids: readonly string[],
+  environments: readonly (string | null)[],
+): Promise<void> {
+  await sql`
+    SELECT note_changes(${"release.created" satisfies AuditAction}, array_agg(r.project_id), array_agg(
+      jsonb_strip_nulls(jsonb_build_object('release', r.name, 'files', coalesce(c.files, 0),
+        'environment', n.environment))))
+    FROM unnest(${[...ids]}::uuid[], ${[...environments]}::text[]) AS n (id, environment)
+    JOIN releases r ON r.id = n.id LEFT JOIN release_contents c ON c.id = r.contents_id`;
 }

@@ -1,12 +1,13 @@
 import type { Queryable } from "../db/client.ts";
 import type { PageRange } from "../shared/page-info.ts";
+import type { AuditAction } from "./actions.ts";
 
 /** An entry of the audit log as operators see it. */
 export interface AuditEntry {
   /** Later entries have higher ones. */
   readonly id: number;
   readonly at: Date;
-  readonly action: string;
+  readonly action: AuditAction;
   readonly via: string | null;
   /** An address, or the id of a user without one. */
   readonly user: string | null;

@@ -30,7 +30,9 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 export function auditCommand(io: Io): Command {
   return new Command("audit")
-    .description("List imports over HTTP, denials, and changes of keys and memberships.")
+    .description(
+      "List who changed what: projects and their parts, members, keys, imports, and denials.",
+    )
     .option("--project <slug>", "only entries of this project")
     .option("--user <email>", "only entries of this user", email)
     .option("--action <name>", "only this action, such as import, denied or key.revoked")

@@ -1,5 +1,5 @@
 import type { SingleBar } from "cli-progress";
-import type { ImportSummary } from "../import/import-records.ts";
+import type { ImportSummary } from "../import/import-summary.ts";
 import { knownField } from "../import/records/parse.ts";
 import { unscopedFiles } from "../import/records/unscoped.ts";
 import { abbreviate } from "../shared/abbreviate.ts";

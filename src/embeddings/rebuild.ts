@@ -177,7 +177,7 @@ async function replace(sql: Sql, project: string, fingerprint: string): Promise<
       INSERT INTO embedding_queue (file_version_id, project_id)
       SELECT DISTINCT file_version_id, project_id FROM chunks
       WHERE project_id = ${project} AND embedding IS NULL`;
-    await noteChange(tx, "project.changed", project, { embedder: fingerprint });
+    await noteChange(tx, "embeddings.rebuilt", project, { embedder: fingerprint });
     // Every index of the project is read again.
     await tx`SELECT append_change(${project}, 'rebuild', ${project})`;
   });

@@ -4,7 +4,8 @@ import { projectNamed } from "../auth/project-reference.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { type ImportDestination, inputRecords, missingRecords } from "./destination.ts";
 import type { Embedder } from "./embedders/embedder.ts";
-import { type ImportSummary, importRecords } from "./import-records.ts";
+import { importRecords } from "./import-records.ts";
+import type { ImportSummary } from "./import-summary.ts";
 import {
   documentVersion,
   embedChunks,

@@ -7,6 +7,8 @@ import type { PlanContext } from "./upsert/plan-batch.ts";
 export interface ImportOptions extends Pick<PlanContext, "embedders"> {
   /** Who imports, for the audit log. */
   readonly actor: Actor;
+  /** True for a command that writes one record: its change has an entry, and the import has none. */
+  readonly isCommand?: boolean;
   /** The only project that the records may belong to; `readBatches` needs it too. */
   readonly target?: ImportTarget;
   /** Import nothing if a single record is rejected. */

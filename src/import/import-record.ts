@@ -18,6 +18,7 @@ export async function importRecord(sql: Sql, record: object): Promise<boolean> {
   try {
     const { changed } = await importRecords(sql, oneBatch(record), {
       actor: OPERATOR,
+      isCommand: true,
       strict: true,
       onRejected: (_, reason) => reasons.push(reason),
     });

@@ -4,6 +4,8 @@ import { isConflict, isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
 import { HeldProjects } from "./held-projects.ts";
 import type { ImportOptions } from "./import-options.ts";
+import type { ImportSummary } from "./import-summary.ts";
+import { noteImport } from "./note-import.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import type { ParsedRecord } from "./records/parsed-record.ts";
@@ -12,7 +14,7 @@ import { explainFrozen, rejectionReason } from "./rejection.ts";
 import { ImportSession } from "./session.ts";
 import { announceProject, announceVersions } from "./upsert/announce.ts";
 import { createLookups } from "./upsert/lookups.ts";
-import type { ActiveRelease } from "./upsert/plan.ts";
+import { type ActiveRelease, addRelease, type ReleaseSources } from "./upsert/plan.ts";
 import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
 import {
   applyActiveRelease,
@@ -25,20 +27,6 @@ import {
   raiseMessageCounts,
   stagedEnvironments,
 } from "./upsert/staging.ts";
-
-export interface ImportSummary {
-  /** Imported records by kind; empty after a strict import with a rejected record. */
-  readonly imported: ReadonlyMap<string, number>;
-  /** References to the projects with records of files, environments and releases. */
-  readonly projects: ReadonlySet<string>;
-  readonly rejected: number;
-  /** Rows that were inserted, updated or deleted. 0 if all records were already stored. */
-  readonly changed: number;
-  /** Records that were read. */
-  readonly records: number;
-  /** Records that were not stored as they are before. */
-  readonly changedRecords: number;
-}
 
 /** Rolls back a strict import that has rejected a record. */
 class StrictRollback extends Error {}
@@ -58,9 +46,12 @@ export async function importRecords(
     await actAs(session.sql, options.actor, true);
     await createStagingTables(session.sql);
     const run = new Import(session, options);
-    return options.strict || options.atOnce
-      ? await importAtOnce(run, session, batches, options)
-      : await run.import(batches);
+    const summary =
+      options.strict || options.atOnce
+        ? await importAtOnce(run, session, batches, options)
+        : await run.import(batches);
+    if (options.isCommand !== true) await noteImport(session.sql, run.written, options, summary);
+    return summary;
   } finally {
     await dropStagingTables(session.sql).catch(() => {});
     await session.close();
@@ -108,6 +99,8 @@ type PendingActivation = ActiveRelease & { readonly counted: boolean };
 class Import {
   rejected = 0;
   records = 0;
+  /** Ids of the projects that the import has written to. */
+  readonly written = new Set<string>();
   #changed = 0;
   #changedRecords = 0;
   readonly #imported = new Map<string, number>();
@@ -115,7 +108,7 @@ class Import {
   /** References to the projects whose files are imported. */
   readonly #projects = new Set<string>();
   readonly #held: HeldProjects;
-  readonly #releases = new Set<string>();
+  readonly #releases: ReleaseSources = new Map();
   readonly #activeReleases: PendingActivation[] = [];
   readonly #backpressure: Backpressure;
   #newVersions = 0;
@@ -124,6 +117,7 @@ class Import {
     private readonly session: ImportSession,
     private readonly options: ImportOptions,
   ) {
+    if (options.target !== undefined) this.written.add(options.target.id);
     this.#lookups = createLookups(options.target);
     this.#held = new HeldProjects(session, options.target, options.actor);
     this.#backpressure = new Backpressure(session.sql, options.indexWaitMaxMs);
@@ -217,7 +211,8 @@ class Import {
   #accept(batch: InputRecord[], written: WrittenBatch): void {
     const { plan, rejected, changedRows, changedRecords } = written;
     for (const lookup of Object.values(this.#lookups)) lookup.commitPlan();
-    for (const id of plan.releases) this.#releases.add(id);
+    for (const id of [...plan.projects, ...plan.newProjects]) this.written.add(id);
+    for (const [id, from] of plan.releases) addRelease(this.#releases, id, from);
     this.#newVersions += plan.newVersions.length;
     for (const active of plan.activeReleases) {
       this.#activeReleases.push({ ...active, counted: changedRecords.has(active.record) });
@@ -265,10 +260,10 @@ class Import {
     };
     await this.session.commitDurably();
     let filled = 0;
-    for (const ids of await groupReleases(sql, this.#releases)) {
+    for (const ids of await groupReleases(sql, this.#releases.keys())) {
       filled += ids.length;
       const doing = `filling releases, ${filled} of ${this.#releases.size}`;
-      await step(doing, () => applyReleases(sql, ids).catch(explainFrozen));
+      await step(doing, () => applyReleases(sql, ids, this.#releases).catch(explainFrozen));
     }
     const environments = await stagedEnvironments(sql);
     for (const [i, id] of environments.entries()) {

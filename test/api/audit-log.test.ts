@@ -53,12 +53,14 @@ describe("the audit log", () => {
     const found = await entries();
     expect(found).toMatchObject([
       { action: "key.created", user_id: owner.userId, details: { key: key.body.id } },
+      { action: "project.created", details: { slug: "audited", name: "n" } },
       {
         action: "member.added",
         user_id: owner.userId,
         project_id: project.body.id,
         details: { member: owner.userId, role: "owner" },
       },
+      { action: "environment.created", details: { environment: "production" } },
     ]);
     expect(JSON.stringify(found)).not.toContain(key.body.key);
   });
@@ -95,7 +97,9 @@ describe("the audit log", () => {
       request_id: answer.headers.get("x-request-id"),
     };
     expect(await entries()).toMatchObject([
+      { ...by, action: "project.changed", details: { name: "n" } },
       { ...by, action: "member.changed", details: { member: member.userId, role: "editor" } },
+      { ...by, action: "environment.created", details: { environment: "production" } },
       {
         ...by,
         action: "import",
@@ -162,7 +166,9 @@ describe("the audit log", () => {
     expect(await audit()).toMatch(/time +action +by +project +details\n/);
     const lines = (await audit("--project", project.slug, "--json")).trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { action: "project.created", project: project.slug },
       { action: "member.added", project: project.slug },
+      { action: "environment.created", user: "owner@example.com" },
       { action: "import", user: "owner@example.com", details: { lines: 1 } },
     ]);
     expect(await audit("--action", "import")).not.toContain(other.slug);

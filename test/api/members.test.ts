@@ -67,7 +67,10 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     const by = { user_id: owner.userId, via: "http" };
     const member = user.userId;
     expect([...entries]).toEqual([
-      { ...by, user_id: member, action: "member.added", details: { member, role: "editor" } },
+      {
+        ...{ ...by, user_id: member, action: "member.added" },
+        details: { member, role: "editor", invited_by: owner.userId },
+      },
       {
         ...by,
         action: "member.changed",

@@ -42,7 +42,7 @@ describe("PATCH /projects/{project_reference}/environments/{environmentName}", (
     const before = await entries();
     expect(before[0]).toEqual({
       user_id: editor.userId,
-      details: { environment: "production", release: "v1" },
+      details: { environment: "production", release: "v1", earlier_release: null },
     });
     expect((await activate("v1")).status).toBe(200);
     expect(await entries()).toHaveLength(before.length);

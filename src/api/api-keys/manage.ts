@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { OPERATOR, transactionAs } from "../../audit/actor.ts";
+import { actAs, OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
+import { transaction } from "../../db/transaction.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isUuid } from "../../shared/formats.ts";
 
@@ -78,7 +79,10 @@ export async function revokeKey(sql: Sql, id: string): Promise<void> {
 export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Promise<string> {
   const key = generateKey();
   const { keyPrefix, hash } = parseKey(key) as ParsedKey;
-  await transactionAs(sql, OPERATOR, async (tx) => {
+  await transaction(sql, async (tx) => {
+    const [replaced] = await tx<{ key_prefix: string }[]>`
+      SELECT key_prefix FROM api_keys WHERE id = ${id}`;
+    await actAs(tx, { ...OPERATOR, ...(replaced && { replaces: replaced.key_prefix }) });
     const { count } = await tx`
       INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
       SELECT ${randomUUID()}, user_id, project_id, name, ${keyPrefix}, ${hash}, scopes, expires_at

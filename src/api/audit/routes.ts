@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { AUDIT_ACTIONS, type AuditAction } from "../../audit/actions.ts";
 import { type AuditEntry, type EntryPosition, readAuditEntries } from "../../audit/entries.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject } from "../../auth/project-access.ts";
@@ -18,9 +19,11 @@ import {
   dateTime,
   described,
   nullableText,
+  oneOf,
   ProjectParams,
-  text,
 } from "../../shared/schemas.ts";
+
+const ACTIONS = Object.keys(AUDIT_ACTIONS) as AuditAction[];
 
 const time = (description: string) => Type.Optional(dateTime(description, "2026-01-05T09:30:00Z"));
 
@@ -33,11 +36,7 @@ type AuditQuery = Static<typeof AuditQuery>;
 
 const AuditEntryBody = described("AuditEntry", "An entry of the audit log.", {
   at: dateTime("When it happened."),
-  action: text(
-    "What was done: `import`, `denied`, `key.created`, `key.revoked`, `key.deleted`, `member.added`, " +
-      "`member.changed`, `member.removed`, `file.written`, `files.removed`, `release.created`, " +
-      "`environment.activated` or `project.changed`.",
-  ),
+  action: oneOf(ACTIONS, "What was done; docs/credentials.md lists the details of each action."),
   via: nullableText(
     "`http`, or `command` for the operator's command line; null for a change in the database.",
   ),
@@ -109,8 +108,9 @@ export function auditOperation(services: ListServices): Operation {
     tag: "Projects",
     summary: "List the audit log of a project",
     description:
-      "Who did what: imports, changes of members, keys, files, releases and the project, and refusals of keys " +
-      "that are bound to it. An entry is kept for 400 days. The caller needs the role `owner`.",
+      "Who did what: changes of the project, its members, invitations, environments, releases, webhooks, branches, " +
+      "keys and files, imports, and refusals of keys that are bound to it. Commands and imports leave the same entries " +
+      "as requests. An entry is kept for 400 days. The caller needs the role `owner`.",
     extension: true,
     permission: "projects.read",
     params: ProjectParams,

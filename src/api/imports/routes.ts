@@ -70,7 +70,7 @@ function requireAllowedLength(request: Request, maxBytes: number): void {
 
 async function* noBody(): AsyncGenerator<Uint8Array> {}
 
-/** What the audit log and the log line of a slow request say about an import. */
+/** What the log line of a slow request says about an import. */
 function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
   return { lines, changed, unchanged, refused };
 }
@@ -87,20 +87,18 @@ export function importOperations(services: ImportServices): Operation[] {
   /** Places are few and held for long, so callers share them. */
   const places = new TenantGate({ places: IMPORTS_MAX });
 
-  /** Imports the body and notes in the audit log what has come of it. */
+  /** Imports the body. An import that fails is noted in the audit log here, and any other with its records. */
   async function importBody(request: Request, job: ImportJob): Promise<ImportReport> {
     const { body, signal } = request;
     const { actor, target, strict } = job;
-    const note = (outcome: object) => audit.imported(actor, target.id, { strict, ...outcome });
     keepOpen(request);
     try {
       const upload = body === null ? noBody() : readUpload(body, { maxBytes });
-      const result = await imports.run(job, upload, signal);
-      await note(countsOf(result));
-      return result;
+      return await imports.run(job, upload, signal);
     } catch (error) {
       const problem = error instanceof Problem ? error : databaseProblem(error);
-      await note({ failed: problem?.slug ?? "internal-error" });
+      const failed = problem?.slug ?? "internal-error";
+      await audit.importFailed(actor, target.id, { strict, failed });
       throw error;
     }
   }

@@ -89,19 +89,26 @@ export async function findInvitingProject(
   return row === undefined ? undefined : project.id;
 }
 
+/** A role that an invitation offers, and the user who offers it. */
+export interface Offer {
+  readonly role: string;
+  readonly invited_by: string;
+}
+
 /**
- * Takes the caller's invitations to a project out of the table, and returns the roles that they offer: one or two, as
+ * Takes the caller's invitations to a project out of the table, and returns what they offer, by role: one or two, as
  * there may be one by id and one by address.
  */
 export async function takeInvitations(
   sql: Queryable,
   principal: Principal,
   projectId: string,
-): Promise<string[]> {
-  const rows = await sql<{ role: string }[]>`
-    DELETE FROM invitations i
-    WHERE i.project_id = ${projectId} AND ${isAcceptable(sql, principal)} RETURNING i.role`;
-  return [...new Set(rows.map(({ role }) => role))].sort();
+): Promise<Offer[]> {
+  return await sql<Offer[]>`
+    WITH taken AS (
+      DELETE FROM invitations i
+      WHERE i.project_id = ${projectId} AND ${isAcceptable(sql, principal)} RETURNING i.*)
+    SELECT DISTINCT ON (role) role, invited_by FROM taken ORDER BY role, created_at DESC`;
 }
 
 interface InvitationRow {

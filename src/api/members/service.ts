@@ -1,4 +1,4 @@
-import { actorOf, transactionAs } from "../../audit/actor.ts";
+import { actAs, actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
 import type { Role } from "../../auth/roles.ts";
@@ -15,6 +15,7 @@ import {
   findMemberId,
   invite,
   inviteeOf,
+  type Offer,
   readInvitations,
   readPending,
   takeInvitations,
@@ -65,8 +66,8 @@ interface BegunChange {
   readonly projectId: string;
   /** The user whom the call names, in the form in which invitations do. */
   readonly invitee: string;
-  /** The roles of the caller's own invitations, which the change ends; none if the caller has to own the project. */
-  readonly offered: readonly string[];
+  /** The offers of the caller's own invitations, which the change ends; none if the caller has to own the project. */
+  readonly offers: readonly Offer[];
 }
 
 /** Begins a change in its transaction. Throws `validation-failed` and `project-not-found`. */
@@ -80,13 +81,13 @@ async function beginChange(
   if (inviting !== undefined) {
     await holdProject(tx, inviting);
     await lockMembers(tx, inviting);
-    const offered = await takeInvitations(tx, principal, inviting);
+    const offers = await takeInvitations(tx, principal, inviting);
     // A change that came first may have withdrawn or accepted them.
-    if (offered.length > 0) return { projectId: inviting, invitee, offered };
+    if (offers.length > 0) return { projectId: inviting, invitee, offers };
   }
   const { id } = await holdJoinedProject(tx, principal, reference);
   await lockMembers(tx, id);
-  return { projectId: id, invitee, offered: [] };
+  return { projectId: id, invitee, offers: [] };
 }
 
 /** Runs a change in a transaction, after what the caller's token states is recorded. */
@@ -119,6 +120,21 @@ async function storeRole(
   return { member: { ...member, status: "member" }, added: outcome === "added" };
 }
 
+/** Lets the audit log name the user whose offer the caller accepts. Throws `validation-failed` for another role. */
+async function accept(
+  tx: Transaction,
+  { principal, requestId }: ChangeCall,
+  offers: readonly Offer[],
+  role: Role,
+): Promise<void> {
+  const offer = offers.find((each) => each.role === role);
+  if (offer === undefined) {
+    const message = `must be ${offers.map((each) => each.role).join(" or ")}, as in the invitation`;
+    throw invalid([{ field: "role", message }]);
+  }
+  await actAs(tx, { ...actorOf(principal, requestId), invited_by: offer.invited_by });
+}
+
 /**
  * Changes the role of a member, or invites the user whom the call names, whether there is one or not. Invited users
  * who name themselves and an offered role become members, and the same request repeated changes nothing. Throws
@@ -131,11 +147,10 @@ export async function setMember(
 ): Promise<MemberAnswer> {
   const { principal } = call;
   const { userId } = principal;
-  return await changing(sql, call, async (tx, { projectId, invitee, offered }) => {
-    if (offered.length > 0) {
-      if (offered.includes(role)) return await storeRole(tx, projectId, userId, role);
-      const message = `must be ${offered.join(" or ")}, as in the invitation`;
-      throw invalid([{ field: "role", message }]);
+  return await changing(sql, call, async (tx, { projectId, invitee, offers }) => {
+    if (offers.length > 0) {
+      await accept(tx, call, offers, role);
+      return await storeRole(tx, projectId, userId, role);
     }
     const memberId = await findMemberId(tx, projectId, invitee);
     const isOwn = memberId === userId;
@@ -155,8 +170,8 @@ export async function setMember(
  * problems as `setMember`, and `user-not-found` for a user who is neither a member nor invited.
  */
 export async function endMembership(sql: Sql, call: ChangeCall): Promise<void> {
-  await changing(sql, call, async (tx, { projectId, invitee, offered }) => {
-    if (offered.length > 0) return;
+  await changing(sql, call, async (tx, { projectId, invitee, offers }) => {
+    if (offers.length > 0) return;
     await findOwnedProject(tx, call.principal, projectId);
     const memberId = await findMemberId(tx, projectId, invitee);
     if (memberId === undefined) {

@@ -1,11 +1,9 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
-import { noteChange } from "../../audit/changes.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, holdOwnedProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { invalid } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
-import { omitNulls } from "../../shared/rows.ts";
 import { removeProject } from "./manage.ts";
 import type { Project, ProjectChange } from "./schema.ts";
 import { fingerprintOf, getProject, type ProjectServices } from "./service.ts";
@@ -32,15 +30,12 @@ export async function updateProject(
     const { id } = await holdOwnedProject(tx, principal, reference);
     // Files that are stored at the same time see this change, or it sees their chunks.
     if (embedder !== null) await tx`SELECT 1 FROM projects WHERE id = ${id} FOR UPDATE`;
-    const { count } = await tx`
+    await tx`
       UPDATE projects SET name = coalesce(${name}, name), embedder = coalesce(${embedder}, embedder),
         description = coalesce(${description}, description), updated_at = now()
       WHERE id = ${id} AND (name <> ${name} OR description IS DISTINCT FROM
         coalesce(${description}, description) OR embedder IS DISTINCT FROM
         coalesce(${embedder}, embedder))`;
-    if (count > 0) {
-      await noteChange(tx, "project.changed", id, omitNulls({ name, description, embedder }));
-    }
     return await getProject(tx, principal, id);
   });
 }

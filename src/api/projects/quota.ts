@@ -1,5 +1,4 @@
 import { OPERATOR, transactionAs } from "../../audit/actor.ts";
-import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
 
@@ -28,6 +27,11 @@ export async function readQuotas(sql: Queryable, projectId: string): Promise<Quo
         ('chunks', u.chunks, p.chunks)) AS v (quota, used, allowed)`;
 }
 
+function storedLimit(limit: Limit): string | null {
+  if (limit === "default") return null;
+  return String(limit === "none" ? ANY_AMOUNT : limit);
+}
+
 /** Sets the limits that are given: `none` for any amount, `default` for the default. What is stored already stays. */
 export async function setQuotas(
   sql: Sql,
@@ -36,16 +40,11 @@ export async function setQuotas(
 ): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
-    for (const quota of QUOTAS) {
+    const columns = QUOTAS.flatMap((quota) => {
       const limit = limits[quota];
-      if (limit === undefined) continue;
-      const column = `max_${quota}`;
-      const value = limit === "none" ? ANY_AMOUNT : limit === "default" ? null : limit;
-      await tx`
-        UPDATE projects SET ${tx(column)} = ${value === null ? null : String(value)}
-        WHERE id = ${projectId}`;
-    }
-    await noteChange(tx, "project.changed", projectId, { quota: limits });
+      return limit === undefined ? [] : [[`max_${quota}`, storedLimit(limit)]];
+    });
+    await tx`UPDATE projects SET ${tx(Object.fromEntries(columns))} WHERE id = ${projectId}`;
   });
 }
 

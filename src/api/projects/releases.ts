@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { actorOf, transactionAs } from "../../audit/actor.ts";
-import { noteChange } from "../../audit/changes.ts";
+import { noteReleases } from "../../audit/changes.ts";
 import { holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
@@ -60,13 +60,7 @@ async function insertRelease(
   const { id } = release as ReleaseSummary;
   await tx`SELECT fill_release(${id}, ARRAY(
     SELECT file_version_id FROM environment_files WHERE environment_id = ${from}))`;
-  const [held] = await tx<{ files: number }[]>`
-    SELECT c.files FROM releases r JOIN release_contents c ON c.id = r.contents_id WHERE r.id = ${id}`;
-  await noteChange(tx, "release.created", projectId, {
-    release: name,
-    environment,
-    files: held?.files ?? 0,
-  });
+  await noteReleases(tx, [id], [environment]);
   return release as ReleaseSummary;
 }
 
@@ -105,12 +99,9 @@ async function activate(
       SELECT id FROM releases WHERE project_id = ${projectId} AND name = ${release}`;
     if (found === undefined && release !== null) throw new Problem("release-not-found");
     const activeId = found?.id ?? null;
-    const { count } = await tx`
+    await tx`
       UPDATE environments SET active_release_id = ${activeId}
       WHERE id = ${id} AND active_release_id IS DISTINCT FROM ${activeId}`;
-    if (count > 0) {
-      await noteChange(tx, "environment.activated", projectId, { environment, release });
-    }
     const [row] = await tx<EnvironmentSummary[]>`
       SELECT id, name, protected, domains, environment_variables,
         active_release_id, server_hostname

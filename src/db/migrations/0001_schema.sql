@@ -971,9 +971,11 @@ CREATE TABLE audit_log (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   action text NOT NULL CHECK (action IN ('import', 'denied',
-    'key.created', 'key.revoked', 'key.deleted', 'member.added', 'member.changed', 'member.removed',
-    'project.changed', 'project.deleted', 'file.written', 'files.removed', 'release.created',
-    'environment.activated')),
+    'key.created', 'key.changed', 'key.revoked', 'key.deleted', 'member.added', 'member.changed', 'member.removed',
+    'invitation.created', 'invitation.changed', 'invitation.ended', 'project.created', 'project.changed',
+    'project.deleted', 'environment.created', 'environment.changed', 'environment.activated', 'environment.deleted',
+    'release.created', 'release.changed', 'release.deleted', 'webhook.created', 'webhook.changed', 'webhook.deleted',
+    'branch.created', 'branch.deleted', 'file.written', 'files.removed', 'embeddings.rebuilt')),
   -- `http` or `command`; null for a statement that names no actor.
   via text,
   user_id uuid,
@@ -991,29 +993,94 @@ CREATE FUNCTION audit_actor() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(nullif(current_setting('tessera.actor', true), ''), '{}')::jsonb
 $$;
 
--- Triggers write the log, so that no way to change a key or a membership can avoid it.
-CREATE FUNCTION audit_memberships() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Triggers write the entries of all changes of rows, so that a request, a command, a record of an import and a statement
+-- by hand leave the same ones.
+
+-- One entry per project and details, by the actor of this transaction or session.
+CREATE FUNCTION note_changes(event text, projects uuid[], changes jsonb[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE actor jsonb := audit_actor();
 BEGIN
+  INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+    SELECT event, actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid, actor->>'request_id',
+      c.project, c.details
+    FROM unnest(projects, changes) AS c (project, details);
+END $$;
+
+-- The fields that differ, with their new values. The log has no secrets and no long values: such a field is only said
+-- to have changed.
+CREATE FUNCTION changed_fields(earlier jsonb, later jsonb, hidden text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(jsonb_object_agg(key, CASE WHEN key = ANY (hidden) OR octet_length(value::text) > 1000
+    THEN '"changed"' ELSE value END), '{}')
+  FROM jsonb_each(later) WHERE value IS DISTINCT FROM earlier->key
+$$;
+
+-- A project that is deleted takes its parts with it, and has one entry for all of them.
+CREATE FUNCTION has_project(project uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM projects WHERE id = project)
+$$;
+
+-- Projects.
+
+CREATE FUNCTION audited_quota(quota bigint) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN quota IS NULL THEN '"default"' WHEN quota = 9223372036854775807 THEN '"none"'
+    ELSE to_jsonb(quota) END
+$$;
+
+CREATE FUNCTION audited_fields(p projects) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('slug', p.slug, 'name', p.name, 'description', p.description, 'embedder', p.embedder,
+    'features', p.features, 'config', md5(p.config::text),
+    'is_claimed', p.is_claimed, 'provider', p.provider, 'layout', p.layout, 'published_at', p.published_at,
+    'quota', jsonb_build_object('files', audited_quota(p.max_files), 'bytes', audited_quota(p.max_bytes),
+      'chunks', audited_quota(p.max_chunks)))
+$$;
+
+CREATE FUNCTION audit_projects() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-      SELECT 'member.added', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
-        actor->>'request_id', n.project_id, jsonb_build_object('member', n.user_id, 'role', n.role)
-      FROM new_rows n;
-  ELSIF TG_OP = 'UPDATE' THEN
-    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-      SELECT 'member.changed', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
-        actor->>'request_id', n.project_id,
-        jsonb_build_object('member', n.user_id, 'role', n.role, 'earlier_role', o.role)
-      FROM new_rows n JOIN old_rows o USING (project_id, user_id) WHERE n.role <> o.role;
+    PERFORM note_changes('project.created', array_agg(n.id), array_agg(jsonb_strip_nulls(
+      jsonb_build_object('slug', n.slug, 'name', left(n.name, 255), 'embedder', n.embedder)))) FROM new_rows n;
   ELSE
-    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-      SELECT 'member.removed', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
-        actor->>'request_id', o.project_id, jsonb_build_object('member', o.user_id, 'role', o.role)
-      FROM old_rows o;
+    PERFORM note_changes('project.changed', array_agg(id), array_agg(changes)) FROM (
+      SELECT n.id, changed_fields(audited_fields(ROW(o.*)::projects), audited_fields(ROW(n.*)::projects), '{config}')
+        || CASE WHEN o.embedder <> n.embedder THEN jsonb_build_object('earlier_embedder', o.embedder)
+          ELSE '{}' END AS changes
+      FROM new_rows n JOIN old_rows o USING (id)) c
+    WHERE changes <> '{}';
   END IF;
   RETURN NULL;
 END $$;
+CREATE TRIGGER projects_audit_insert AFTER INSERT ON projects
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_projects();
+CREATE TRIGGER projects_audit_update AFTER UPDATE ON projects
+  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_projects();
+
+CREATE FUNCTION audit_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM note_changes('project.deleted', ARRAY[OLD.id], ARRAY[jsonb_build_object('slug', OLD.slug)]);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER projects_audit AFTER DELETE ON projects
+  FOR EACH ROW EXECUTE FUNCTION audit_project_deleted();
+
+-- Members. The actor of an accepted invitation names the user who invited.
+
+CREATE FUNCTION audit_memberships() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM note_changes('member.added', array_agg(n.project_id), array_agg(jsonb_strip_nulls(
+      jsonb_build_object('member', n.user_id, 'role', n.role, 'invited_by', audit_actor()->'invited_by'))))
+      FROM new_rows n;
+  ELSIF TG_OP = 'UPDATE' THEN
+    PERFORM note_changes('member.changed', array_agg(n.project_id), array_agg(
+      jsonb_build_object('member', n.user_id, 'role', n.role, 'earlier_role', o.role)))
+      FROM new_rows n JOIN old_rows o USING (project_id, user_id) WHERE n.role <> o.role;
+  ELSE
+    PERFORM note_changes('member.removed', array_agg(o.project_id), array_agg(
+      jsonb_build_object('member', o.user_id, 'role', o.role))) FROM old_rows o;
+  END IF;
+  RETURN NULL;
+END $$;
+
 CREATE TRIGGER memberships_audit_insert AFTER INSERT ON memberships
   REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
 CREATE TRIGGER memberships_audit_update AFTER UPDATE ON memberships
@@ -1022,41 +1089,184 @@ CREATE TRIGGER memberships_audit_update AFTER UPDATE ON memberships
 CREATE TRIGGER memberships_audit_delete AFTER DELETE ON memberships
   REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
 
-CREATE FUNCTION audit_key(event text, k api_keys) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-  SELECT event, actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
-    actor->>'request_id', k.project_id,
-    jsonb_build_object('key', k.id, 'key_prefix', k.key_prefix, 'name', k.name, 'user', k.user_id)
-  FROM audit_actor() actor
-$$;
+-- Invitations. One ends when it is accepted, declined, withdrawn or replaced, and the actor tells which: an invitation
+-- is accepted if the same request adds its member.
 
--- A command that queries the service makes a key for the one request and deletes it. That is one entry.
-CREATE FUNCTION audit_api_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION audit_invitations() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    PERFORM audit_key('key.created', NEW);
+    PERFORM note_changes('invitation.created', array_agg(n.project_id), array_agg(
+      jsonb_build_object('invited', n.invitee, 'role', n.role, 'invited_by', n.invited_by))) FROM new_rows n;
+  ELSIF TG_OP = 'UPDATE' THEN
+    PERFORM note_changes('invitation.changed', array_agg(n.project_id), array_agg(jsonb_build_object('invited',
+      n.invitee, 'role', n.role, 'earlier_role', o.role, 'invited_by', n.invited_by)))
+      FROM new_rows n JOIN old_rows o USING (project_id, invitee)
+      WHERE (n.role, n.invited_by) <> (o.role, o.invited_by);
+  ELSE
+    PERFORM note_changes('invitation.ended', array_agg(o.project_id), array_agg(
+      jsonb_build_object('invited', o.invitee, 'role', o.role, 'invited_by', o.invited_by)))
+      FROM old_rows o WHERE has_project(o.project_id);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER invitations_audit_insert AFTER INSERT ON invitations
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_invitations();
+CREATE TRIGGER invitations_audit_update AFTER UPDATE ON invitations
+  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_invitations();
+CREATE TRIGGER invitations_audit_delete AFTER DELETE ON invitations
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_invitations();
+
+-- Environments.
+
+CREATE FUNCTION audited_fields(e environments) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('protected', e.protected, 'domains', e.domains, 'server_hostname', e.server_hostname,
+    'environment_variables', md5(e.environment_variables::text))
+$$;
+
+CREATE FUNCTION audit_environments() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM note_changes('environment.created', array_agg(n.project_id), array_agg(
+      jsonb_build_object('environment', n.name))) FROM new_rows n;
+  ELSIF TG_OP = 'UPDATE' THEN
+    PERFORM note_changes('environment.changed', array_agg(project_id), array_agg(
+      jsonb_build_object('environment', name) || changes)) FROM (
+      SELECT n.project_id, n.name, changed_fields(audited_fields(ROW(o.*)::environments),
+        audited_fields(ROW(n.*)::environments), '{environment_variables}') AS changes
+      FROM new_rows n JOIN old_rows o USING (id)) c
+    WHERE changes <> '{}';
+    PERFORM note_changes('environment.activated', array_agg(n.project_id), array_agg(
+      jsonb_build_object('environment', n.name, 'release', served.name, 'earlier_release', earlier.name)))
+      FROM new_rows n JOIN old_rows o USING (id)
+      LEFT JOIN releases served ON served.id = n.active_release_id
+      LEFT JOIN releases earlier ON earlier.id = o.active_release_id
+      WHERE n.active_release_id IS DISTINCT FROM o.active_release_id;
+  ELSE
+    PERFORM note_changes('environment.deleted', array_agg(o.project_id), array_agg(
+      jsonb_build_object('environment', o.name))) FROM old_rows o WHERE has_project(o.project_id);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER environments_audit_insert AFTER INSERT ON environments
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_environments();
+CREATE TRIGGER environments_audit_update AFTER UPDATE ON environments
+  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_environments();
+CREATE TRIGGER environments_audit_delete AFTER DELETE ON environments
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_environments();
+
+-- Releases. One is created when it is frozen, because only then its contents are known: the code that fills releases
+-- notes many at once.
+
+CREATE FUNCTION audited_fields(r releases) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('export_status', r.export_status, 'build_status', r.build_status,
+    'deploy_status', r.deploy_status)
+$$;
+
+CREATE FUNCTION audit_releases() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM note_changes('release.changed', ARRAY[NEW.project_id], ARRAY[jsonb_build_object('release', NEW.name)
+      || changed_fields(audited_fields(OLD), audited_fields(NEW), '{}')]);
+  ELSE
+    PERFORM note_changes('release.deleted', array_agg(o.project_id), array_agg(
+      jsonb_build_object('release', o.name))) FROM old_rows o WHERE has_project(o.project_id);
+  END IF;
+  RETURN NULL;
+END $$;
+-- For each row, so that it does not run for each release that is frozen.
+CREATE TRIGGER releases_audit_update AFTER UPDATE ON releases FOR EACH ROW
+  WHEN ((OLD.export_status, OLD.build_status, OLD.deploy_status) <>
+    (NEW.export_status, NEW.build_status, NEW.deploy_status)) EXECUTE FUNCTION audit_releases();
+CREATE TRIGGER releases_audit_delete AFTER DELETE ON releases
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_releases();
+
+-- Webhooks.
+
+CREATE FUNCTION audited_fields(w webhook_definitions) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('enabled', w.enabled, 'conversation', w.conversation_id,
+    'secret', encode(w.secret_hash, 'hex'))
+$$;
+
+CREATE FUNCTION audit_webhooks() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM note_changes('webhook.created', array_agg(n.project_id), array_agg(
+      jsonb_build_object('webhook', n.name, 'enabled', n.enabled))) FROM new_rows n;
+  ELSIF TG_OP = 'UPDATE' THEN
+    PERFORM note_changes('webhook.changed', array_agg(project_id), array_agg(
+      jsonb_build_object('webhook', name) || changes)) FROM (
+      SELECT n.project_id, n.name, changed_fields(audited_fields(ROW(o.*)::webhook_definitions),
+        audited_fields(ROW(n.*)::webhook_definitions), '{secret}') AS changes
+      FROM new_rows n JOIN old_rows o USING (id)) c
+    WHERE changes <> '{}' AND has_project(project_id);
+  ELSE
+    PERFORM note_changes('webhook.deleted', array_agg(o.project_id), array_agg(
+      jsonb_build_object('webhook', o.name))) FROM old_rows o WHERE has_project(o.project_id);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER webhook_definitions_audit_insert AFTER INSERT ON webhook_definitions
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_webhooks();
+CREATE TRIGGER webhook_definitions_audit_update AFTER UPDATE ON webhook_definitions
+  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_webhooks();
+CREATE TRIGGER webhook_definitions_audit_delete AFTER DELETE ON webhook_definitions
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_webhooks();
+
+-- Branches have nothing but a name, so they are created and deleted only.
+
+CREATE FUNCTION audit_branches() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM note_changes('branch.created', array_agg(n.project_id), array_agg(
+      jsonb_build_object('branch', n.name))) FROM new_rows n;
+  ELSE
+    PERFORM note_changes('branch.deleted', array_agg(o.project_id), array_agg(
+      jsonb_build_object('branch', o.name))) FROM old_rows o WHERE has_project(o.project_id);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER branches_audit_insert AFTER INSERT ON branches
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_branches();
+CREATE TRIGGER branches_audit_delete AFTER DELETE ON branches
+  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_branches();
+
+-- Keys. The actor of a rotation names the key that the new one replaces.
+
+CREATE FUNCTION audited_fields(k api_keys) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('scopes', k.scopes, 'expires_at', k.expires_at, 'project', k.project_id)
+$$;
+
+CREATE FUNCTION audit_key(event text, k api_keys, changes jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM note_changes(event, ARRAY[k.project_id], ARRAY[jsonb_build_object(
+    'key', k.id, 'key_prefix', k.key_prefix, 'name', k.name, 'user', k.user_id) || changes]);
+END $$;
+
+-- A command that queries the service may make a key for the one request and delete it. That is one entry.
+CREATE FUNCTION audit_api_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  changes jsonb;
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    PERFORM audit_key('key.created', NEW,
+      jsonb_strip_nulls(jsonb_build_object('replaces', audit_actor()->'replaces')));
   ELSIF TG_OP = 'DELETE' THEN
     IF OLD.expires_at IS NULL OR OLD.expires_at > OLD.created_at + interval '2 minutes' THEN
       PERFORM audit_key('key.deleted', OLD);
     END IF;
-  ELSIF OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL THEN
-    PERFORM audit_key('key.revoked', NEW);
+  ELSE
+    IF OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL THEN
+      PERFORM audit_key('key.revoked', NEW);
+    END IF;
+    changes := changed_fields(audited_fields(OLD), audited_fields(NEW), '{}')
+      || CASE WHEN OLD.name <> NEW.name THEN jsonb_build_object('earlier_name', OLD.name) ELSE '{}' END;
+    IF changes <> '{}' THEN PERFORM audit_key('key.changed', NEW, changes); END IF;
   END IF;
   RETURN NULL;
 END $$;
-CREATE TRIGGER api_keys_audit AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON api_keys
+CREATE TRIGGER api_keys_audit AFTER INSERT OR DELETE
+  OR UPDATE OF revoked_at, name, scopes, expires_at, project_id ON api_keys
   FOR EACH ROW EXECUTE FUNCTION audit_api_keys();
-
-CREATE FUNCTION audit_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-    SELECT 'project.deleted', actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid,
-      actor->>'request_id', OLD.id, jsonb_build_object('slug', OLD.slug)
-    FROM audit_actor() actor;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER projects_audit AFTER DELETE ON projects
-  FOR EACH ROW EXECUTE FUNCTION audit_project_deleted();
 
 -- What running servers tell of their indexes, and of questions.
 

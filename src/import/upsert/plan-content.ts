@@ -7,7 +7,7 @@ import type { FileRemoval, FileVersion } from "../records/file-record.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import type { KnownRow } from "./lookup.ts";
 import type { Lookups } from "./lookups.ts";
-import { type BatchPlan, resolveByKey } from "./plan.ts";
+import { addRelease, type BatchPlan, resolveByKey } from "./plan.ts";
 import { chunksToStore, isToBeEmbedded, requireEmbedder } from "./plan-embedding.ts";
 import { projectId } from "./plan-identity.ts";
 import { stageWorkingSet } from "./staging.ts";
@@ -62,7 +62,7 @@ export function planRelease(record: RecordOf<"release">, plan: BatchPlan): void 
     deploy_status: record.deploy_status,
   });
   if (isFrozen(release)) return;
-  plan.releases.add(release.id);
+  addRelease(plan.releases, release.id, record.environment);
   if (environment !== undefined) {
     plan.afterRows.push((sql: Queryable) => stageWorkingSet(sql, environment, release.id));
   }
@@ -98,7 +98,7 @@ export function planFile(record: FileVersion, plan: BatchPlan): void {
     rows.put("import_scopes", id + file.id, true, row);
   }
   for (const release of releases) {
-    plan.releases.add(release.id);
+    addRelease(plan.releases, release.id);
     const row = { scope_id: release.id, ...owner, is_release: "true", removed: "false" };
     rows.put("import_scopes", release.id + file.id, true, row);
     lookups.releaseFiles.plan({ id: version.id, parent: release.id, key: file.id });

@@ -107,7 +107,8 @@ export function planProject(record: RecordOf<"project">, plan: BatchPlan): void 
     parent: "",
     key: record.slug,
   });
-  if (!project.isNew) plan.projects.add(project.id);
+  const { projects, newProjects } = plan;
+  (project.isNew ? newProjects : projects).add(project.id);
   const embedder = fingerprintOf(plan, record.embedder);
   if (project.isNew && embedder !== undefined)
     lookups.projects.plan({ ...project, extra: embedder });

@@ -19,6 +19,14 @@ export interface ActiveRelease {
   readonly release: string | null;
 }
 
+/** Names of environments by the ids of the releases that are made from them; null for files that records name. */
+export type ReleaseSources = Map<string, string | null>;
+
+/** Adds a release. The last environment that a record names is the one that is remembered. */
+export function addRelease(releases: ReleaseSources, id: string, environment?: string | null) {
+  releases.set(id, environment ?? releases.get(id) ?? null);
+}
+
 /** Fingerprints of embedders by their names. */
 export type Fingerprints = Readonly<Record<string, string>>;
 
@@ -32,10 +40,12 @@ export interface BatchPlan {
   readonly rows: RowBuffer;
   /** Ids of the stored projects that the records belong to. */
   readonly projects: Set<string>;
+  /** Ids of the projects that the records create. */
+  readonly newProjects: Set<string>;
   /** True if a record changes a project itself or its members. */
   changesProjects: boolean;
-  /** Ids of the releases to freeze when the import ends. */
-  readonly releases: Set<string>;
+  /** Ids of the releases to freeze when the import ends, with the environment that each is made from. */
+  readonly releases: ReleaseSources;
   readonly activeReleases: ActiveRelease[];
   /** New file versions that a scope will hold when the import ends. */
   readonly newVersions: NewVersion[];

@@ -1,4 +1,4 @@
-import { noteChange } from "../../audit/changes.ts";
+import { noteChange, noteReleases } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
@@ -81,7 +81,7 @@ export async function countScopeChanges(sql: Queryable): Promise<number> {
  */
 export async function groupReleases(
   sql: Queryable,
-  releases: ReadonlySet<string>,
+  releases: Iterable<string>,
 ): Promise<string[][]> {
   const counts = await sql<{ id: string; files: number }[]>`
     SELECT scope_id AS id, count(*)::integer AS files FROM import_scopes WHERE is_release GROUP BY 1`;
@@ -102,22 +102,27 @@ export async function groupReleases(
 }
 
 /** Adds the staged files to releases and freezes them. Returns how many rows changed. */
-export async function applyReleases(sql: Queryable, ids: readonly string[]): Promise<number> {
-  const filled = await sql`
-    SELECT fill_release(r.id, ARRAY(
-      SELECT file_version_id FROM import_scopes WHERE scope_id = r.id AND is_release))
-    FROM unnest(${ids as string[]}::uuid[]) AS r (id)
-    WHERE EXISTS (SELECT FROM import_scopes WHERE scope_id = r.id AND is_release)`;
+export async function applyReleases(
+  sql: Queryable,
+  ids: readonly string[],
+  sources: ReadonlyMap<string, string | null>,
+): Promise<number> {
+  const filled = await sql<{ id: string }[]>`
+    SELECT n.id, fill_release(n.id, ARRAY(
+      SELECT file_version_id FROM import_scopes WHERE scope_id = n.id AND is_release))
+    FROM unnest(${ids as string[]}::uuid[]) AS n (id)
+    WHERE EXISTS (SELECT FROM releases WHERE id = n.id AND frozen_at IS NULL)
+      OR EXISTS (SELECT FROM import_scopes WHERE scope_id = n.id AND is_release)`;
+  const created = filled.map(({ id }) => id);
+  const environments = created.map((id) => sources.get(id) ?? null);
+  await noteReleases(sql, created, environments);
   const applied = await sql`
     WITH applied AS (
       SELECT scope_id, file_id FROM import_scopes
       WHERE scope_id = ANY(${ids as string[]}) AND is_release
     ), ${sql.unsafe(NOTE_CHANGED)}
     SELECT FROM applied`;
-  const frozen = await sql`
-    UPDATE releases SET frozen_at = now()
-    WHERE id = ANY(${ids as string[]}) AND frozen_at IS NULL`;
-  return filled.count + applied.count + frozen.count;
+  return filled.count + applied.count;
 }
 
 /** The ids of the environments that files are staged for. */
