@@ -10,9 +10,10 @@ const REPORT_MS = 5_000;
 
 /** How many parts of the addon have an object that was compiled since a time in milliseconds since 1970. */
 export function compiledSince(time: number, folder: string, parts: readonly string[]): number {
-  const isNew = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false });
+  const writtenAt = (name: string) =>
+    statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   try {
-    const objects = readdirSync(folder).filter((name) => (isNew(name)?.mtimeMs ?? 0) >= time);
+    const objects = readdirSync(folder).filter((name) => writtenAt(name) >= time);
     return parts.filter((part) =>
       objects.some((name) => name.startsWith(`${part}-`) && name.endsWith(".o")),
     ).length;

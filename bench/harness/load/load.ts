@@ -45,7 +45,7 @@ export class Load {
     onCleanup(() => this.#child.kill());
   }
 
-  /** Sends streams at once. Returns what became of the requests of each. */
+  /** Sends streams at once. Returns the results of the requests of each stream. */
   async send(url: URL, streams: readonly Stream[]): Promise<Sent[]> {
     return (await this.#run(url, streams)).map(Sent.of);
   }
@@ -62,7 +62,7 @@ export class Load {
     return all.map((sent) => sent.filter(isCounted));
   }
 
-  /** Sends so many requests, taking them in turn, and fails where one is not answered with success. */
+  /** Sends `count` requests, taking `requests` in turn. Throws if an answer has no status of success. */
   async measure(
     server: Address,
     clients: number,

@@ -37,7 +37,7 @@ export interface Request {
 
 export const isSuccess = ({ status }: Request): boolean => status >= 200 && status < 300;
 
-/** What became of requests. */
+/** The requests that a load has sent, and the number of requests that it has not sent. */
 export class Sent {
   constructor(
     readonly requests: readonly Request[],

@@ -1,18 +1,18 @@
 import { RawClient } from "../../../support/raw-client.ts";
 import { type Arrival, closedLoop, type Ending, openLoop, type Sender } from "./loops.ts";
 
-/** Requests of one user, in a time or until there were so many. */
+/** The requests of one user: for a time, up to a number, or until a condition holds. */
 export interface Plan {
   readonly arrival: Arrival;
   /** The time in which requests are due; without end by default. */
   readonly seconds?: number;
-  /** A closed loop ends after so many requests. */
+  /** The number of requests after which a closed loop ends. */
   readonly count?: number;
   /** A closed loop ends when this is true. */
   readonly isOver?: () => boolean;
   /** A request that is not answered within this time is given up. */
   readonly timeoutMs?: number;
-  /** True for an open loop that gives up what waits for a connection at its end. */
+  /** True for an open loop that drops the requests that still wait for a connection at its end. */
   readonly givesUp?: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface Stream extends Plan {
   readonly requests: readonly Uint8Array[];
 }
 
-/** Most requests without an answer. A service in the process of a test overflows its stack with thousands of connections. */
+/** The maximum number of requests without an answer. A service in the process of a test overflows its stack with thousands of connections. */
 const CONNECTIONS_MAX = 1_000;
 
-/** So many requests per second, whether or not earlier ones were answered. */
+/** Requests at a rate per second, whether or not earlier ones were answered. */
 export function open(requests: readonly Uint8Array[], rate: number): Stream {
   return { requests, arrival: { kind: "open", rate, connections: CONNECTIONS_MAX } };
 }
 
-/** So many clients, each of which sends when its last request was answered. */
+/** A number of clients, each of which sends its next request when its last one was answered. */
 export function closed(requests: readonly Uint8Array[], clients: number): Stream {
   return { requests, arrival: { kind: "closed", clients } };
 }
