@@ -16,7 +16,7 @@ export async function noteChange(
 ): Promise<void> {
   const ids = [projectIds].flat();
   await sql`
-    SELECT note_changes(${action}, array_agg(id), array_agg(${JSON.stringify(details)}::text::jsonb))
+    SELECT note_change(${action}, id, ${JSON.stringify(details)}::text::jsonb)
     FROM projects WHERE id = ANY (${ids}::uuid[])`;
 }
 
@@ -27,9 +27,9 @@ export async function noteReleases(
   environments: readonly (string | null)[],
 ): Promise<void> {
   await sql`
-    SELECT note_changes(${"release.created" satisfies AuditAction}, array_agg(r.project_id), array_agg(
+    SELECT note_change(${"release.created" satisfies AuditAction}, r.project_id,
       jsonb_strip_nulls(jsonb_build_object('release', r.name, 'files', coalesce(c.files, 0),
-        'environment', n.environment))))
+        'environment', n.environment)))
     FROM unnest(${[...ids]}::uuid[], ${[...environments]}::text[]) AS n (id, environment)
     JOIN releases r ON r.id = n.id LEFT JOIN release_contents c ON c.id = r.contents_id`;
 }

@@ -993,24 +993,19 @@ CREATE FUNCTION audit_actor() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(nullif(current_setting('tessera.actor', true), ''), '{}')::jsonb
 $$;
 
--- Triggers write the entries of all changes of rows, so that a request, a command, a record of an import and a statement
--- by hand leave the same ones.
-
--- One entry per project and details, by the actor of this transaction or session.
-CREATE FUNCTION note_changes(event text, projects uuid[], changes jsonb[]) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE actor jsonb := audit_actor();
-BEGIN
+-- Writes an entry by the actor of this transaction or session, unless there are no details.
+CREATE FUNCTION note_change(event text, project uuid, noted jsonb) RETURNS void LANGUAGE sql AS $$
   INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
     SELECT event, actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid, actor->>'request_id',
-      c.project, c.details
-    FROM unnest(projects, changes) AS c (project, details);
-END $$;
+      project, noted
+    FROM audit_actor() AS actor WHERE noted IS NOT NULL
+$$;
 
--- The fields that differ, with their new values. The log has no secrets and no long values: such a field is only said
--- to have changed.
-CREATE FUNCTION changed_fields(earlier jsonb, later jsonb, hidden text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(jsonb_object_agg(key, CASE WHEN key = ANY (hidden) OR octet_length(value::text) > 1000
-    THEN '"changed"' ELSE value END), '{}')
+-- The fields that differ, with their new values; null if none does. The log has no secrets and no long values: such a
+-- field is only said to have changed.
+CREATE FUNCTION changed_fields(earlier jsonb, later jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_object_agg(key, CASE WHEN key IN ('config', 'environment_variables', 'secret')
+    OR octet_length(value::text) > 1000 THEN '"changed"' ELSE value END)
   FROM jsonb_each(later) WHERE value IS DISTINCT FROM earlier->key
 $$;
 
@@ -1019,254 +1014,85 @@ CREATE FUNCTION has_project(project uuid) RETURNS boolean LANGUAGE sql STABLE AS
   SELECT EXISTS (SELECT FROM projects WHERE id = project)
 $$;
 
--- Projects.
-
 CREATE FUNCTION audited_quota(quota bigint) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN quota IS NULL THEN '"default"' WHEN quota = 9223372036854775807 THEN '"none"'
-    ELSE to_jsonb(quota) END
+  SELECT CASE quota WHEN 9223372036854775807 THEN '"none"' ELSE coalesce(to_jsonb(quota), '"default"') END
 $$;
 
-CREATE FUNCTION audited_fields(p projects) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('slug', p.slug, 'name', p.name, 'description', p.description, 'embedder', p.embedder,
-    'features', p.features, 'config', md5(p.config::text),
-    'is_claimed', p.is_claimed, 'provider', p.provider, 'layout', p.layout, 'published_at', p.published_at,
-    'quota', jsonb_build_object('files', audited_quota(p.max_files), 'bytes', audited_quota(p.max_bytes),
-      'chunks', audited_quota(p.max_chunks)))
-$$;
-
-CREATE FUNCTION audit_projects() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM note_changes('project.created', array_agg(n.id), array_agg(jsonb_strip_nulls(
-      jsonb_build_object('slug', n.slug, 'name', left(n.name, 255), 'embedder', n.embedder)))) FROM new_rows n;
-  ELSE
-    PERFORM note_changes('project.changed', array_agg(id), array_agg(changes)) FROM (
-      SELECT n.id, changed_fields(audited_fields(ROW(o.*)::projects), audited_fields(ROW(n.*)::projects), '{config}')
-        || CASE WHEN o.embedder <> n.embedder THEN jsonb_build_object('earlier_embedder', o.embedder)
-          ELSE '{}' END AS changes
-      FROM new_rows n JOIN old_rows o USING (id)) c
-    WHERE changes <> '{}';
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER projects_audit_insert AFTER INSERT ON projects
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_projects();
-CREATE TRIGGER projects_audit_update AFTER UPDATE ON projects
-  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_projects();
-
-CREATE FUNCTION audit_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM note_changes('project.deleted', ARRAY[OLD.id], ARRAY[jsonb_build_object('slug', OLD.slug)]);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER projects_audit AFTER DELETE ON projects
-  FOR EACH ROW EXECUTE FUNCTION audit_project_deleted();
-
--- Members. The actor of an accepted invitation names the user who invited.
-
-CREATE FUNCTION audit_memberships() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM note_changes('member.added', array_agg(n.project_id), array_agg(jsonb_strip_nulls(
-      jsonb_build_object('member', n.user_id, 'role', n.role, 'invited_by', audit_actor()->'invited_by'))))
-      FROM new_rows n;
-  ELSIF TG_OP = 'UPDATE' THEN
-    PERFORM note_changes('member.changed', array_agg(n.project_id), array_agg(
-      jsonb_build_object('member', n.user_id, 'role', n.role, 'earlier_role', o.role)))
-      FROM new_rows n JOIN old_rows o USING (project_id, user_id) WHERE n.role <> o.role;
-  ELSE
-    PERFORM note_changes('member.removed', array_agg(o.project_id), array_agg(
-      jsonb_build_object('member', o.user_id, 'role', o.role))) FROM old_rows o;
-  END IF;
-  RETURN NULL;
-END $$;
-
-CREATE TRIGGER memberships_audit_insert AFTER INSERT ON memberships
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
-CREATE TRIGGER memberships_audit_update AFTER UPDATE ON memberships
-  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
-CREATE TRIGGER memberships_audit_delete AFTER DELETE ON memberships
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_memberships();
-
--- Invitations. One ends when it is accepted, declined, withdrawn or replaced, and the actor tells which: an invitation
--- is accepted if the same request adds its member.
-
-CREATE FUNCTION audit_invitations() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM note_changes('invitation.created', array_agg(n.project_id), array_agg(
-      jsonb_build_object('invited', n.invitee, 'role', n.role, 'invited_by', n.invited_by))) FROM new_rows n;
-  ELSIF TG_OP = 'UPDATE' THEN
-    PERFORM note_changes('invitation.changed', array_agg(n.project_id), array_agg(jsonb_build_object('invited',
-      n.invitee, 'role', n.role, 'earlier_role', o.role, 'invited_by', n.invited_by)))
-      FROM new_rows n JOIN old_rows o USING (project_id, invitee)
-      WHERE (n.role, n.invited_by) <> (o.role, o.invited_by);
-  ELSE
-    PERFORM note_changes('invitation.ended', array_agg(o.project_id), array_agg(
-      jsonb_build_object('invited', o.invitee, 'role', o.role, 'invited_by', o.invited_by)))
-      FROM old_rows o WHERE has_project(o.project_id);
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER invitations_audit_insert AFTER INSERT ON invitations
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_invitations();
-CREATE TRIGGER invitations_audit_update AFTER UPDATE ON invitations
-  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_invitations();
-CREATE TRIGGER invitations_audit_delete AFTER DELETE ON invitations
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_invitations();
-
--- Environments.
-
-CREATE FUNCTION audited_fields(e environments) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('protected', e.protected, 'domains', e.domains, 'server_hostname', e.server_hostname,
-    'environment_variables', md5(e.environment_variables::text))
-$$;
-
-CREATE FUNCTION audit_environments() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM note_changes('environment.created', array_agg(n.project_id), array_agg(
-      jsonb_build_object('environment', n.name))) FROM new_rows n;
-  ELSIF TG_OP = 'UPDATE' THEN
-    PERFORM note_changes('environment.changed', array_agg(project_id), array_agg(
-      jsonb_build_object('environment', name) || changes)) FROM (
-      SELECT n.project_id, n.name, changed_fields(audited_fields(ROW(o.*)::environments),
-        audited_fields(ROW(n.*)::environments), '{environment_variables}') AS changes
-      FROM new_rows n JOIN old_rows o USING (id)) c
-    WHERE changes <> '{}';
-    PERFORM note_changes('environment.activated', array_agg(n.project_id), array_agg(
-      jsonb_build_object('environment', n.name, 'release', served.name, 'earlier_release', earlier.name)))
-      FROM new_rows n JOIN old_rows o USING (id)
-      LEFT JOIN releases served ON served.id = n.active_release_id
-      LEFT JOIN releases earlier ON earlier.id = o.active_release_id
-      WHERE n.active_release_id IS DISTINCT FROM o.active_release_id;
-  ELSE
-    PERFORM note_changes('environment.deleted', array_agg(o.project_id), array_agg(
-      jsonb_build_object('environment', o.name))) FROM old_rows o WHERE has_project(o.project_id);
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER environments_audit_insert AFTER INSERT ON environments
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_environments();
-CREATE TRIGGER environments_audit_update AFTER UPDATE ON environments
-  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_environments();
-CREATE TRIGGER environments_audit_delete AFTER DELETE ON environments
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_environments();
-
--- Releases. One is created when it is frozen, because only then its contents are known: the code that fills releases
--- notes many at once.
-
-CREATE FUNCTION audited_fields(r releases) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('export_status', r.export_status, 'build_status', r.build_status,
-    'deploy_status', r.deploy_status)
-$$;
-
-CREATE FUNCTION audit_releases() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    PERFORM note_changes('release.changed', ARRAY[NEW.project_id], ARRAY[jsonb_build_object('release', NEW.name)
-      || changed_fields(audited_fields(OLD), audited_fields(NEW), '{}')]);
-  ELSE
-    PERFORM note_changes('release.deleted', array_agg(o.project_id), array_agg(
-      jsonb_build_object('release', o.name))) FROM old_rows o WHERE has_project(o.project_id);
-  END IF;
-  RETURN NULL;
-END $$;
--- For each row, so that it does not run for each release that is frozen.
-CREATE TRIGGER releases_audit_update AFTER UPDATE ON releases FOR EACH ROW
-  WHEN ((OLD.export_status, OLD.build_status, OLD.deploy_status) <>
-    (NEW.export_status, NEW.build_status, NEW.deploy_status)) EXECUTE FUNCTION audit_releases();
-CREATE TRIGGER releases_audit_delete AFTER DELETE ON releases
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_releases();
-
--- Webhooks.
-
-CREATE FUNCTION audited_fields(w webhook_definitions) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('enabled', w.enabled, 'conversation', w.conversation_id,
-    'secret', encode(w.secret_hash, 'hex'))
-$$;
-
-CREATE FUNCTION audit_webhooks() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM note_changes('webhook.created', array_agg(n.project_id), array_agg(
-      jsonb_build_object('webhook', n.name, 'enabled', n.enabled))) FROM new_rows n;
-  ELSIF TG_OP = 'UPDATE' THEN
-    PERFORM note_changes('webhook.changed', array_agg(project_id), array_agg(
-      jsonb_build_object('webhook', name) || changes)) FROM (
-      SELECT n.project_id, n.name, changed_fields(audited_fields(ROW(o.*)::webhook_definitions),
-        audited_fields(ROW(n.*)::webhook_definitions), '{secret}') AS changes
-      FROM new_rows n JOIN old_rows o USING (id)) c
-    WHERE changes <> '{}' AND has_project(project_id);
-  ELSE
-    PERFORM note_changes('webhook.deleted', array_agg(o.project_id), array_agg(
-      jsonb_build_object('webhook', o.name))) FROM old_rows o WHERE has_project(o.project_id);
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER webhook_definitions_audit_insert AFTER INSERT ON webhook_definitions
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_webhooks();
-CREATE TRIGGER webhook_definitions_audit_update AFTER UPDATE ON webhook_definitions
-  REFERENCING NEW TABLE AS new_rows OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_webhooks();
-CREATE TRIGGER webhook_definitions_audit_delete AFTER DELETE ON webhook_definitions
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_webhooks();
-
--- Branches have nothing but a name, so they are created and deleted only.
-
-CREATE FUNCTION audit_branches() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM note_changes('branch.created', array_agg(n.project_id), array_agg(
-      jsonb_build_object('branch', n.name))) FROM new_rows n;
-  ELSE
-    PERFORM note_changes('branch.deleted', array_agg(o.project_id), array_agg(
-      jsonb_build_object('branch', o.name))) FROM old_rows o WHERE has_project(o.project_id);
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER branches_audit_insert AFTER INSERT ON branches
-  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_branches();
-CREATE TRIGGER branches_audit_delete AFTER DELETE ON branches
-  REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_branches();
-
--- Keys. The actor of a rotation names the key that the new one replaces.
-
-CREATE FUNCTION audited_fields(k api_keys) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('scopes', k.scopes, 'expires_at', k.expires_at, 'project', k.project_id)
-$$;
-
-CREATE FUNCTION audit_key(event text, k api_keys, changes jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM note_changes(event, ARRAY[k.project_id], ARRAY[jsonb_build_object(
-    'key', k.id, 'key_prefix', k.key_prefix, 'name', k.name, 'user', k.user_id) || changes]);
-END $$;
-
--- A command that queries the service may make a key for the one request and delete it. That is one entry.
-CREATE FUNCTION audit_api_keys() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Triggers write the entries of all changes of rows, so that a request, a command, a record of an import and a statement
+-- by hand leave the same ones. Each has the fields of its event; those in `compared`, of a row `t`, are noted
+-- where they change. Documents of callers are hashed, because jsonb refuses some. A release is created when it is
+-- frozen, because only then its contents are known: the code that fills releases notes that.
+DO $$
 DECLARE
-  changes jsonb;
+  part record;
+  entry text;
 BEGIN
-  IF TG_OP = 'INSERT' THEN
-    PERFORM audit_key('key.created', NEW,
-      jsonb_strip_nulls(jsonb_build_object('replaces', audit_actor()->'replaces')));
-  ELSIF TG_OP = 'DELETE' THEN
-    IF OLD.expires_at IS NULL OR OLD.expires_at > OLD.created_at + interval '2 minutes' THEN
-      PERFORM audit_key('key.deleted', OLD);
+  FOR part IN SELECT * FROM (VALUES
+    ('projects', 'INSERT', 'project.created', 'true', 'NEW.slug, left(NEW.name, 255) AS name, NEW.embedder', NULL),
+    ('projects', 'UPDATE', 'project.changed', 'true',
+      'CASE WHEN OLD.embedder <> NEW.embedder THEN OLD.embedder END AS earlier_embedder',
+      't.slug, t.name, t.description, t.embedder, t.features, md5(t.config::text) AS config, t.is_claimed, t.provider,
+      t.layout, t.published_at, jsonb_build_object(''files'', audited_quota(t.max_files),
+        ''bytes'', audited_quota(t.max_bytes), ''chunks'', audited_quota(t.max_chunks)) AS quota'),
+    ('projects', 'DELETE', 'project.deleted', 'true', 'OLD.slug', NULL),
+    -- The actor of an accepted invitation names the user who invited.
+    ('memberships', 'INSERT', 'member.added', 'true',
+      'NEW.user_id AS member, NEW.role, audit_actor()->''invited_by'' AS invited_by', NULL),
+    ('memberships', 'UPDATE', 'member.changed', 'NEW.role <> OLD.role',
+      'NEW.user_id AS member, NEW.role, OLD.role AS earlier_role', NULL),
+    ('memberships', 'DELETE', 'member.removed', 'true', 'OLD.user_id AS member, OLD.role', NULL),
+    -- An invitation ends when it is accepted, declined, withdrawn or replaced, and the actor tells which: it is
+    -- accepted if the same request adds its member.
+    ('invitations', 'INSERT', 'invitation.created', 'true', 'NEW.invitee AS invited, NEW.role, NEW.invited_by', NULL),
+    ('invitations', 'UPDATE', 'invitation.changed', '(NEW.role, NEW.invited_by) <> (OLD.role, OLD.invited_by)',
+      'NEW.invitee AS invited, NEW.role, OLD.role AS earlier_role, NEW.invited_by', NULL),
+    ('invitations', 'DELETE', 'invitation.ended', 'has_project(OLD.project_id)',
+      'OLD.invitee AS invited, OLD.role, OLD.invited_by', NULL),
+    ('environments', 'INSERT', 'environment.created', 'true', 'NEW.name AS environment', NULL),
+    ('environments', 'UPDATE', 'environment.changed', 'true', 'NEW.name AS environment',
+      't.protected, t.domains, t.server_hostname, md5(t.environment_variables::text) AS environment_variables'),
+    ('environments', 'UPDATE', 'environment.activated', 'NEW.active_release_id IS DISTINCT FROM OLD.active_release_id',
+      'NEW.name AS environment, (SELECT name FROM releases WHERE id = NEW.active_release_id) AS release,
+      (SELECT name FROM releases WHERE id = OLD.active_release_id) AS earlier_release', NULL),
+    ('environments', 'DELETE', 'environment.deleted', 'has_project(OLD.project_id)', 'OLD.name AS environment', NULL),
+    ('releases', 'UPDATE', 'release.changed', 'true', 'NEW.name AS release',
+      't.export_status, t.build_status, t.deploy_status'),
+    ('releases', 'DELETE', 'release.deleted', 'has_project(OLD.project_id)', 'OLD.name AS release', NULL),
+    ('webhook_definitions', 'INSERT', 'webhook.created', 'true', 'NEW.name AS webhook, NEW.enabled', NULL),
+    ('webhook_definitions', 'UPDATE', 'webhook.changed', 'has_project(NEW.project_id)', 'NEW.name AS webhook',
+      't.enabled, t.conversation_id AS conversation, t.secret_hash AS secret'),
+    ('webhook_definitions', 'DELETE', 'webhook.deleted', 'has_project(OLD.project_id)', 'OLD.name AS webhook', NULL),
+    ('branches', 'INSERT', 'branch.created', 'true', 'NEW.name AS branch', NULL),
+    ('branches', 'DELETE', 'branch.deleted', 'has_project(OLD.project_id)', 'OLD.name AS branch', NULL),
+    -- The actor of a rotation names the key that the new one replaces.
+    ('api_keys', 'INSERT', 'key.created', 'true', 'NEW.id AS key, NEW.key_prefix, NEW.name, NEW.user_id AS "user",
+      audit_actor()->''replaces'' AS replaces', NULL),
+    ('api_keys', 'UPDATE', 'key.revoked', 'OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL',
+      'NEW.id AS key, NEW.key_prefix, NEW.name, NEW.user_id AS "user"', NULL),
+    ('api_keys', 'UPDATE', 'key.changed', 'true', 'NEW.id AS key, NEW.key_prefix, NEW.name, NEW.user_id AS "user",
+      CASE WHEN OLD.name <> NEW.name THEN OLD.name END AS earlier_name',
+      't.name, t.scopes, t.expires_at, t.project_id AS project'),
+    -- A command that queries the service may make a key for the one request and delete it. That is one entry.
+    ('api_keys', 'DELETE', 'key.deleted',
+      'OLD.expires_at IS NULL OR OLD.expires_at > OLD.created_at + interval ''2 minutes''',
+      'OLD.id AS key, OLD.key_prefix, OLD.name, OLD.user_id AS "user"', NULL)
+  ) AS parts (name, operation, event, condition, fields, compared)
+  LOOP
+    entry := format('note_change(%L, %s.%I, (SELECT %s FROM (SELECT %s) AS f)', part.event,
+      CASE part.operation WHEN 'DELETE' THEN 'OLD' ELSE 'NEW' END,
+      CASE part.name WHEN 'projects' THEN 'id' ELSE 'project_id' END,
+      CASE part.event WHEN 'environment.activated' THEN 'to_jsonb(f)' ELSE 'jsonb_strip_nulls(to_jsonb(f))' END,
+      part.fields);
+    IF part.compared IS NOT NULL THEN
+      entry := entry || format(' || changed_fields((SELECT to_jsonb(c) FROM (SELECT OLD.*) t, LATERAL (SELECT %1$s) c),
+        (SELECT to_jsonb(c) FROM (SELECT NEW.*) t, LATERAL (SELECT %1$s) c))', part.compared);
     END IF;
-  ELSE
-    IF OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL THEN
-      PERFORM audit_key('key.revoked', NEW);
-    END IF;
-    changes := changed_fields(audited_fields(OLD), audited_fields(NEW), '{}')
-      || CASE WHEN OLD.name <> NEW.name THEN jsonb_build_object('earlier_name', OLD.name) ELSE '{}' END;
-    IF changes <> '{}' THEN PERFORM audit_key('key.changed', NEW, changes); END IF;
-  END IF;
-  RETURN NULL;
+    EXECUTE format('CREATE FUNCTION %1$s() RETURNS trigger LANGUAGE plpgsql
+        AS $trigger$ BEGIN PERFORM %2$s); RETURN NULL; END $trigger$;
+      CREATE TRIGGER %1$s AFTER %3$s ON %4$s FOR EACH ROW WHEN (%5$s) EXECUTE FUNCTION %1$s()',
+      'note_' || replace(part.event, '.', '_'), entry, part.operation, part.name, part.condition);
+  END LOOP;
 END $$;
-CREATE TRIGGER api_keys_audit AFTER INSERT OR DELETE
-  OR UPDATE OF revoked_at, name, scopes, expires_at, project_id ON api_keys
-  FOR EACH ROW EXECUTE FUNCTION audit_api_keys();
 
 -- What running servers tell of their indexes, and of questions.
 
