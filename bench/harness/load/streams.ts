@@ -21,7 +21,7 @@ export interface Stream extends Plan {
   readonly requests: readonly Uint8Array[];
 }
 
-/** The maximum number of requests without an answer. A service in the process of a test overflows its stack with thousands of connections. */
+/** The maximum number of requests without an answer: usual limits allow 1,024 open files. */
 const CONNECTIONS_MAX = 1_000;
 
 /** Requests at a rate per second, whether or not earlier ones were answered. */
