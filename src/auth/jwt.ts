@@ -1,7 +1,9 @@
 import {
+  createLocalJWKSet,
   createRemoteJWKSet,
   customFetch,
   errors,
+  type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyOptions,
   jwtVerify,
@@ -10,6 +12,7 @@ import type { Config } from "../config/schema.ts";
 import { tracedFetch } from "../observability/tracing.ts";
 import { Problem } from "../problem/problem.ts";
 import { boundedFetch } from "../shared/bounded-fetch.ts";
+import { Breaker } from "../shared/breaker.ts";
 import { isUuid } from "../shared/formats.ts";
 import {
   AUTH_CACHE_MAX_ENTRIES,
@@ -146,16 +149,19 @@ function isKeyServerFault(error: unknown): boolean {
 }
 
 /**
- * Asks the key server at most once per JWKS_RETRY_MS: while it fails, each token with a key that is not known
- * would ask it again.
+ * Asks the key server. While it fails, each token with a key that is not known would ask it again, so it is asked at
+ * most once per JWKS_RETRY_MS. The clock is that of jose, which decides when the keys are old.
  */
 function keyServerFetch() {
-  let askedAt = Number.NEGATIVE_INFINITY;
+  const breaker = new Breaker({ pauseMs: JWKS_RETRY_MS, now: Date.now });
   return async (url: string, init: RequestInit): Promise<Response> => {
-    const sinceMs = Date.now() - askedAt;
-    if (sinceMs >= 0 && sinceMs < JWKS_RETRY_MS) throw new Error("it was asked a moment ago");
-    askedAt = Date.now();
-    return await boundedFetch(url, init, JWKS_MAX_BYTES, tracedFetch);
+    return await breaker.call(async () => {
+      const answer = await boundedFetch(url, init, JWKS_MAX_BYTES, tracedFetch);
+      if (answer.status !== 200) throw new Error(`the key server answered ${answer.status}`);
+      // It throws unless the answer is a set of keys.
+      createLocalJWKSet((await answer.clone().json()) as JSONWebKeySet);
+      return answer;
+    });
   };
 }
 

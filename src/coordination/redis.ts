@@ -3,6 +3,7 @@ import type { CallObserver } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
+import { Breaker } from "../shared/breaker.ts";
 import { REDIS_COMMAND_TIMEOUT_MS, REDIS_OWNER_VALUES_MAX_BYTES } from "../shared/limits.ts";
 import { CoordinationRefusal, type Coordinator, type Lease } from "./coordinator.ts";
 
@@ -81,77 +82,77 @@ function refusalOf(error: unknown): string | undefined {
 }
 
 /**
- * Breaks the circuit while the server does not answer: commands fail without being sent, until a probe is
- * answered. A command that the server refuses fails alone, because it has not kept its caller waiting.
+ * Commands fail without being sent while the server does not answer, until a probe is answered. A command that the
+ * server refuses fails alone, because it has not kept its caller waiting.
  */
 class Circuit {
-  #isOpen = false;
-  #probe: ReturnType<typeof setTimeout> | undefined;
   readonly #refusals = new LogLimiter();
+  readonly #breaker: Breaker;
+  #probes: ReturnType<typeof setInterval> | undefined;
+  #isEnded = false;
 
   constructor(
     private readonly redis: Redis,
     private readonly log: Log,
     private readonly observer: CallObserver | undefined,
   ) {
-    redis.on("ready", () => this.#close());
+    // The timer of the probes is the pause between them.
+    this.#breaker = new Breaker({ pauseMs: 0, onChange: (...change) => this.#changed(...change) });
+    redis.on("ready", () => this.#breaker.close());
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#isEnded || this.#breaker.isOpen;
   }
 
   /** Sends a command. Throws `dependency-unavailable` when it fails, and at once while the circuit is open. */
   async send<T>(name: string, command: () => Promise<T>): Promise<T> {
-    if (this.#isOpen) throw unavailable();
+    if (this.isOpen) throw unavailable();
+    const send = () => this.observer?.around(name, command) ?? command();
     try {
-      return await (this.observer?.around(name, command) ?? command());
+      return await this.#breaker.call(send, (error) => refusalOf(error) === undefined);
     } catch (cause) {
-      this.#failed(cause);
+      this.#noteRefusal(cause);
       throw unavailable(cause);
     }
   }
 
   end(): void {
-    clearTimeout(this.#probe);
-    this.#isOpen = true;
+    this.#isEnded = true;
+    clearInterval(this.#probes);
   }
 
-  #failed(err: unknown): void {
+  #noteRefusal(err: unknown): void {
     const reason = refusalOf(err);
-    if (reason !== undefined) {
-      this.#refusals.limited(reason, (suppressed) => {
-        this.log.warn({ err, suppressed }, "Redis refuses commands; requests continue without it");
-      });
-    } else if (!this.#isOpen) {
-      this.#isOpen = true;
+    if (reason === undefined) return;
+    this.#refusals.limited(reason, (suppressed) => {
+      this.log.warn({ err, suppressed }, "Redis refuses commands; requests continue without it");
+    });
+  }
+
+  #changed(isOpen: boolean, err: unknown): void {
+    clearInterval(this.#probes);
+    if (this.#isEnded) return;
+    if (isOpen) {
       this.log.warn({ err }, "Redis does not answer; requests continue without it");
-      this.#probeLater();
+      this.#probes = setInterval(() => this.#probe().catch(() => {}), REDIS_RECONNECT_MS);
+      this.#probes.unref();
+    } else {
+      this.log.info("Redis answers again");
     }
   }
 
-  #close(): void {
-    clearTimeout(this.#probe);
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.log.info("Redis answers again");
-  }
-
-  #probeLater(): void {
-    this.#probe = setTimeout(() => void this.#ask(), REDIS_RECONNECT_MS);
-    this.#probe.unref();
-  }
-
-  async #ask(): Promise<void> {
-    const answers = await this.redis.ping().then(
-      () => true,
-      (error) => refusalOf(error) !== undefined,
-    );
-    if (!this.#isOpen) return;
-    if (answers) return this.#close();
-    // The server may have gone without closing the connection, which then never answers again.
-    if (this.redis.status === "ready") this.redis.disconnect(true);
-    this.#probeLater();
+  async #probe(): Promise<void> {
+    await this.#breaker.call(async () => {
+      try {
+        await this.redis.ping();
+      } catch (error) {
+        if (refusalOf(error) !== undefined) return;
+        // The server may have gone without closing the connection, which then never answers again.
+        if (this.redis.status === "ready") this.redis.disconnect(true);
+        throw error;
+      }
+    });
   }
 }
 

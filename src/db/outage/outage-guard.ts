@@ -1,3 +1,4 @@
+import { Breaker } from "../../shared/breaker.ts";
 import { DB_PROBE_TIMEOUT_MS } from "../../shared/limits.ts";
 import { NoAnswer } from "./no-answer.ts";
 import { PoolSockets } from "./pool-sockets.ts";
@@ -56,13 +57,18 @@ export class OutageGuard {
   /** The last tick at which the server was known to answer. */
   #answeredAt = 0;
   #probe: { readonly probe: Probe; readonly since: number } | undefined;
-  #probedAt = 0;
-  /** Since when probes fail. */
-  #failingSince: number | undefined;
+  /** Probes are its calls. */
+  readonly #breaker: Breaker;
   #outage: { readonly ended: Promise<void>; readonly end: () => void } | undefined;
   #closed = false;
 
-  constructor(private readonly options: GuardOptions) {}
+  constructor(private readonly options: GuardOptions) {
+    const { patienceMs } = options;
+    this.#breaker = new Breaker({
+      ...{ pauseMs: DB_PROBE_INTERVAL_MS, patienceMs, now: () => this.#tick * DB_GUARD_TICK_MS },
+      onChange: (isDown) => (isDown ? this.#beginOutage() : this.#endOutage()),
+    });
+  }
 
   /** True while statements are rejected without being sent. */
   get isDown(): boolean {
@@ -106,7 +112,7 @@ export class OutageGuard {
     this.#checkProbe();
     if (this.#isSuspicious()) this.#startProbe();
     if (this.#watched.size > 0 || this.isDown || this.#probe !== undefined) return;
-    this.#failingSince = undefined;
+    this.#breaker.close();
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -127,10 +133,8 @@ export class OutageGuard {
   }
 
   #isSuspicious(): boolean {
-    if (this.#probe !== undefined || this.#tick - this.#probedAt < ticks(DB_PROBE_INTERVAL_MS)) {
-      return false;
-    }
-    if (this.isDown || this.#failingSince !== undefined) return true;
+    if (this.#probe !== undefined || this.#breaker.isResting) return false;
+    if (this.#breaker.isFailing) return true;
     const limit = this.#tick - ticks(this.options.suspectMs);
     if (this.#answeredAt > limit) return false;
     for (const { since } of this.#watched) if (since <= limit) return true;
@@ -140,34 +144,22 @@ export class OutageGuard {
   #startProbe(): void {
     const probe = startProbe(this.options.url);
     this.#probe = { probe, since: this.#tick };
-    void probe.answer.then((isAlive) => {
-      if (this.#probe?.probe === probe) this.#probed(isAlive);
+    const answer = probe.answer.then((isAlive) => {
+      this.#probe = undefined;
+      if (!isAlive) throw neverRanError();
+      this.#answeredAt = this.#tick;
     });
+    this.#breaker.call(() => answer).catch(() => {});
   }
 
   #checkProbe(): void {
     if (this.#probe === undefined) return;
     if (this.#tick - this.#probe.since < ticks(DB_PROBE_TIMEOUT_MS)) return;
     this.#probe.probe.stop();
-    this.#probed(false);
-  }
-
-  #probed(isAlive: boolean): void {
-    this.#probe = undefined;
-    this.#probedAt = this.#tick;
-    if (this.#closed) return;
-    if (isAlive) {
-      this.#answeredAt = this.#tick;
-      this.#failingSince = undefined;
-      if (this.isDown) this.#endOutage();
-    } else {
-      this.#failingSince ??= this.#tick;
-      const failing = this.#tick - this.#failingSince;
-      if (!this.isDown && failing >= ticks(this.options.patienceMs)) this.#beginOutage();
-    }
   }
 
   #beginOutage(): void {
+    if (this.#closed) return;
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     this.#outage = { ended, end };
     for (const watched of this.#watched) if (watched.failedAt === undefined) watched.fail();
@@ -177,7 +169,8 @@ export class OutageGuard {
   }
 
   #endOutage(): void {
-    this.#outage?.end();
+    if (this.#outage === undefined) return;
+    this.#outage.end();
     this.#outage = undefined;
     this.options.onChange(false);
   }

@@ -1,7 +1,12 @@
 import type { Sql } from "../../db/client.ts";
-import { EmbedderAway, type ProjectEmbedder } from "../../import/embedders/project-embedders.ts";
+import {
+  type EmbedderAway,
+  isAway,
+  type ProjectEmbedder,
+} from "../../import/embedders/project-embedders.ts";
 import type { InTurn, Outcome } from "../../import/embedders/text-batches.ts";
 import type { Log } from "../../observability/log.ts";
+import { Breaker, CircuitOpen } from "../../shared/breaker.ts";
 import { TenantGate } from "../../tenants/tenant-gate.ts";
 import { readTextChunks, type TextChunk } from "../store.ts";
 import {
@@ -33,8 +38,7 @@ export class Drain {
   readonly #turns: Turns;
   readonly #requests: TenantGate;
   readonly #lanes = new Set<Promise<void>>();
-  #awayUntil = 0;
-  #failures = 0;
+  readonly #breaker: Breaker;
 
   constructor(
     private readonly sql: Sql,
@@ -45,6 +49,11 @@ export class Drain {
     this.#turns = new Turns(concurrency);
     const [places, maxWaiting] = [concurrency, Number.POSITIVE_INFINITY];
     this.#requests = new TenantGate({ places, tenantPlaces: places, maxWaiting });
+    const onChange = (isOpen: boolean, cause?: unknown) => {
+      if (!isOpen) this.log.info(`the embedder ${embedder.name} answers again`);
+      else this.log.warn(`${(cause as EmbedderAway).message}; files wait for their embeddings`);
+    };
+    this.#breaker = new Breaker({ pauseMs: pauseOf, onChange });
   }
 
   /** True while files are embedded. */
@@ -74,7 +83,7 @@ export class Drain {
 
   /** Makes one pass; false when nothing can be embedded now. */
   async #embedNext(): Promise<boolean> {
-    if (performance.now() < this.#awayUntil) return false;
+    if (this.#breaker.isResting) return false;
     const waiting = await waitingProjects(this.sql, this.embedder.fingerprint);
     const project = this.#turns.choose(waiting);
     if (project === undefined) return false;
@@ -96,12 +105,10 @@ export class Drain {
       extended = extendClaim(this.sql, versions).catch(() => {});
     }, CLAIM_EXTENSION_MS);
     try {
-      await this.#embed(project, versions);
-      this.#answered();
+      await this.#breaker.call(() => this.#embed(project, versions), isAway);
       return true;
     } catch (error) {
-      if (!(error instanceof EmbedderAway)) throw error;
-      this.#isAway(error);
+      if (!(isAway(error) || error instanceof CircuitOpen)) throw error;
       return false;
     } finally {
       clearInterval(timer);
@@ -143,16 +150,11 @@ export class Drain {
       );
     }
   }
+}
 
-  #answered(): void {
-    if (this.#failures > 0) this.log.info(`the embedder ${this.embedder.name} answers again`);
-    this.#failures = 0;
-  }
-
-  #isAway({ message, retryAfterMs = 0 }: EmbedderAway): void {
-    if (this.#failures === 0) this.log.warn(`${message}; files wait for their embeddings`);
-    const backoff = Math.min(EMBED_AWAY_FIRST_MS * 2 ** this.#failures++, EMBED_AWAY_LONGEST_MS);
-    const pause = Math.max(backoff, Math.min(retryAfterMs, EMBED_RETRY_AFTER_MAX_MS));
-    this.#awayUntil = performance.now() + pause;
-  }
+/** How long an embedder is left alone that has failed so often in a row. */
+function pauseOf(failures: number, cause: unknown): number {
+  const { retryAfterMs = 0 } = cause as EmbedderAway;
+  const backoff = Math.min(EMBED_AWAY_FIRST_MS * 2 ** (failures - 1), EMBED_AWAY_LONGEST_MS);
+  return Math.max(backoff, Math.min(retryAfterMs, EMBED_RETRY_AFTER_MAX_MS));
 }

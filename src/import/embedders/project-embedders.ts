@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EndpointConfig, HASHING } from "../../config/embedders.ts";
 import { FITS_HEADER, type LocalModel, QUERY_PATH } from "../../models/local-model.ts";
 import { isLocal, type UsableEmbedder } from "../../models/local-models.ts";
+import { Breaker, CircuitOpen } from "../../shared/breaker.ts";
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { storedDimension } from "../../shared/vector.ts";
 import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
@@ -60,6 +61,10 @@ export class EmbedderAway extends Error {
   ) {
     super(`the embedder ${embedder} ${reason}`);
   }
+}
+
+export function isAway(error: unknown): error is EmbedderAway {
+  return error instanceof EmbedderAway;
 }
 
 /** An embedder refuses a query, whenever it is sent. */
@@ -221,24 +226,26 @@ export function importEmbedder(
   embedder: ProjectEmbedder | undefined,
   onAway: (reason: string) => void,
 ): Embedder {
-  let isAway = embedder === undefined;
+  const breaker = new Breaker({
+    // An import does not wait for it, so nothing closes the circuit.
+    pauseMs: Number.POSITIVE_INFINITY,
+    onChange: (_, reason) => onAway((reason as EmbedderAway).message),
+  });
   return {
     name: PROJECTS_OWN,
     fingerprint,
     async embedPassages(passages) {
       const vectors = new Array<Float32Array | null>(passages.length).fill(null);
-      if (embedder === undefined || isAway) return vectors;
-      try {
-        await embedder.embedPassages(passages, EMBED_TIMEOUT_MS, (from, outcomes) => {
+      if (embedder === undefined) return vectors;
+      const embed = () =>
+        embedder.embedPassages(passages, EMBED_TIMEOUT_MS, (from, outcomes) => {
           for (const [i, outcome] of outcomes.entries()) {
             vectors[from + i] = "reason" in outcome ? null : outcome.vector;
           }
         });
-      } catch (error) {
-        if (!(error instanceof EmbedderAway)) throw error;
-        isAway = true;
-        onAway(error.message);
-      }
+      await breaker.call(embed, isAway).catch((error) => {
+        if (!(isAway(error) || error instanceof CircuitOpen)) throw error;
+      });
       return vectors;
     },
     async embedQuery(text) {
