@@ -78,7 +78,7 @@ async function* fileRecords(sql: Queryable, project: string): AsyncGenerator<obj
     const chunks = Map.groupBy(await readChunks(sql, ids), (chunk) => chunk["file_version_id"]);
     for (const version of versions) {
       const of = (chunks.get(version.version_id) ?? []).map(chunkField);
-      const names = [...version.releases, ...releases.of(version.version_id)].sort();
+      const names = releases.of(version.version_id).sort();
       yield { record: "file", ...omitNulls(version), releases: names, chunks: of };
     }
     if (versions.length < EXPORT_VERSIONS_PER_READ) return;

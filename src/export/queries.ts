@@ -60,10 +60,9 @@ export async function readReleases(sql: Queryable, project: string): Promise<Row
     FROM releases WHERE project_id = ${project} ORDER BY created_at, name`;
 }
 
-/** A file version with its environments, and the releases that have it as a row. */
+/** A file version with its environments. */
 export interface VersionRow extends Row {
   readonly version_id: string;
-  readonly releases: string[];
 }
 
 /** The file versions of a project after the position, oldest first for each file. */
@@ -81,9 +80,7 @@ export async function readVersions(
     SELECT f.id, v.project_id AS project, f.path, v.id AS version_id, v.version_key, v.content,
       (SELECT min(c.embedder) FROM chunks c WHERE c.file_version_id = v.id) AS embedder,
       ARRAY (SELECT e.name FROM environment_files w JOIN environments e ON e.id = w.environment_id
-        WHERE w.file_version_id = v.id ORDER BY 1) AS environments,
-      ARRAY (SELECT r.name FROM release_rows w JOIN releases r ON r.id = w.release_id
-        WHERE w.file_version_id = v.id) AS releases
+        WHERE w.file_version_id = v.id ORDER BY 1) AS environments
     FROM file_versions v JOIN files f ON f.id = v.file_id
     WHERE f.project_id = ${project} ${position}
     ORDER BY f.path, v.created_at, v.id LIMIT ${limit}`;

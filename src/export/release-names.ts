@@ -1,7 +1,7 @@
 import type { Queryable } from "../db/client.ts";
 
 /**
- * Which releases of a project hold a file version, other than as a row. What is stored of a release is its
+ * Which releases of a project hold a file version. What is stored of a release is its
  * difference from another (see the table `release_contents`), so the memory that this takes grows with the
  * changes and not with the files of all releases.
  */

@@ -123,7 +123,7 @@ export async function publishTexts(
   });
 }
 
-/** Puts versions into a release. */
+/** Adds versions to a release that is not frozen. */
 export async function release(
   sql: Sql,
   project: TestProject,
@@ -131,8 +131,7 @@ export async function release(
   versions: readonly TestVersion[],
 ): Promise<void> {
   await sql`
-    INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
-    SELECT ${project.id}, ${releaseId}, t.file, t.version
-    FROM unnest(${versions.map((v) => v.fileId)}::uuid[], ${versions.map((v) => v.id)}::uuid[])
-      AS t (file, version)`;
+    UPDATE releases SET contents_id = store_contents(${project.id},
+      ARRAY(SELECT contents_versions(contents_id)) || ${versions.map((v) => v.id)}::uuid[])
+    WHERE id = ${releaseId}`;
 }

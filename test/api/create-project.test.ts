@@ -216,9 +216,7 @@ describe("POST /projects", () => {
       const released = await addFile(sql, template, "released.md", 2);
       const drafted = await addFile(sql, template, "drafted.md", 1);
       const release = await addRelease(sql, template, "v1");
-      await sql`
-        INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
-        VALUES (${template.id}, ${release.id}, ${released.fileId}, ${released.versionId})`;
+      await sql`SELECT fill_release(${release.id}, ${[released.versionId]}::uuid[])`;
       for (const [name, active] of [
         ["production", release.id],
         ["staging", null],

@@ -31,8 +31,7 @@ type CountedRow = ChangeCounts & { readonly [K in keyof ChangeRow]: ChangeRow[K]
 function versionsOf(sql: Queryable, { kind, id }: Scope) {
   return kind === "environment"
     ? sql`SELECT file_version_id FROM environment_files WHERE environment_id = ${id}`
-    : sql`SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id}))
-        UNION ALL SELECT file_version_id FROM release_rows WHERE release_id = ${id}`;
+    : sql`SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id}))`;
 }
 
 /**

@@ -26,8 +26,7 @@ function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: bool
   // IS TRUE keeps the planner from reading the files in another order than that of their paths.
   return many
     ? sql`JOIN file_versions v ON v.file_id = f.id AND (v.id IN (
-        SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id}))
-        UNION ALL SELECT file_version_id FROM release_rows WHERE release_id = ${id})) IS TRUE`
+        SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id})))) IS TRUE`
     : sql`JOIN file_versions v ON v.file_id = f.id
         AND v.id IN (SELECT release_among(${id}, ARRAY(
           SELECT id FROM file_versions WHERE file_id = f.id)))`;

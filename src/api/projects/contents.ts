@@ -27,8 +27,7 @@ export async function readReleases(
   const at = ([place, name]: ReleasePosition) => sql`(${place}::text::timestamptz, ${name})`;
   return await sql<ListedRelease[]>`
     SELECT r.name, r.id, r.created_at, r.frozen_at, r.created_at::text AS place,
-      coalesce((SELECT c.files FROM release_contents c WHERE c.id = r.contents_id),
-        (SELECT count(*) FROM release_rows f WHERE f.release_id = r.id))::integer AS files,
+      coalesce((SELECT c.files FROM release_contents c WHERE c.id = r.contents_id), 0) AS files,
       ARRAY (SELECT e.name FROM environments e WHERE e.active_release_id = r.id ORDER BY 1)
         AS environments
     FROM releases r WHERE r.project_id = ${projectId}

@@ -215,26 +215,13 @@ CREATE TABLE releases (
   created_at timestamptz NOT NULL DEFAULT now(),
   -- From this moment on the release is immutable.
   frozen_at timestamptz,
-  -- Null for a release that is being filled: its files are in release_rows.
+  -- Null for a release that has no files yet.
   contents_id bigint,
   UNIQUE (project_id, name),
   UNIQUE (project_id, id),
   FOREIGN KEY (project_id, contents_id) REFERENCES release_contents (project_id, id)
 );
 CREATE INDEX releases_contents ON releases (project_id, contents_id) WHERE contents_id IS NOT NULL;
-
--- The contents of a release that is being filled: at most one version of each file.
-CREATE TABLE release_rows (
-  project_id uuid NOT NULL,
-  release_id uuid NOT NULL,
-  file_id uuid NOT NULL,
-  file_version_id uuid NOT NULL,
-  PRIMARY KEY (release_id, file_id),
-  FOREIGN KEY (project_id, release_id) REFERENCES releases (project_id, id) ON DELETE CASCADE,
-  FOREIGN KEY (project_id, file_id, file_version_id)
-    REFERENCES file_versions (project_id, file_id, id) ON DELETE CASCADE
-);
-CREATE INDEX release_rows_version ON release_rows (file_version_id);
 
 CREATE TABLE environments (
   id uuid PRIMARY KEY,
@@ -279,15 +266,11 @@ BEGIN
   SELECT version FROM way, unnest(way.versions) AS version GROUP BY version HAVING count(*) % 2 = 1;
 END $$;
 
--- The files of releases. Ask it for one release, by its id: files are found only by reading all releases of the project.
+-- The files of releases. Ask it for one release, by its id: a file is found only by reading all releases of the project.
 CREATE VIEW release_files AS
-  SELECT r.project_id, r.id AS release_id, m.file_id, m.file_version_id
-  FROM releases r CROSS JOIN LATERAL (
-    SELECT w.file_id, w.file_version_id FROM release_rows w WHERE w.release_id = r.id
-    UNION ALL
-    SELECT (SELECT v.file_id FROM file_versions v WHERE v.id = version), version
-    FROM contents_versions(r.contents_id) AS version
-  ) m;
+  SELECT r.project_id, r.id AS release_id, (SELECT v.file_id FROM file_versions v WHERE v.id = version) AS file_id,
+    version AS file_version_id
+  FROM releases r CROSS JOIN LATERAL contents_versions(r.contents_id) AS version;
 
 -- Which of a few versions a release holds: cheaper than all of its files, because it searches the arrays. The
 -- concatenation reads each of them once, and not once per version.
@@ -303,8 +286,6 @@ BEGIN
   SELECT version FROM way, unnest(candidates) AS version
   WHERE way.versions[width_bucket(version, way.versions)] = version
   GROUP BY version HAVING count(*) % 2 = 1;
-  RETURN QUERY SELECT file_version_id FROM release_rows
-    WHERE release_id = release AND file_version_id = ANY (candidates);
 END $$;
 
 -- The scopes that hold one of these file versions.
@@ -313,9 +294,7 @@ LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN QUERY
     SELECT DISTINCT f.environment_id, 'environment' FROM environment_files f
-    WHERE f.file_version_id = ANY (wanted)
-    UNION ALL
-    SELECT DISTINCT f.release_id, 'release' FROM release_rows f WHERE f.file_version_id = ANY (wanted);
+    WHERE f.file_version_id = ANY (wanted);
   IF EXISTS (SELECT FROM release_contents c WHERE c.project_id = project AND c.versions && wanted) THEN
     RETURN QUERY SELECT r.id, 'release' FROM releases r
       WHERE r.project_id = project AND EXISTS (
@@ -369,55 +348,16 @@ BEGIN
   RETURN stored;
 END $$;
 
--- The rows of a release become contents when it is frozen.
-CREATE FUNCTION store_frozen_release() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  held uuid[];
+-- Fills a release with file versions, at most one per file, and freezes it. It never changes again, whoever asks.
+CREATE FUNCTION fill_release(release uuid, wanted uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT array_agg(file_version_id) INTO held FROM release_rows WHERE release_id = NEW.id;
-  IF held IS NOT NULL THEN
-    NEW.contents_id := store_contents(NEW.project_id, held);
-    DELETE FROM release_rows WHERE release_id = NEW.id;
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER releases_frozen BEFORE UPDATE ON releases FOR EACH ROW
-  WHEN (NEW.frozen_at IS NOT NULL AND NEW.contents_id IS NULL)
-  EXECUTE FUNCTION store_frozen_release();
-
--- Fills a release with file versions, at most one per file, and freezes it. Rows that it has already remain.
-CREATE FUNCTION fill_release(release uuid, versions uuid[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT FROM release_rows WHERE release_id = release) THEN
-    INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
-      SELECT v.project_id, release, v.file_id, v.id FROM file_versions v WHERE v.id = ANY (versions)
-      ON CONFLICT DO NOTHING;
-    UPDATE releases SET frozen_at = now() WHERE id = release AND frozen_at IS NULL;
-  ELSE
-    UPDATE releases SET contents_id = store_contents(project_id, versions), frozen_at = now()
-      WHERE id = release AND frozen_at IS NULL;
-  END IF;
+  UPDATE releases SET contents_id = store_contents(project_id, wanted), frozen_at = now()
+    WHERE id = release AND frozen_at IS NULL;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
       CONSTRAINT = 'release_frozen';
   END IF;
 END $$;
-
--- A frozen release never changes again, whoever asks.
-CREATE FUNCTION refuse_frozen_release() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (
-    SELECT 1 FROM touched t JOIN releases r ON r.id = t.release_id WHERE r.frozen_at IS NOT NULL
-  ) THEN
-    RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
-      CONSTRAINT = 'release_frozen';
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER release_rows_frozen_insert AFTER INSERT ON release_rows
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION refuse_frozen_release();
-CREATE TRIGGER release_rows_frozen_update AFTER UPDATE ON release_rows
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION refuse_frozen_release();
 
 -- Contents never change, whoever asks; only versions that are deleted disappear from them.
 CREATE FUNCTION refuse_change_of_contents() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -426,8 +366,7 @@ BEGIN
     CONSTRAINT = 'release_frozen';
 END $$;
 CREATE TRIGGER releases_contents_frozen BEFORE UPDATE ON releases FOR EACH ROW
-  WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id AND OLD.frozen_at IS NOT NULL
-    AND OLD.contents_id IS NOT NULL) EXECUTE FUNCTION refuse_change_of_contents();
+  WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id AND OLD.frozen_at IS NOT NULL) EXECUTE FUNCTION refuse_change_of_contents();
 CREATE TRIGGER release_contents_frozen BEFORE UPDATE ON release_contents FOR EACH STATEMENT
   WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change_of_contents();
 
@@ -551,26 +490,13 @@ CREATE TRIGGER environment_files_update AFTER UPDATE ON environment_files
 CREATE TRIGGER environment_files_delete AFTER DELETE ON environment_files
   REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_environment_files();
 
-CREATE FUNCTION log_release_files() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM append_change(project_id, 'release', release_id)
-    FROM (SELECT DISTINCT project_id, release_id FROM touched) AS scopes;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER release_rows_insert AFTER INSERT ON release_rows
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_release_files();
-CREATE TRIGGER release_rows_update AFTER UPDATE ON release_rows
-  REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_release_files();
-CREATE TRIGGER release_rows_delete AFTER DELETE ON release_rows
-  REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION log_release_files();
-
 CREATE FUNCTION log_release_contents() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM append_change(NEW.project_id, 'release', NEW.id);
   RETURN NULL;
 END $$;
 CREATE TRIGGER releases_contents_log AFTER UPDATE ON releases FOR EACH ROW
-  WHEN (OLD.contents_id IS NULL AND NEW.contents_id IS NOT NULL) EXECUTE FUNCTION log_release_contents();
+  WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id) EXECUTE FUNCTION log_release_contents();
 
 CREATE FUNCTION log_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -37,9 +37,7 @@ export function createLookups(target?: ImportTarget) {
     /** The contents of releases, stored and staged: the row's id is the version's, its key the file's. */
     releaseFiles: new RowLookup({
       // The contents of each release that is asked for are read once.
-      table: `(SELECT release_id, file_id, file_version_id AS id FROM release_rows
-          WHERE release_id = ANY ($1::text[]::uuid[])
-        UNION ALL SELECT scope_id, file_id, file_version_id FROM import_scopes WHERE is_release
+      table: `(SELECT scope_id AS release_id, file_id, file_version_id AS id FROM import_scopes WHERE is_release
         UNION ALL SELECT r.id, v.file_id, v.id FROM releases r
           CROSS JOIN LATERAL contents_versions(r.contents_id) c (id) JOIN file_versions v ON v.id = c.id
           WHERE r.id = ANY ($1::text[]::uuid[]) AND v.file_id = ANY ($2::text[]::uuid[]))`,

@@ -136,9 +136,7 @@ export class ChangeLog {
           FROM environments s LEFT JOIN environment_files f ON f.environment_id = s.id
           WHERE s.id = ${scope.id} AND s.project_id = ${projectId} GROUP BY s.id`
       : sql<{ versions: string | null }[]>`
-          SELECT (SELECT string_agg(version::text, ' ') FROM (
-            SELECT contents_versions(s.contents_id) UNION ALL
-            SELECT file_version_id FROM release_rows WHERE release_id = s.id) v (version)) AS versions
+          SELECT (SELECT string_agg(version::text, ' ') FROM contents_versions(s.contents_id) version) AS versions
           FROM releases s WHERE s.id = ${scope.id} AND s.project_id = ${projectId}`);
     if (row === undefined) return null;
     const { versions } = row;
@@ -151,7 +149,6 @@ export class ChangeLog {
       SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
         AND file_version_id IN (
           SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
-          UNION SELECT file_version_id FROM release_rows WHERE project_id = ${projectId}
           UNION SELECT unnest(versions) FROM release_contents WHERE project_id = ${projectId})`;
     return Number(row?.count ?? 0);
   }

@@ -70,20 +70,13 @@ class World {
     }
   }
 
-  /** Freezes the working set: with a function as the service does, or as rows. */
-  async release(name: string, as: "contents" | "rows", on: Sql = sql): Promise<void> {
+  /** Freezes the working set. */
+  async release(name: string, on: Sql = sql): Promise<void> {
     const { project, environment } = this;
     const id = crypto.randomUUID();
     await on`INSERT INTO releases (id, project_id, name) VALUES (${id}, ${project.id}, ${name})`;
-    if (as === "contents") {
-      await on`SELECT fill_release(${id}, ARRAY(
-        SELECT file_version_id FROM environment_files WHERE environment_id = ${environment}))`;
-    } else {
-      await on`INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
-        SELECT project_id, ${id}, file_id, file_version_id FROM environment_files
-        WHERE environment_id = ${environment}`;
-      await on`UPDATE releases SET frozen_at = now() WHERE id = ${id}`;
-    }
+    await on`SELECT fill_release(${id}, ARRAY(
+      SELECT file_version_id FROM environment_files WHERE environment_id = ${environment}))`;
     this.releases.set(name, { id, files: new Map(this.files) });
   }
 
@@ -163,7 +156,7 @@ describe("the contents of releases", () => {
       if (action < 3) await world.write(some());
       else if (action === 3) await world.remove(some());
       else if (action === 4 && i % 3 === 0) await world.purge([`${draw.below(40)}.md`]);
-      else await world.release(`v${i}`, draw.below(3) === 0 ? "rows" : "contents");
+      else await world.release(`v${i}`);
     }
     const expected = world.expected();
     expect(await world.indexed()).toEqual(expected);
@@ -184,8 +177,8 @@ describe("the contents of releases", () => {
     await world.write(paths(500));
     for (let i = 0; i < 40; i++) {
       await world.write(paths(500).slice(i * 5, i * 5 + 5));
-      await world.release(`v${i}`, "contents");
-      await world.release(`same${i}`, "contents");
+      await world.release(`v${i}`);
+      await world.release(`same${i}`);
     }
     const [row] = await sql`
       SELECT count(*)::integer AS rows, sum(cardinality(versions))::integer AS versions
@@ -199,9 +192,9 @@ describe("the contents of releases", () => {
   test("never change once they are frozen, whatever SQL asks for", async () => {
     const world = await World.create();
     await world.write(paths(2));
-    await world.release("v1", "contents");
+    await world.release("v1");
     await world.write(paths(3));
-    await world.release("v2", "rows");
+    await world.release("v2");
     const [v1, v2] = [...world.releases.values()].map(({ id }) => id) as [string, string];
     const attempts = [
       () => sql`SELECT fill_release(${v1}, '{}')`,
@@ -209,9 +202,6 @@ describe("the contents of releases", () => {
         WHERE id = ${v1}`,
       () => sql`UPDATE release_contents SET versions = '{}' WHERE project_id = ${world.project.id}`,
       () => sql`DELETE FROM release_contents WHERE project_id = ${world.project.id}`,
-      () => sql`INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
-        SELECT project_id, ${v1}, file_id, file_version_id FROM environment_files
-        WHERE environment_id = ${world.environment}`,
     ];
     for (const attempt of attempts) {
       const error = await attempt().then(
@@ -223,34 +213,12 @@ describe("the contents of releases", () => {
     expect(await world.indexed()).toEqual(world.expected());
   });
 
-  test("a release that is being filled has its files before it is frozen, and one version of each", async () => {
-    const world = await World.create();
-    await world.write(paths(3));
-    const id = crypto.randomUUID();
-    await sql`INSERT INTO releases (id, project_id, name) VALUES (${id}, ${world.project.id}, 'open')`;
-    const add =
-      () => sql`INSERT INTO release_rows (project_id, release_id, file_id, file_version_id)
-      SELECT project_id, ${id}, file_id, file_version_id FROM environment_files
-      WHERE environment_id = ${world.environment} ON CONFLICT DO NOTHING RETURNING file_id`;
-    expect((await add()).count).toBe(3);
-    expect((await add()).count).toBe(0);
-    world.releases.set("open", { id, files: new Map(world.files) });
-    expect(await world.indexed()).toEqual(world.expected());
-    expect(await world.listed()).toEqual(world.expected());
-    await world.write(["0.md"]);
-    // The file has another version by now.
-    expect((await add()).count).toBe(0);
-    await sql`SELECT fill_release(${id}, '{}')`;
-    expect(await world.selected()).toEqual(world.expected());
-    expect(await sql`SELECT 1 FROM release_rows WHERE release_id = ${id}`).toHaveLength(0);
-  });
-
   test("a connection that is lost while it creates a release leaves nothing of it", async () => {
     const world = await World.create();
     await world.write(paths(5));
     const lost = openDatabase(url, { connections: 1 });
     const creation = lost.begin(async (tx) => {
-      await world.release("lost", "contents", tx as unknown as Sql);
+      await world.release("lost", tx as unknown as Sql);
       const [row] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
       await sql`SELECT pg_terminate_backend(${row?.pid as number}, 10000)`;
       await tx`SELECT 1`;
@@ -267,7 +235,7 @@ describe("the contents of releases", () => {
     await world.write(paths(4));
     let purged: Promise<unknown> | undefined;
     await sql.begin(async (tx) => {
-      await world.release("v1", "contents", tx as unknown as Sql);
+      await world.release("v1", tx as unknown as Sql);
       purged = world.purge(["0.md"]);
       await untilBlocked();
     });
@@ -277,7 +245,7 @@ describe("the contents of releases", () => {
 
     await sql.begin(async (tx) => {
       await tx`DELETE FROM file_versions WHERE id = ${world.files.get("1.md") as string}`;
-      const creation = world.release("v2", "contents");
+      const creation = world.release("v2");
       await untilBlocked();
       purged = creation;
     });
@@ -296,10 +264,7 @@ describe("the contents of releases", () => {
     await other.write(paths(40).slice(20));
     for (let i = 0; i < 5; i++) {
       await world.write([`${i}.md`]);
-      await Promise.all([
-        world.release(`a${i}`, "contents"),
-        other.release(`b${i}`, i % 2 === 0 ? "contents" : "rows"),
-      ]);
+      await Promise.all([world.release(`a${i}`), other.release(`b${i}`)]);
     }
     expect(await world.indexed()).toEqual(world.expected());
     expect(await other.indexed()).toEqual(other.expected());
