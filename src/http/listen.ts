@@ -46,10 +46,10 @@ function listenError(error: unknown, host: string, port: number): unknown {
 /**
  * Frees the bytes of a body that nobody has read: they would stay until the next collection of garbage. Each request has
  * a callback of its own, because Bun nests what asks for the bodies of requests that are answered together, and 1,600 of
- * them fill the stack of the main thread for good.
+ * them fill the stack of the main thread for good. By then the connection may be closed, and the body with it.
  */
 function freeUnread(request: Request): void {
-  if (!request.bodyUsed) setImmediate(() => void request.body?.cancel());
+  if (!request.bodyUsed) setImmediate(() => void request.body?.cancel().catch(() => {}));
 }
 
 /** Throws a `ListenError`. */
