@@ -1,24 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import { findBinaries } from "./embedded/binaries.ts";
-import { ensureCluster } from "./embedded/cluster.ts";
-import { EmbeddedDatabaseError } from "./embedded/failure.ts";
-import { locateCluster, SHARED_FOLDER } from "./embedded/location.ts";
+import { ensureCluster, type ServerPlan } from "./embedded/cluster.ts";
+import { EmbeddedDatabaseError, explainFileError } from "./embedded/failure.ts";
+import { locateCluster } from "./embedded/location.ts";
 import { tryOwn } from "./embedded/ownership.ts";
-import {
-  type Server,
-  type ServerPlan,
-  type ServerSettings,
-  START_TIMEOUT_MS,
-  serverUrl,
-  startServer,
-} from "./embedded/server.ts";
+import { type Server, START_TIMEOUT_MS, serverUrl, startServer } from "./embedded/server.ts";
 
 export { EmbeddedDatabaseError } from "./embedded/failure.ts";
 export { hasCluster } from "./embedded/location.ts";
 
-/** Time limit for the server that another process starts. A longer wait than the second bound is logged. */
-const JOIN_TIMEOUT_MS = START_TIMEOUT_MS;
-const JOIN_REPORT_MS = 2_000;
 const JOIN_POLL_MS = 20;
 /** How often a process that joined a server looks whether its owner has ended. */
 const OWNER_POLL_MS = 500;
@@ -30,26 +20,18 @@ type EmbeddedDatabaseOptions = {
   readonly dataDir: string;
   readonly log: (line: string) => void;
   /** PostgreSQL settings that override the defaults if this process starts the server. */
-  readonly settings?: ServerSettings;
+  readonly settings?: ServerPlan["settings"];
 };
 
 export type EmbeddedDatabase = {
-  /** `postgres://user:password@folder-of-the-socket:port/database`; never log it. */
+  /** `postgres://user:password@folder-of-the-socket:port/database`, for this process only; never log it. */
   readonly url: string;
-  /** Whether this call created the cluster. */
-  readonly fresh: boolean;
   /** Ends this use; the owner stops PostgreSQL. Further calls do nothing. */
   close(): Promise<void>;
 };
 
-/** How this process began to use a server. */
-type Begun = {
-  readonly url: string;
-  readonly fresh: boolean;
-  /** Only the owner has these. */
-  readonly server?: Server;
-  readonly release?: () => void;
-};
+/** How this process began to use a server. Only its owner has the server, and the lock to release. */
+type Begun = { readonly url: string; readonly server?: Server; readonly release?: () => void };
 
 /**
  * Opens the embedded PostgreSQL of a data folder. The first process owns the server, which is its child: it
@@ -62,15 +44,14 @@ export async function openEmbeddedDatabase(
 ): Promise<EmbeddedDatabase> {
   const { log, settings = {} } = options;
   const location = locateCluster(options.dataDir);
-  const plan = {
-    ...{ location, binaries: findBinaries(location.account, SHARED_FOLDER), settings, log },
-  };
+  const plan = { location, binaries: findBinaries(location.account), settings, log };
   const ending = new AbortController();
-  const begun = await begin(plan, ending.signal);
+  const begun = await begin(plan, ending.signal).catch((error) => {
+    throw explainFileError(location.home, error);
+  });
   const kept = keep(plan, begun, ending.signal);
   return {
     url: begun.url,
-    fresh: begun.fresh,
     close() {
       ending.abort();
       return kept;
@@ -80,37 +61,26 @@ export async function openEmbeddedDatabase(
 
 /** Starts the server as its owner, or joins that of another process once it accepts connections. */
 async function begin(plan: ServerPlan, signal: AbortSignal): Promise<Begun> {
-  const { location, log } = plan;
-  const since = Date.now();
-  for (let isReported = false; ; await Bun.sleep(JOIN_POLL_MS)) {
+  const { location } = plan;
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (; Date.now() < deadline; await Bun.sleep(JOIN_POLL_MS)) {
     const release = await tryOwn(location);
-    if (release !== undefined) return await own(plan, release, signal);
+    if (release !== undefined) {
+      try {
+        await ensureCluster(plan);
+        const server = await startServer(plan, signal);
+        return { url: server.url, server, release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    }
     const url = await serverUrl(location);
-    if (url !== undefined) return { url, fresh: false };
-    const waited = Date.now() - since;
-    if (waited > JOIN_TIMEOUT_MS) {
-      throw new EmbeddedDatabaseError(
-        `another process has been starting or stopping PostgreSQL for ${JOIN_TIMEOUT_MS / 1_000} s: try again later, or end that process (see ${location.log})`,
-      );
-    }
-    if (waited > JOIN_REPORT_MS && !isReported) {
-      log("waiting for another process that starts or stops PostgreSQL");
-      isReported = true;
-    }
+    if (url !== undefined) return { url };
   }
-}
-
-async function own(plan: ServerPlan, release: () => void, signal: AbortSignal): Promise<Begun> {
-  const { location, binaries, settings, log } = plan;
-  try {
-    const fresh = await ensureCluster(location, binaries, settings["fsync"] !== "off");
-    if (fresh) log(`created a PostgreSQL ${binaries.major} cluster in ${location.cluster}`);
-    const server = await startServer(plan, signal);
-    return { url: server.url, fresh, server, release };
-  } catch (error) {
-    release();
-    throw error;
-  }
+  throw new EmbeddedDatabaseError(
+    `another process has been starting or stopping PostgreSQL for ${START_TIMEOUT_MS / 1_000} s: try again later, or end that process (see ${location.log})`,
+  );
 }
 
 /** Keeps the server running until `signal`: the owner starts it again, and others become the owner when it has ended. */
@@ -131,7 +101,7 @@ async function keep(plan: ServerPlan, begun: Begun, signal: AbortSignal): Promis
       }
     } catch (error) {
       if (signal.aborted) break;
-      plan.log(error instanceof Error ? error.message : String(error));
+      plan.log(explainFileError(plan.location.home, error).message);
       await pause(RESTART_PAUSE_MS);
     }
   }

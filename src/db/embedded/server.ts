@@ -1,28 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import pRetry from "p-retry";
-import type { Binaries } from "./binaries.ts";
-import { chownToAccount, DATABASE_USER } from "./cluster.ts";
-import { type Endable, endServer } from "./ending.ts";
-import {
-  EmbeddedDatabaseError,
-  explainFailure,
-  explainFileError,
-  STILL_ENDING,
-} from "./failure.ts";
-import { endLeftServer } from "./left-server.ts";
-import type { ClusterLocation } from "./location.ts";
-import { readPidFile } from "./pid-file.ts";
-import { isSameFolder } from "./processes.ts";
-import { programOptions } from "./programs.ts";
-import { accepts, chooseSocketFolder, socketPath } from "./socket.ts";
+import { DATABASE_USER, openLog, runProgram, type ServerPlan } from "./cluster.ts";
+import { EmbeddedDatabaseError, explainFailure, STILL_ENDING } from "./failure.ts";
+import { type ClusterLocation, readIfPresent } from "./location.ts";
 
 /** Replaying the write-ahead log after a crash may take this long. */
 export const START_TIMEOUT_MS = 300_000;
@@ -30,49 +11,40 @@ export const START_TIMEOUT_MS = 300_000;
 const START_ATTEMPTS = 50;
 const START_RETRY_MS = 200;
 const POLL_MS = 20;
-/** A start empties a larger server log. */
-const LOG_MAX_BYTES = 16_777_216;
 
-/** Settings of the server, by their PostgreSQL names. */
-export type ServerSettings = Readonly<Record<string, string>>;
+/**
+ * How a server is ended, and how long each step may take. A fast shutdown writes one checkpoint. An immediate
+ * one writes nothing, and kills after 5 s those of its processes that have not ended. The next start then
+ * replays the log, so each step keeps all committed data.
+ */
+const END_STEPS = [
+  { signal: "SIGINT", patienceMs: 5_000 },
+  { signal: "SIGQUIT", patienceMs: 6_000 },
+  { signal: "SIGKILL", patienceMs: 2_000 },
+] as const;
+
+/** The folder of the socket, from the cluster, in which PostgreSQL works. Nobody else gives it to a server like this. */
+const SOCKET_FOLDER = ".";
 
 /** There is no port, because another program that takes it after a crash would keep PostgreSQL out. */
-const DEFAULT_SETTINGS: ServerSettings = {
+const DEFAULT_SETTINGS = {
   listen_addresses: "",
-  max_connections: "100",
-  shared_buffers: "128MB",
+  unix_socket_directories: SOCKET_FOLDER,
   // Statements are short, so compiling them costs more than it saves.
   jit: "off",
-  timezone: "UTC",
-  log_timezone: "UTC",
   log_min_messages: "warning",
   log_checkpoints: "off",
 };
 
-/** What is needed to start a server. */
-export type ServerPlan = {
-  readonly location: ClusterLocation;
-  readonly binaries: Binaries;
-  readonly settings: ServerSettings;
-  readonly log: (line: string) => void;
-};
-
 /** A server that this process has started. */
-export type Server = {
-  /** The address for clients on this machine. It contains the password: never log it. */
-  readonly url: string;
-  readonly exited: Promise<unknown>;
-  /** Open transactions roll back; everything committed is on disk. */
-  stop(): Promise<void>;
-};
+export type Server = Awaited<ReturnType<typeof attempt>>;
 
 /**
  * Starts PostgreSQL as a child of this process and waits until it accepts connections, or `signal` ends it.
  * Only the owner of the server may call this: what a killed owner has left running is ended first.
  */
 export async function startServer(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
-  const { location } = plan;
-  await endLeftServer(location, plan.log);
+  await endLeftServer(plan.location);
   return await pRetry(() => attempt(plan, signal), {
     retries: START_ATTEMPTS - 1,
     factor: 1,
@@ -81,87 +53,113 @@ export async function startServer(plan: ServerPlan, signal: AbortSignal): Promis
   });
 }
 
-async function attempt(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
+async function attempt(plan: ServerPlan, signal: AbortSignal) {
   const { location } = plan;
-  const logStart = prepareLog(location);
-  const child = spawnServer(plan);
-  const stop = () => endServer(asEndable(child), location);
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const isOwn = readPidFile(location).pid === child.pid;
-    const url = isOwn ? await serverUrl(location) : undefined;
-    if (url !== undefined) return { url, exited: child.exited, stop };
-    if (hasEnded(child)) {
-      const output = readFileSync(location.log).subarray(logStart).toString();
-      throw explainFailure("start", output, location.log);
-    }
-    if (signal.aborted || Date.now() > deadline) {
-      await stop();
-      throw new EmbeddedDatabaseError(`PostgreSQL was not ready in time (see ${location.log})`);
-    }
-    await Bun.sleep(POLL_MS);
-  }
-}
-
-function spawnServer(plan: ServerPlan) {
-  const { location, binaries, settings, log } = plan;
-  const folder = chooseSocketFolder(location, log);
-  // PostgreSQL would take the process that has the number of a killed server for that server.
-  rmSync(`${socketPath(folder)}.lock`, { force: true });
-  const options = Object.entries({
-    ...{ ...DEFAULT_SETTINGS, unix_socket_directories: folder, ...settings },
-  });
-  const output = openSync(location.log, "a");
+  const log = openLog(location);
   try {
-    const child = Bun.spawn(
-      [
-        ...[binaries.postgres, "-D", location.cluster],
-        ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-      ],
-      // A session of its own, because a terminal signals all processes of its group, and the service
-      // needs the database until it has ended.
-      { ...programOptions(location), stdout: output, stderr: output, detached: true },
-    );
-    child.unref();
-    return child;
+    const child = spawnServer(plan, log.file);
+    const isRunning = () => child.exitCode === null && child.signalCode === null;
+    const stop = () => end(child.pid, isRunning);
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    while (isRunning()) {
+      const isOwn = readPidFile(location).pid === child.pid;
+      const url = isOwn ? await serverUrl(location) : undefined;
+      if (url !== undefined) return { url, exited: child.exited, stop };
+      if (signal.aborted || Date.now() > deadline) {
+        await stop();
+        throw new EmbeddedDatabaseError(`PostgreSQL was not ready in time (see ${location.log})`);
+      }
+      await Bun.sleep(POLL_MS);
+    }
+    throw explainFailure("start", log.written(), location.log);
   } finally {
-    closeSync(output);
+    log.close();
   }
 }
 
-function hasEnded({ exitCode, signalCode }: Bun.Subprocess): boolean {
-  return exitCode !== null || signalCode !== null;
+function spawnServer({ location, binaries, settings }: ServerPlan, log: number) {
+  const given: ServerPlan["settings"] = { ...DEFAULT_SETTINGS, ...settings };
+  // PostgreSQL would take the process that has the number of a killed server now for that server.
+  rmSync(join(location.cluster, `${socketName(given["port"])}.lock`), { force: true });
+  const options = Object.entries(given).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const folder = join(location.programsHome, basename(location.cluster));
+  const child = runProgram(location, [binaries.postgres, "-D", folder, ...options], log);
+  child.unref();
+  return child;
 }
 
-function asEndable(child: Bun.Subprocess): Endable {
-  return {
-    pid: child.pid,
-    isRunning: () => !hasEnded(child),
-    kill: (signal) => child.kill(signal),
-  };
+/** The address of a server of this cluster that accepts connections, whichever process has started it. */
+export async function serverUrl(location: ClusterLocation): Promise<string | undefined> {
+  const { folder, port, status } = readPidFile(location);
+  if (status !== "ready" || folder !== SOCKET_FOLDER) return undefined;
+  if (!(await accepts(location.socketFolder, port))) return undefined;
+  const password = readFileSync(location.password, "utf8").trim();
+  const host = encodeURIComponent(location.socketFolder);
+  return `postgres://${DATABASE_USER}:${password}@${host}:${port}/postgres`;
 }
 
 /**
- * The address of a server of this cluster that accepts connections, whichever process has started it; undefined
- * without one. A copy of a cluster has a file that describes the server of the original.
+ * Ends the server of a killed owner. Only the owner of the server may call this. Throws when somebody else runs a
+ * server on the cluster.
+ *
+ * The number in the file proves nothing: the system gives numbers again, and a copy of the cluster has the file, too.
+ * A server that accepts connections in the folder of the cluster is that of the file, because PostgreSQL ends itself
+ * when the file names another one.
  */
-export async function serverUrl(location: ClusterLocation): Promise<string | undefined> {
-  const { cluster = "", status, folder, port } = readPidFile(location);
-  if (status !== "ready" || !folder || !isSameFolder(cluster, location.cluster)) return undefined;
-  if (!(await accepts(socketPath(folder, port)))) return undefined;
-  const password = readFileSync(location.password, "utf8").trim();
-  return `postgres://${DATABASE_USER}:${password}@${encodeURIComponent(folder)}:${port}/postgres`;
+export async function endLeftServer(location: ClusterLocation): Promise<void> {
+  const { pid, cluster, port, folder } = readPidFile(location);
+  const isOurs = folder === SOCKET_FOLDER;
+  const at = isOurs ? location.socketFolder : folder;
+  if (at && (isOurs || cluster === location.cluster) && (await accepts(at, port))) {
+    if (!isOurs || !isServer(pid)) {
+      throw new EmbeddedDatabaseError(
+        `process ${pid} is a PostgreSQL on ${location.cluster} that this program has not started: stop it first (kill -INT ${pid}), or set another DATA_DIR`,
+      );
+    }
+    await end(pid, () => readPidFile(location).pid === pid && isServer(pid));
+  }
+  // PostgreSQL would take any process that has this number now for the server. Without the file it still looks for
+  // processes that use the cluster.
+  rmSync(pidFile(location), { force: true });
 }
 
-/** Returns the size of the log in bytes. */
-function prepareLog(location: ClusterLocation): number {
-  try {
-    if (!existsSync(location.log) || statSync(location.log).size > LOG_MAX_BYTES) {
-      writeFileSync(location.log, "", { mode: 0o600 });
-    }
-    chownToAccount(location, location.log);
-    return statSync(location.log).size;
-  } catch (error) {
-    throw explainFileError(location.log, error);
+async function end(pid: number, isRunning: () => boolean): Promise<void> {
+  for (const { signal, patienceMs } of END_STEPS) {
+    const deadline = Date.now() + patienceMs;
+    if (isRunning()) process.kill(pid, signal);
+    while (isRunning() && Date.now() < deadline) await Bun.sleep(POLL_MS);
   }
+}
+
+/** Whether a process with this number is a PostgreSQL, or is there at all where the system does not tell. */
+function isServer(pid: number): boolean {
+  try {
+    if (process.platform !== "linux") return process.kill(pid, 0);
+    return readFileSync(`/proc/${pid}/comm`, "utf8") === "postgres\n";
+  } catch {
+    return false;
+  }
+}
+
+/** The file in which PostgreSQL describes the server of a cluster. A copy of the cluster has one, too. */
+function pidFile({ cluster }: ClusterLocation): string {
+  return join(cluster, "postmaster.pid");
+}
+
+/** Lines that PostgreSQL has not written yet are undefined. */
+function readPidFile(location: ClusterLocation) {
+  const text = readIfPresent(pidFile(location)) ?? "";
+  const [pid = "", cluster, , port, folder, , , status] = text.split("\n");
+  return { pid: Number.parseInt(pid, 10), cluster, port, folder, status: status?.trim() };
+}
+
+/** PostgreSQL names its socket after the number of a port, which it does not open. */
+const socketName = (port = "5432") => `.s.PGSQL.${port}`;
+
+/** Whether a server listens on the socket of a folder. */
+async function accepts(folder: string, port?: string): Promise<boolean> {
+  const unix = join(folder, socketName(port));
+  const socket = await Bun.connect({ unix, socket: { data() {} } }).catch(() => undefined);
+  socket?.end();
+  return socket !== undefined;
 }

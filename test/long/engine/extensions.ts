@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { accountForNewCluster, canReach } from "../../../src/db/embedded/account.ts";
+import { accountForNewCluster, canUse } from "../../../src/db/embedded/account.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
 /** The variable with the folder of the source archives of pgvector and Citus. */
@@ -101,7 +101,7 @@ async function buildFrom(sources: string, major: number): Promise<string> {
 
 /** PostgreSQL runs under another account than root, which may be unable to enter the cache. */
 async function reachable(prefix: string): Promise<string> {
-  if (canReach(accountForNewCluster(), join(prefix, "lib"))) return prefix;
+  if (canUse(accountForNewCluster(), "-x", prefix)) return prefix;
   const copy = temporaryFolder("engines");
   await run(["cp", "-R", prefix, copy], ROOT);
   return join(copy, basename(prefix));

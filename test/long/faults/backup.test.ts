@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { untilReady } from "../../../support/api/world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
@@ -10,12 +10,6 @@ import { PROJECT_ROOT, startServer, type TestServer } from "../../../support/pro
 import { lacks } from "../../../support/programs.ts";
 import { untilPasses } from "../../../support/until.ts";
 import { startSystemPostgres } from "./system-postgres.ts";
-
-/** Where the embedded PostgreSQL of a data folder is, as docs/operations.md explains. */
-function clusterOf(dataDir: string): string {
-  const pointer = join(dataDir, "postgres-location");
-  return existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
-}
 
 function copy(from: string, to: string): void {
   const { success, stderr } = Bun.spawnSync(["cp", "-a", from, to]);
@@ -100,14 +94,14 @@ test("a restored copy of the database is what is searched, even under newer inde
   await stop(first);
 
   const backup = join(temporaryFolder("backup"), "postgres");
-  copy(clusterOf(env.DATA_DIR), backup);
+  copy(join(env.DATA_DIR, "postgres"), backup);
 
   const second = await startServer({ env });
   await changeHandbook(second, key, env);
   await stop(second);
 
-  Bun.spawnSync(["rm", "-rf", clusterOf(env.DATA_DIR)]);
-  copy(backup, clusterOf(env.DATA_DIR));
+  Bun.spawnSync(["rm", "-rf", join(env.DATA_DIR, "postgres")]);
+  copy(backup, join(env.DATA_DIR, "postgres"));
   const restored = await startServer({ env });
   expect(await listed(restored, key)).toEqual(paths);
   expect(await search(restored, key, env)).toEqual(hits);
