@@ -1,9 +1,10 @@
 import type { Queryable } from "../db/client.ts";
 import { countOnly } from "../db/quotas.ts";
 import type { Passage } from "../import/embedders/embedder.ts";
+import { insertRows } from "../import/put/row-set.ts";
+import { chunkValues } from "../import/put/versions.ts";
 import { cutText } from "../import/text-file.ts";
 import { isMarkdownPath, plainText } from "../markdown/index.ts";
-import { derivedId } from "../shared/uuid.ts";
 
 /** The texts of one pass end with the chunk that reaches this size, so a pass over long texts takes few of them. */
 const PASS_TEXT_BYTES = 1_000_000;
@@ -82,20 +83,9 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
   for (const version of uncut) {
     const { id, content, path } = version;
     const chunks = await cutText(content, isMarkdownPath(path));
-    const rows = chunks.map((chunk) => ({
-      ...{ id: derivedId("chunk", id, String(chunk.index)), index: chunk.index },
-      ...{ content: chunk.content, token_count: chunk.tokenCount },
-      ...{ start_offset: chunk.startOffset, end_offset: chunk.endOffset },
-      metadata: JSON.parse(chunk.metadata),
-    }));
-    await sql`
-      INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
-        start_offset, end_offset, token_count, metadata)
-      SELECT c.id, ${version.project_id}, ${version.file_id}, ${id}, ${path}, c.index, c.content,
-        c.start_offset, c.end_offset, c.token_count, c.metadata
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS c (id uuid, index integer, content text,
-        start_offset integer, end_offset integer, token_count integer, metadata json)
-      ON CONFLICT DO NOTHING`;
+    const owner = { project_id: version.project_id, file_id: version.file_id, file_version_id: id };
+    const rows = chunks.map((chunk) => ({ ...owner, file_path: path, ...chunkValues(id, chunk) }));
+    await insertRows(sql, "chunks", rows, "ON CONFLICT DO NOTHING");
     await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
   }
 }

@@ -3,12 +3,10 @@ import type { Permission } from "../auth/principal.ts";
 import { mayWrite, OWNER } from "../auth/roles.ts";
 import type { Queryable } from "../db/client.ts";
 import { holdProjects } from "../db/project-lock.ts";
+import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError, RightLost, TargetGone } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
 import type { ImportSession } from "./session.ts";
-import type { BatchPlan } from "./upsert/plan.ts";
-
-type HeldBatch = Pick<BatchPlan, "projects" | "changesProjects">;
 
 const PERMISSION: Permission = "projects.import";
 
@@ -40,10 +38,17 @@ export class HeldProjects {
     private readonly actor: Actor,
   ) {}
 
-  /** Holds the projects of a batch until its transaction ends. Throws a RecordError if one is gone. */
-  async hold({ projects, changesProjects }: HeldBatch): Promise<void> {
-    const gone = () => new RecordError("project: does not exist any more");
-    await this.#hold(projects, gone, changesProjects);
+  /** Begins the transaction of a batch: holds the target until it ends. */
+  async begin(records: readonly InputRecord[]): Promise<void> {
+    const changesProject = ({ parsed }: InputRecord) =>
+      !(parsed instanceof RecordError) && parsed.kind === "project";
+    if (this.target !== undefined)
+      await this.#hold(this.#written, () => new Error(), records.some(changesProject));
+  }
+
+  /** Holds projects of a batch until its transaction ends. Throws a RecordError if one is gone. */
+  async hold(projects: ReadonlySet<string>): Promise<void> {
+    await this.#hold(projects, () => new RecordError("project: does not exist any more"));
     for (const id of projects) this.#written.add(id);
   }
 

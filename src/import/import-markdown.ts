@@ -14,9 +14,9 @@ import {
   readDocuments,
 } from "./markdown/documents.ts";
 import type { FolderFile } from "./markdown/folder.ts";
+import { prunablePaths, pruneEnvironment } from "./put/scopes.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
-import { prunablePaths, pruneEnvironment } from "./upsert/staging.ts";
 
 interface MarkdownImport extends ImportDestination {
   readonly folder: string;

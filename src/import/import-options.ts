@@ -1,10 +1,12 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Queryable } from "../db/client.ts";
+import type { Fingerprints } from "./put/batch.ts";
 import type { ImportTarget } from "./records/target.ts";
 import type { TimeBounds } from "./session.ts";
-import type { PlanContext } from "./upsert/plan-batch.ts";
 
-export interface ImportOptions extends Pick<PlanContext, "embedders"> {
+export interface ImportOptions {
+  /** The fingerprints of the embedders that records may name; only the built-in one by default. */
+  readonly embedders?: Fingerprints | undefined;
   /** Who imports, for the audit log. */
   readonly actor: Actor;
   /** True for a command that writes one record: its change has an entry, and the import has none. */

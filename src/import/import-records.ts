@@ -2,35 +2,38 @@ import { actAs } from "../audit/actor.ts";
 import type { Sql } from "../db/client.ts";
 import { isConflict, isRetryable } from "../db/errors.ts";
 import { Backpressure } from "./backpressure.ts";
+import { fingerprintsOf, projectEmbedders } from "./embedders/project-embedders.ts";
 import { HeldProjects } from "./held-projects.ts";
 import type { ImportOptions } from "./import-options.ts";
 import type { ImportSummary } from "./import-summary.ts";
 import { noteImport } from "./note-import.ts";
+import { announceProject } from "./put/announce.ts";
+import { Batch } from "./put/batch.ts";
+import {
+  type ActiveRelease,
+  addRelease,
+  applyActiveRelease,
+  applyEnvironments,
+  applyReleases,
+  countScopeChanges,
+  createStagingTables,
+  dropStagingTables,
+  groupScopes,
+  type ReleaseSources,
+  raiseMessageCounts,
+} from "./put/scopes.ts";
+import { writeBatch } from "./put/write-batch.ts";
 import type { InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
 import type { ParsedRecord } from "./records/parsed-record.ts";
 import { isOfScope, namesNoScope } from "./records/unscoped.ts";
 import { explainFrozen, rejectionReason } from "./rejection.ts";
 import { ImportSession } from "./session.ts";
-import { announceProject, announceVersions } from "./upsert/announce.ts";
-import { createLookups } from "./upsert/lookups.ts";
-import { type ActiveRelease, addRelease, type ReleaseSources } from "./upsert/plan.ts";
-import { type PlannedBatch, planBatch } from "./upsert/plan-batch.ts";
-import {
-  applyActiveRelease,
-  applyEnvironment,
-  applyReleases,
-  countScopeChanges,
-  createStagingTables,
-  dropStagingTables,
-  groupReleases,
-  raiseMessageCounts,
-  stagedEnvironments,
-} from "./upsert/staging.ts";
 
 /** Rolls back a strict import that has rejected a record. */
 class StrictRollback extends Error {}
 
+const BUILT_IN = fingerprintsOf(projectEmbedders([], () => {}));
 const NOTHING_IMPORTED = { imported: new Map(), changed: 0, changedRecords: 0 } as const;
 /** So few new file versions are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
@@ -84,14 +87,8 @@ async function importAtOnce(
   }
 }
 
-interface WrittenBatch extends PlannedBatch {
-  readonly changedRows: number;
-  /** Positions of the records that have changed rows. */
-  readonly changedRecords: ReadonlySet<number>;
-}
-
 /** A record is written this often when other clients store the same rows at the same time. */
-const RECORD_ATTEMPTS = 3;
+const RECORD_ATTEMPTS = 4;
 
 /** `counted` is true if the record is counted as changed already. */
 type PendingActivation = ActiveRelease & { readonly counted: boolean };
@@ -104,7 +101,6 @@ class Import {
   #changed = 0;
   #changedRecords = 0;
   readonly #imported = new Map<string, number>();
-  readonly #lookups: ReturnType<typeof createLookups>;
   /** References to the projects whose files are imported. */
   readonly #projects = new Set<string>();
   readonly #held: HeldProjects;
@@ -118,7 +114,6 @@ class Import {
     private readonly options: ImportOptions,
   ) {
     if (options.target !== undefined) this.written.add(options.target.id);
-    this.#lookups = createLookups(options.target);
     this.#held = new HeldProjects(session, options.target, options.actor);
     this.#backpressure = new Backpressure(session.sql, options.indexWaitMaxMs);
   }
@@ -162,66 +157,57 @@ class Import {
     await this.#backpressure.pause(this.#projects, onWait);
   }
 
-  async #importBatch(batch: InputRecord[]): Promise<void> {
+  async #importBatch(records: InputRecord[]): Promise<void> {
     const first = this.records;
-    this.records += batch.length;
-    try {
-      this.#accept(batch, await this.session.transaction(() => this.#write(batch, first)));
-    } catch (error) {
-      if (rejectionReason(error) === undefined && !isRetryable(error)) throw error;
-      // One record made the whole batch fail. Written one by one, only that record is rejected.
-      this.#clearLookups();
-      await this.session.transaction(async () => {
-        for (const [i, input] of batch.entries()) await this.#importOne(input, first + i);
-      });
-    }
+    this.records += records.length;
+    await this.#write(records, first);
   }
 
-  /** Others may store the same rows at the same time: such a record is planned again with what they have stored. */
-  async #importOne(input: InputRecord, number: number, attempt = 1): Promise<void> {
+  /**
+   * Writes records, the first of which has this number within the import, in a transaction or a savepoint. Those that
+   * PostgreSQL refuses together are halved until the one at fault is alone. That is written again if others have
+   * stored the same rows at the same time.
+   */
+  async #write(records: InputRecord[], firstRecord: number, attempt = 1): Promise<void> {
+    const { session, options } = this;
+    const { target, embedders = BUILT_IN } = options;
+    const hold = (projects: ReadonlySet<string>) => this.#held.hold(projects);
     try {
-      this.#accept([input], await this.session.transaction(() => this.#write([input], number)));
+      const batch = await session.transaction(async () => {
+        const context = { sql: session.sql, target, embedders, firstRecord, hold };
+        await this.#held.begin(records);
+        return await writeBatch(new Batch(context, records));
+      });
+      this.#accept(batch);
     } catch (error) {
       const isTransient = isConflict(error) || isRetryable(error);
       const reason = rejectionReason(error);
       if (reason === undefined && !isTransient) throw error;
-      this.#clearLookups();
-      if (isTransient && attempt < RECORD_ATTEMPTS) {
-        await this.#importOne(input, number, attempt + 1);
+      if (records.length > 1) {
+        const half = records.length >> 1;
+        await session.transaction(async () => {
+          await this.#write(records.slice(0, half), firstRecord);
+          await this.#write(records.slice(half), firstRecord + half);
+        });
+      } else if (isTransient && attempt < RECORD_ATTEMPTS) {
+        await this.#write(records, firstRecord, attempt + 1);
       } else if (reason === undefined) throw error;
-      else this.#reject(input.where, reason);
+      else this.#reject((records[0] as InputRecord).where, reason);
     }
   }
 
-  /** Writes a batch whose first record has this number within the import. */
-  async #write(batch: InputRecord[], firstRecord: number): Promise<WrittenBatch> {
-    const [{ sql }, { target, embedders }] = [this.session, this.options];
-    const context = { lookups: this.#lookups, target, embedders, firstRecord };
-    const { plan, rejected } = await planBatch(sql, context, batch);
-    await this.#held.hold(plan);
-    const { rows: changedRows, records: changedRecords } = await plan.rows.write(sql);
-    for (const step of plan.afterRows) {
-      await step(sql);
-      this.#lookups.releaseFiles.clear();
+  #accept(batch: Batch): void {
+    for (const id of batch.written) this.written.add(id);
+    for (const [id, from] of batch.releases) addRelease(this.#releases, id, from);
+    this.#newVersions += batch.newVersions;
+    for (const active of batch.activeReleases) {
+      this.#activeReleases.push({ ...active, counted: batch.changed.has(active.record) });
     }
-    await announceVersions(sql, plan.newVersions);
-    return { plan, rejected, changedRows, changedRecords };
-  }
-
-  #accept(batch: InputRecord[], written: WrittenBatch): void {
-    const { plan, rejected, changedRows, changedRecords } = written;
-    for (const lookup of Object.values(this.#lookups)) lookup.commitPlan();
-    for (const id of [...plan.projects, ...plan.newProjects]) this.written.add(id);
-    for (const [id, from] of plan.releases) addRelease(this.#releases, id, from);
-    this.#newVersions += plan.newVersions.length;
-    for (const active of plan.activeReleases) {
-      this.#activeReleases.push({ ...active, counted: changedRecords.has(active.record) });
-    }
-    this.#changed += changedRows;
-    this.#changedRecords += changedRecords.size;
+    this.#changed += batch.changedRows;
+    this.#changedRecords += batch.changed.size;
     const imported = new Map<string, number>();
-    for (const input of batch) {
-      const reason = rejected.get(input);
+    for (const input of batch.records) {
+      const reason = batch.rejected.get(input);
       if (reason !== undefined) this.#reject(input.where, reason);
       else if (!(input.parsed instanceof RecordError)) {
         addTo(imported, input.parsed.kind, 1);
@@ -236,10 +222,6 @@ class Import {
     if (namesNoScope(parsed)) this.options.onUnscoped?.(where);
     const warning = parsed.kind === "file" ? parsed.record.warning : undefined;
     if (warning) this.options.onWarning?.(where, warning);
-  }
-
-  #clearLookups(): void {
-    for (const lookup of Object.values(this.#lookups)) lookup.clear();
   }
 
   #reject(where: string, reason: string): void {
@@ -260,15 +242,19 @@ class Import {
     };
     await this.session.commitDurably();
     let filled = 0;
-    for (const ids of await groupReleases(sql, this.#releases.keys())) {
+    for (const ids of await groupScopes(sql, this.#releases.keys())) {
       filled += ids.length;
       const doing = `filling releases, ${filled} of ${this.#releases.size}`;
       await step(doing, () => applyReleases(sql, ids, this.#releases).catch(explainFrozen));
     }
-    const environments = await stagedEnvironments(sql);
-    for (const [i, id] of environments.entries()) {
-      const doing = `changing environments, ${i + 1} of ${environments.length}`;
-      await step(doing, () => applyEnvironment(sql, id));
+    const environments = await groupScopes(sql);
+    const total = environments.flat().length;
+    let changed = 0;
+    for (const ids of environments) {
+      changed += ids.length;
+      await step(`changing environments, ${changed} of ${total}`, () =>
+        applyEnvironments(sql, ids),
+      );
     }
     // If several records set the active release of an environment, the last one wins.
     const last = new Map(this.#activeReleases.map((active) => [active.environmentId, active]));

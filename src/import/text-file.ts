@@ -1,14 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Queryable } from "../db/client.ts";
 import { titleSearch } from "../markdown/index.ts";
 import { cutChunks } from "./records/cut.ts";
 import { documentWarning } from "./records/document.ts";
 import type { FileChunk, FileVersion } from "./records/file-record.ts";
-import type { ImportTarget } from "./records/target.ts";
 import { textKey } from "./records/text-key.ts";
-import { createLookups } from "./upsert/lookups.ts";
-import { planBatch } from "./upsert/plan-batch.ts";
-import { findVersion } from "./upsert/plan-content.ts";
 
 /** About a millisecond of work. */
 const CHUNKS_PER_TURN = 32;
@@ -25,13 +20,10 @@ interface TextFile {
  * A file that arrived as text, cut into chunks without embeddings. Reading it takes time, so callers hold no lock
  * meanwhile, and the main thread goes on to answer other requests.
  */
-export async function textVersion(
-  project: string,
-  { path, content, isMarkdown }: TextFile,
-): Promise<FileVersion> {
+export async function textVersion({ path, content, isMarkdown }: TextFile): Promise<FileVersion> {
   const versionKey = textKey(content, isMarkdown ? "markdown" : "plain");
   return {
-    ...{ id: undefined, project, path, environments: [], releases: [], content },
+    ...{ id: undefined, project: "", path, environments: [], releases: [], content },
     ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
     title: await findTitle(path, content),
     warning: documentWarning(path, content),
@@ -56,23 +48,4 @@ export async function cutText(content: string, isMarkdown: boolean): Promise<Fil
     if (chunks.length % CHUNKS_PER_TURN === 0) await nextTurn();
   }
   return chunks;
-}
-
-/**
- * Stores a version of a file by the steps of an import, unless it is stored already. The caller adds it to a
- * scope in the same transaction. Returns the ids of the file and of the version.
- */
-export async function storeTextFile(
-  sql: Queryable,
-  target: ImportTarget,
-  record: FileVersion,
-): Promise<{ fileId: string; versionId: string }> {
-  const { path } = record;
-  const lookups = createLookups(target);
-  const batch = [{ where: path, parsed: { kind: "file", record } } as const];
-  const { plan } = await planBatch(sql, { lookups, target, firstRecord: 0 }, batch);
-  const fileId = lookups.files.byKey(target.id, path)?.id ?? "";
-  const version = findVersion(record, { id: fileId, parent: target.id, key: path }, plan);
-  await plan.rows.write(sql);
-  return { fileId, versionId: version.id };
 }

@@ -6,7 +6,7 @@ import { isConflict } from "../../db/errors.ts";
 import { isCurrent, mayChange } from "../../http/conditional.ts";
 import { documentText } from "../../import/records/document.ts";
 import { RecordError } from "../../import/records/errors.ts";
-import { targetOf } from "../../import/records/target.ts";
+import type { FileVersion } from "../../import/records/file-record.ts";
 import { textVersion } from "../../import/text-file.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
@@ -43,16 +43,20 @@ export interface FileChange {
 /** A text that a file is to have. */
 export interface NewText {
   readonly change: FileChange;
-  /** The id of the project when the right to write to it was checked. */
-  readonly projectId: string;
   /** The path under which the file is stored. */
   readonly path: string;
   /** The text in UTF-8. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isMarkdown: boolean;
+  /** False if the request says that the body is something else. */
+  readonly isText: boolean;
 }
 
+export const MARKDOWN_TYPE = "text/markdown";
+export const PLAIN_TYPE = "text/plain";
+
 export interface Written {
+  readonly projectId: string;
   readonly file: WrittenFile;
   readonly created: boolean;
   /** The release that its environment serves instead of the working set. */
@@ -63,12 +67,12 @@ interface Changing {
   readonly tx: Transaction;
   readonly project: Membership;
   readonly set: WorkingSet;
-  /** What the path names now. */
-  readonly current: WorkingFile | undefined;
+  /** What the path names now. It stays so until the transaction ends. */
+  lock(): Promise<WorkingFile | undefined>;
 }
 
 /**
- * Runs a change of one file in a transaction, which holds the file. It begins again when another client has
+ * Runs a change of one file in a transaction, which holds its project. It begins again when another client has
  * stored the same file for the first time. Throws what a caller without the right gets, and that of a missing
  * environment.
  */
@@ -82,8 +86,7 @@ async function changing<T>(
       return await transactionAs(sql, actor, async (tx) => {
         const project = await holdWritableProject(tx, principal, reference);
         const set = await findWorkingSet(tx, project.id, environment);
-        const current = await lockFile(tx, set, path);
-        return await work({ tx, project, set, current });
+        return await work({ tx, project, set, lock: () => lockFile(tx, set, path) });
       });
     } catch (error) {
       if (!isConflict(error) || attempt === FILE_WRITE_ATTEMPTS) throw error;
@@ -91,7 +94,10 @@ async function changing<T>(
   }
 }
 
-function requireMatch({ ifMatch, ifNoneMatch }: FileChange, current: Changing["current"]): void {
+function requireMatch(
+  { ifMatch, ifNoneMatch }: FileChange,
+  current: WorkingFile | undefined,
+): void {
   // A text that was cut into chunks meanwhile is still the same file.
   const tags = current === undefined ? [undefined] : versionTags(current.versionId);
   if (!tags.some((tag) => mayChange(ifMatch, tag))) throw new Problem("precondition-failed");
@@ -101,9 +107,16 @@ function requireMatch({ ifMatch, ifNoneMatch }: FileChange, current: Changing["c
   });
 }
 
-function textOf(path: string, bytes: Uint8Array): string {
+/** Reads a text and cuts it into chunks. Throws what is wrong with it. */
+async function versionOf({ path, bytes, isMarkdown, isText }: NewText): Promise<FileVersion> {
+  if (!isText) {
+    throw new Problem("unsupported-media-type", {
+      detail: `This operation accepts ${MARKDOWN_TYPE} and ${PLAIN_TYPE}, in UTF-8.`,
+      headers: { accept: `${MARKDOWN_TYPE}, ${PLAIN_TYPE}` },
+    });
+  }
   try {
-    return documentText(bytes);
+    return await textVersion({ path, content: documentText(bytes), isMarkdown });
   } catch (error) {
     if (!(error instanceof RecordError)) throw error;
     throw invalid(
@@ -114,26 +127,27 @@ function textOf(path: string, bytes: Uint8Array): string {
 }
 
 /**
- * Stores a text as a version of its file, and puts it into the working set. Cutting it into chunks takes time, so that is
- * done before the transaction, in which others wait for the file. Throws what is wrong with the text.
+ * Stores a text as a version of its file, and puts it into the working set. Cutting it into chunks takes time, so that
+ * it is done before others have to wait for the file. Throws what is wrong with the text.
+ *
+ * @param isAllowed true if the caller is known to have the right; otherwise it is checked before the text is cut
  */
-export async function storeText(sql: Sql, text: NewText): Promise<Written> {
-  const { change, projectId, path, isMarkdown } = text;
-  const content = textOf(path, text.bytes);
-  const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
-  const cut = await textVersion(projectId, { path, content, isMarkdown });
-  return await changing(sql, change, async ({ tx, project, set, current }) => {
+export async function storeText(sql: Sql, text: NewText, isAllowed = false): Promise<Written> {
+  const { change } = text;
+  let cut = isAllowed ? await versionOf(text) : undefined;
+  return await changing(sql, change, async ({ tx, project, set, lock }) => {
+    cut ??= await versionOf(text);
+    const current = await lock();
     requireMatch(change, current);
-    // The project of the same name may be another one by now.
-    const record = { ...cut, project: project.id };
     const version =
-      current !== undefined && (await isImported(tx, current.versionId, content, hash))
+      current !== undefined && (await isImported(tx, current.versionId, cut.content ?? ""))
         ? current.versionId
-        : await replaceFile(tx, targetOf(project), set, record, current);
+        : await replaceFile(tx, set, cut, current);
     const summary = summaryOf(await readVersion(tx, version));
     const { warning } = cut;
     const file = warning ? { ...summary, warnings: [{ message: warning }] } : summary;
-    return { file, created: current === undefined, serves: set.serves };
+    const { id: projectId } = project;
+    return { projectId, file, created: current === undefined, serves: set.serves };
   });
 }
 
@@ -142,7 +156,8 @@ export async function storeText(sql: Sql, text: NewText): Promise<Written> {
  * `file-not-found`.
  */
 export async function removeFile(sql: Sql, change: FileChange): Promise<string | null> {
-  return await changing(sql, change, async ({ tx, set, current }) => {
+  return await changing(sql, change, async ({ tx, set, lock }) => {
+    const current = await lock();
     if (current === undefined) throw new Problem("file-not-found");
     requireMatch(change, current);
     await takeOut(tx, set, { fileId: current.fileId, path: change.path });

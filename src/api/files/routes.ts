@@ -11,6 +11,7 @@ import type { ProjectEmbedders } from "../../import/embedders/project-embedders.
 import { firstPage } from "../../shared/page-info.ts";
 import { ProjectParams, text } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
+import { MARKDOWN_TYPE, PLAIN_TYPE } from "./change-file.ts";
 import { listFiles } from "./list.ts";
 import { getFile, versionTag } from "./read.ts";
 import {
@@ -26,14 +27,7 @@ import {
   WrittenFileParams,
 } from "./schema.ts";
 import { UNSEEN_MAX_BYTES, UnseenWrites } from "./unseen-writes.ts";
-import {
-  deleteFile,
-  MARKDOWN_TYPE,
-  PLAIN_TYPE,
-  type PutCall,
-  putFile,
-  type WriteServices,
-} from "./write.ts";
+import { deleteFile, type PutCall, putFile, type WriteServices } from "./write.ts";
 
 const SUMMARY: FileSummary = {
   id: "1f204c6b-8a5d-4e9f-8d7c-6b5ab7c3a9de",

@@ -20,7 +20,7 @@ setThreadNiceness(WRITE_NICENESS);
 runThread<WriteProtocol>({
   async run(text) {
     try {
-      return { written: await storeText(sql, text) };
+      return { written: await storeText(sql, text, true) };
     } catch (error) {
       const { slug, message, options } = toProblem(error);
       const cause = options.cause === undefined ? {} : { cause: String(options.cause) };

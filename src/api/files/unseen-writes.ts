@@ -34,12 +34,6 @@ interface UnseenServices {
   readonly embedders: ProjectEmbedders;
 }
 
-/** A file that was written. */
-interface Stored {
-  readonly projectId: string;
-  readonly written: Written;
-}
-
 /** Waits until a text of so many bytes may be stored. Throws `overloaded`. */
 export type Admit = (bytes: number) => Promise<void>;
 
@@ -71,7 +65,7 @@ export class UnseenWrites {
   async during(
     tenant: string,
     signal: AbortSignal,
-    write: (admit: Admit) => Promise<Stored>,
+    write: (admit: Admit) => Promise<Written>,
   ): Promise<Written> {
     let isOver = false;
     let end = () => {
@@ -85,11 +79,11 @@ export class UnseenWrites {
       else end = leave;
     };
     try {
-      const stored = await write(admit);
-      void this.#untilSeen(stored)
+      const written = await write(admit);
+      void this.#untilSeen(written)
         .catch(() => {})
         .finally(() => end());
-      return stored.written;
+      return written;
     } catch (error) {
       end();
       throw error;
@@ -97,9 +91,9 @@ export class UnseenWrites {
   }
 
   /** Resolves when searches of this process show a file. */
-  async #untilSeen({ projectId, written }: Stored): Promise<void> {
+  async #untilSeen({ projectId, file }: Written): Promise<void> {
     const { engine } = this.services;
-    const version = written.file.version_id;
+    const version = file.version_id;
     const writtenAt = performance.now();
     this.#versions.add(version);
     try {

@@ -1,8 +1,7 @@
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
+import { type PutVersion, putVersions } from "../../import/put/versions.ts";
 import type { FileVersion } from "../../import/records/file-record.ts";
-import type { ImportTarget } from "../../import/records/target.ts";
-import { storeTextFile } from "../../import/text-file.ts";
 import { documentPath } from "../../shared/paths.ts";
 import type { WorkingSet } from "../scopes/working-set.ts";
 import type { FileRow } from "./queries.ts";
@@ -34,15 +33,13 @@ export async function lockFile(
  * the content, without embeddings that a client gave beside those of the project's embedder: a write of a text
  * is not answered with what somebody else says of it. A version with the key of a text is compared with the text when that is
  * stored.
- *
- * @param hash SHA-256 of the content, in hexadecimal digits
  */
 export async function isImported(
   sql: Queryable,
   versionId: string,
   content: string,
-  hash: string,
 ): Promise<boolean> {
+  const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const [row] = await sql`
     SELECT 1 FROM file_versions v JOIN projects p ON p.id = v.project_id
     WHERE v.id = ${versionId} AND v.version_key NOT LIKE 'text:%'
@@ -60,12 +57,14 @@ export async function isImported(
  */
 export async function replaceFile(
   sql: Queryable,
-  target: ImportTarget,
   set: WorkingSet,
-  file: FileVersion,
+  record: FileVersion,
   current: WorkingFile | undefined,
 ): Promise<string> {
-  const { fileId, versionId } = await storeTextFile(sql, target, file);
+  // The text has no embeddings yet, whatever computes them.
+  const toPut = { projectId: set.projectId, embedder: null, isByClient: true, record };
+  const [put] = await putVersions(sql, [toPut]);
+  const { fileId, versionId } = put as PutVersion;
   if (versionId === current?.versionId) return versionId;
   const replacing = sql`
     ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
@@ -73,7 +72,7 @@ export async function replaceFile(
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
     VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})
     ${current === undefined ? sql`` : replacing}`;
-  const details = { environment: set.name, path: file.path, version: versionId };
+  const details = { environment: set.name, path: record.path, version: versionId };
   await noteChange(sql, "file.written", set.projectId, details);
   return versionId;
 }

@@ -14,13 +14,17 @@ import {
 } from "../../shared/limits.ts";
 import { documentPath, nameFault } from "../../shared/paths.ts";
 import { findWorkingSet } from "../scopes/working-set.ts";
-import { type FileChange, removeFile, storeText, type Written } from "./change-file.ts";
+import {
+  type FileChange,
+  MARKDOWN_TYPE,
+  PLAIN_TYPE,
+  removeFile,
+  storeText,
+  type Written,
+} from "./change-file.ts";
 import type { FileCall } from "./read.ts";
 import type { Admit, UnseenWrites } from "./unseen-writes.ts";
 import type { WriteThread } from "./write-thread.ts";
-
-export const MARKDOWN_TYPE = "text/markdown";
-export const PLAIN_TYPE = "text/plain";
 
 export interface WriteServices {
   readonly sql: Sql;
@@ -48,18 +52,12 @@ function requirePath(path: string): void {
   if (fault !== undefined) throw invalid([{ field: "file_reference", message: fault }]);
 }
 
-/** The media type of the body, which must be text in UTF-8 as it is. */
-function requireText(request: Request): string {
+/** The media type of the body, if it is text in UTF-8 as it is. */
+function textTypeOf(request: Request): string | undefined {
   const type = mediaType(request);
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers.get("content-type") ?? "");
   const isUtf8 = charset === null || /^(?:utf-?8|us-ascii)$/i.test(charset[1] as string);
-  if ((type !== MARKDOWN_TYPE && type !== PLAIN_TYPE) || !isUtf8) {
-    throw new Problem("unsupported-media-type", {
-      detail: `This operation accepts ${MARKDOWN_TYPE} and ${PLAIN_TYPE}, in UTF-8.`,
-      headers: { accept: `${MARKDOWN_TYPE}, ${PLAIN_TYPE}` },
-    });
-  }
-  return type;
+  return isUtf8 && (type === MARKDOWN_TYPE || type === PLAIN_TYPE) ? type : undefined;
 }
 
 /** Any request may have fewer bytes than a document. Throws `payload-too-large`, among others. */
@@ -97,19 +95,24 @@ export async function putFile(services: WriteServices, call: PutCall): Promise<W
   return await services.unseen.during(principal.userId, request.signal, write);
 }
 
-async function storeFile({ sql, writes }: WriteServices, call: PutCall, admit: Admit) {
+async function storeFile(
+  { sql, writes }: WriteServices,
+  call: PutCall,
+  admit: Admit,
+): Promise<Written> {
   const { request } = call;
   const path = documentPath(call.params.file_reference);
   requirePath(path);
   const bytes = await readBody(call, admit);
   await requireClient(request);
-  // Only callers with the right make the text be cut.
+  const type = textTypeOf(request);
+  const isMarkdown = type === MARKDOWN_TYPE || isMarkdownPath(path);
+  const text = { change: changeOf(call), path, bytes, isMarkdown, isText: type !== undefined };
+  if (bytes.byteLength < LARGE_BODY_BYTES) return await storeText(sql, text);
+  // Only callers with the right make the other thread work.
   const { id } = await findWritableProject(sql, call.principal, call.params.project_reference);
   await findWorkingSet(sql, id, call.query.environment);
-  const isMarkdown = requireText(request) === MARKDOWN_TYPE || isMarkdownPath(path);
-  const text = { change: changeOf(call), projectId: id, path, bytes, isMarkdown };
-  const isLarge = bytes.byteLength >= LARGE_BODY_BYTES;
-  return { projectId: id, written: await (isLarge ? writes.store(text) : storeText(sql, text)) };
+  return await writes.store(text);
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from "../../embeddings/queue/failures.ts";
 import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { announceProject } from "../../import/upsert/announce.ts";
+import { announceProject } from "../../import/put/announce.ts";
 import {
   isComplete,
   PARKED_TOLD_SECONDS,

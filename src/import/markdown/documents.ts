@@ -3,12 +3,12 @@ import type { Sql } from "../../db/client.ts";
 import { fileTitle, isMarkdownPath, type MarkdownChunk, plainText } from "../../markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../shared/limits.ts";
 import type { Embedder } from "../embedders/embedder.ts";
+import { contentsHash, storedContents } from "../put/contents.ts";
 import { cutChunks } from "../records/cut.ts";
 import { documentWarning } from "../records/document.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
-import { contentsHash, storedContents } from "../upsert/version-contents.ts";
 import { type FolderFile, readText } from "./folder.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;

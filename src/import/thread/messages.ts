@@ -1,8 +1,8 @@
 import type { Actor } from "../../audit/actor.ts";
 import type { Encoding } from "../../shared/compression/decompressed.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
+import type { Fingerprints } from "../put/batch.ts";
 import type { ImportTarget } from "../records/target.ts";
-import type { Fingerprints } from "../upsert/plan.ts";
 
 /** An import into one project. */
 export interface ImportJob {

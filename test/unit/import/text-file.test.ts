@@ -15,7 +15,7 @@ test("other work goes on while the title of a large file is looked for", async (
     if (isReading) setImmediate(count);
   };
   setImmediate(count);
-  const { title } = await textVersion("docs", { path: "large.md", content, isMarkdown: true });
+  const { title } = await textVersion({ path: "large.md", content, isMarkdown: true });
   isReading = false;
   expect(title).toBe("The only heading");
   expect(turns).toBeGreaterThan(TURNS_MIN);

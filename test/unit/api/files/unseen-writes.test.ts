@@ -27,7 +27,7 @@ function writing(countsMaxMs?: number) {
       await admit(bytes);
       stored.push(id);
       unembedded.add(id);
-      return { projectId: "project", written: { file: { version_id: id } } as never };
+      return { projectId: "project", file: { version_id: id } } as never;
     });
   const index = async (files = 1) => {
     await advance(SEEN_MS);

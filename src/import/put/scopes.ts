@@ -2,10 +2,30 @@ import { noteChange, noteReleases } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
-import type { ActiveRelease } from "./plan.ts";
+import type { RowSet } from "./row-set.ts";
 
-/** Rows of releases that are put in place in one transaction, unless one release has more. */
-const IMPORT_RELEASE_ROWS = 2_000;
+/** Rows of scopes that are put in place in one transaction, unless one scope has more. */
+const IMPORT_SCOPE_ROWS = 2_000;
+
+/** An environment's `active_release`, which is applied when the import ends. */
+export interface ActiveRelease {
+  /** Position of the record in the input. */
+  readonly where: string;
+  /** Position of the record in its batch. */
+  readonly record: number;
+  readonly projectId: string;
+  readonly environmentId: string;
+  /** Null if the environment is to serve its working set. */
+  readonly release: string | null;
+}
+
+/** Names of environments by the ids of the releases that are made from them; null for files that records name. */
+export type ReleaseSources = Map<string, string | null>;
+
+/** Adds a release. The last environment that a record names is the one that is remembered. */
+export function addRelease(releases: ReleaseSources, id: string, environment?: string | null) {
+  releases.set(id, environment ?? releases.get(id) ?? null);
+}
 
 // The new contents of environments and releases are staged in temporary tables and applied when all
 // other records are stored. Each scope therefore changes in one transaction, however large the import
@@ -28,11 +48,48 @@ export async function dropStagingTables(sql: Queryable): Promise<void> {
   await sql`DROP TABLE IF EXISTS import_scopes, import_changed, import_conversations`;
 }
 
+/** Stages changes of scopes. \`numberOf\` tells the number of a record that has changed nothing else, by its line. */
+export async function stageFiles(
+  sql: Queryable,
+  changes: RowSet,
+  numberOf: (line: number) => number | null,
+): Promise<void> {
+  for (const { values, lines } of changes.sorted()) {
+    values["record"] = numberOf(lines.at(-1) as number)?.toString() ?? null;
+  }
+  await changes.upsert(
+    sql,
+    "import_scopes",
+    `ON CONFLICT (scope_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id,
+      removed = excluded.removed, record = excluded.record RETURNING concat(t.scope_id, t.file_id) AS key`,
+  );
+}
+
+/** The ids of the versions that releases have of files, stored and staged, by release and path. */
+export async function readReleaseFiles(
+  sql: Queryable,
+  releases: readonly string[],
+  paths: readonly string[],
+): Promise<Map<string, string>> {
+  if (releases.length === 0) return new Map();
+  const rows = await sql<{ place: string; version: string }[]>`
+    WITH named AS (
+      SELECT f.id, f.path, r.id AS release FROM releases r JOIN files f USING (project_id)
+      WHERE r.id = ANY (${releases as string[]}) AND f.path = ANY (${paths as string[]}))
+    SELECT concat(n.release, n.path) AS place, h.version
+    FROM named n JOIN (
+      SELECT scope_id AS release_id, file_id, file_version_id AS version FROM import_scopes WHERE is_release
+      UNION ALL SELECT r.id, v.file_id, v.id FROM releases r
+        CROSS JOIN LATERAL contents_versions(r.contents_id) c (id) JOIN file_versions v ON v.id = c.id
+        WHERE r.id = ANY (${releases as string[]}) AND v.file_id IN (SELECT id FROM named)
+    ) h ON h.release_id = n.release AND h.file_id = n.id`;
+  return new Map(rows.map(({ place, version }) => [place, version]));
+}
+
 /** Stages the environment's current working set, stored and staged, as contents of a release. */
 export async function stageWorkingSet(
   sql: Queryable,
-  environmentId: string,
-  releaseId: string,
+  { environmentId, releaseId }: { readonly environmentId: string; readonly releaseId: string },
 ): Promise<void> {
   const [{ conflicts } = { conflicts: 0 }] = await sql<{ conflicts: number }[]>`
     WITH working_set AS (
@@ -76,22 +133,22 @@ export async function countScopeChanges(sql: Queryable): Promise<number> {
 }
 
 /**
- * Releases in groups, each for one transaction: many small ones share it, because a commit takes longer than
- * a file takes to be added, and a large one has its own.
+ * Scopes in groups, each for one transaction: many small ones share it, because a commit takes longer than
+ * a file takes to be added, and a large one has its own. They are in the order of their ids, which all imports keep.
+ *
+ * @param ids of releases; undefined for all environments with staged files
  */
-export async function groupReleases(
-  sql: Queryable,
-  releases: Iterable<string>,
-): Promise<string[][]> {
+export async function groupScopes(sql: Queryable, ids?: Iterable<string>): Promise<string[][]> {
   const counts = await sql<{ id: string; files: number }[]>`
-    SELECT scope_id AS id, count(*)::integer AS files FROM import_scopes WHERE is_release GROUP BY 1`;
+    SELECT scope_id AS id, count(*)::integer AS files FROM import_scopes
+    WHERE is_release = ${ids !== undefined} GROUP BY 1`;
   const filesOf = new Map(counts.map(({ id, files }) => [id, files]));
   const groups: string[][] = [];
   let rows = Number.POSITIVE_INFINITY;
-  for (const id of releases) {
-    // The release itself is a row, too.
+  for (const id of [...(ids ?? filesOf.keys())].sort()) {
+    // The scope itself is a row, too.
     const own = 1 + (filesOf.get(id) ?? 0);
-    if (rows + own > IMPORT_RELEASE_ROWS) {
+    if (rows + own > IMPORT_SCOPE_ROWS) {
       groups.push([]);
       rows = 0;
     }
@@ -125,44 +182,50 @@ export async function applyReleases(
   return filled.count + applied.count;
 }
 
-/** The ids of the environments that files are staged for. */
-export async function stagedEnvironments(sql: Queryable): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    SELECT DISTINCT scope_id AS id FROM import_scopes WHERE NOT is_release ORDER BY 1`;
-  return rows.map((row) => row.id);
+/**
+ * Lets imports change working sets one after the other: a change of many files locks some of them that another has
+ * changed already, in whichever order.
+ */
+async function lockWorkingSets(sql: Queryable, environments: readonly string[]): Promise<void> {
+  await sql`SELECT FROM environments WHERE id = ANY (${environments as string[]}) ORDER BY id FOR NO KEY UPDATE`;
 }
 
-/** Applies the staged files to an environment's working set. Returns how many rows changed. */
-export async function applyEnvironment(sql: Queryable, environmentId: string): Promise<number> {
+/** Applies the staged files to working sets. Returns how many rows changed. */
+export async function applyEnvironments(sql: Queryable, ids: readonly string[]): Promise<number> {
+  await lockWorkingSets(sql, ids);
   const applied = await sql`
     WITH applied AS (
       INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
       SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
-      WHERE scope_id = ${environmentId} AND NOT is_release AND NOT removed
+      WHERE scope_id = ANY (${ids as string[]}) AND NOT is_release AND NOT removed
+      ORDER BY scope_id, file_id
       ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id
       WHERE e.file_version_id <> excluded.file_version_id
       RETURNING e.environment_id AS scope_id, e.file_id
     ), ${sql.unsafe(NOTE_CHANGED)}
     SELECT FROM applied`;
-  return applied.count + (await applyRemovals(sql, environmentId));
+  return applied.count + (await applyRemovals(sql, ids));
 }
 
-/** Takes the files that are staged to be removed out of a working set. Returns their number. */
-async function applyRemovals(sql: Queryable, environmentId: string): Promise<number> {
-  const removed = await sql<{ path: string; project_id: string; environment: string }[]>`
+/** Takes the files that are staged to be removed out of working sets. Returns their number. */
+async function applyRemovals(sql: Queryable, ids: readonly string[]): Promise<number> {
+  const removed = await sql<
+    { path: string; project: string; scope: string; environment: string }[]
+  >`
     WITH applied AS (
       DELETE FROM environment_files e USING import_scopes s
-      WHERE s.scope_id = ${environmentId} AND s.removed
+      WHERE s.scope_id = ANY (${ids as string[]}) AND s.removed
         AND e.environment_id = s.scope_id AND e.file_id = s.file_id
       RETURNING e.environment_id AS scope_id, e.file_id, e.project_id
     ), ${sql.unsafe(NOTE_CHANGED)}
-    SELECT f.path, a.project_id, e.name AS environment FROM applied a
+    SELECT f.path, a.project_id AS project, e.id AS scope, e.name AS environment FROM applied a
     JOIN files f ON f.id = a.file_id JOIN environments e ON e.id = a.scope_id`;
-  const [first] = removed;
-  if (first === undefined) return 0;
-  const { project_id: project, environment } = first;
-  const paths = removed.slice(0, AUDIT_PATHS_MAX).map(({ path }) => path);
-  await noteChange(sql, "files.removed", project, { environment, files: removed.length, paths });
+  for (const [first, ...others] of Map.groupBy(removed, ({ scope }) => scope).values()) {
+    const { project, environment, path } = first as (typeof removed)[number];
+    const paths = [path, ...others.map((other) => other.path)];
+    const details = { environment, files: paths.length, paths: paths.slice(0, AUDIT_PATHS_MAX) };
+    await noteChange(sql, "files.removed", project, details);
+  }
   return removed.length;
 }
 
@@ -190,6 +253,7 @@ export async function pruneEnvironment(
   paths: readonly string[],
   text: boolean | undefined,
 ): Promise<number> {
+  await lockWorkingSets(sql, [environmentId]);
   const result = await sql`
     DELETE FROM environment_files e USING files f
     WHERE e.environment_id = ${environmentId} AND f.id = e.file_id

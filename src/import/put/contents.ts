@@ -4,14 +4,9 @@ import { parseJson } from "../../shared/json/parse.ts";
 import { cutChunks } from "../records/cut.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { sortedJson } from "../records/sorted-json.ts";
-import { LookupPending } from "./lookup.ts";
 
 /** Stored versions whose contents are in memory at once, to be hashed. */
 const HASHED_VERSIONS_PER_READ = 16;
-/** Hashes of stored versions that an import remembers. */
-const HASHES_MAX = 100_000;
-
-const GONE: StoredContents = { hash: "", given: null };
 
 type Contents = Pick<FileVersion, "path" | "content"> & {
   readonly chunks: readonly Omit<FileChunk, "dimension" | "embedding" | "writtenMetadata">[];
@@ -44,7 +39,7 @@ export function embeddingsHash({ chunks }: Pick<FileVersion, "chunks">): string 
   return hash.digest("hex");
 }
 
-interface StoredContents {
+export interface StoredContents {
   readonly hash: string;
   /** The hash of the embeddings that an import into one project gave; null without any. */
   readonly given: string | null;
@@ -77,71 +72,4 @@ export async function storedContents(
     }
   }
   return contents;
-}
-
-/**
- * Compares records with versions that have their keys. A key and an id may be given by a client, so neither
- * proves what a version contains. It is one of the lookups of an import, and works as they do.
- */
-export class VersionContents {
-  readonly #stored = new Map<string, StoredContents>();
-  readonly #planned = new Map<string, FileVersion>();
-  readonly #hashes = new WeakMap<FileVersion, string>();
-  readonly #pending = new Set<string>();
-
-  /**
-   * True if the stored or planned version has the contents of the record and, where the service has derived the
-   * record's key from them, no other embeddings that a client gave. Throws LookupPending.
-   */
-  are(versionId: string, record: FileVersion): boolean {
-    const planned = this.#planned.get(versionId);
-    const known =
-      planned === undefined
-        ? this.#stored.get(versionId)
-        : { hash: this.#hashOf(planned), given: embeddingsHash(planned) };
-    if (known === undefined) {
-      this.#pending.add(versionId);
-      throw new LookupPending();
-    }
-    if (known.hash !== this.#hashOf(record)) return false;
-    if (known.given === null || !record.keyIsContentHash) return true;
-    return known.given === embeddingsHash(record);
-  }
-
-  /** Makes the contents of a version known to the records after it. */
-  plan(versionId: string, record: FileVersion): void {
-    this.#planned.set(versionId, record);
-  }
-
-  get isPending(): boolean {
-    return this.#pending.size > 0;
-  }
-
-  async load(sql: Queryable): Promise<void> {
-    const ids = [...this.#pending];
-    this.#pending.clear();
-    for (const id of ids) this.#stored.set(id, GONE);
-    for (const [id, stored] of await storedContents(sql, ids)) this.#stored.set(id, stored);
-  }
-
-  resetPlan(): void {
-    this.#planned.clear();
-  }
-
-  commitPlan(): void {
-    this.#planned.clear();
-    if (this.#stored.size > HASHES_MAX) this.#stored.clear();
-  }
-
-  clear(): void {
-    this.#planned.clear();
-    this.#stored.clear();
-  }
-
-  /** A record is compared in each round of planning, and hashed once. */
-  #hashOf(record: FileVersion): string {
-    const hash = this.#hashes.get(record) ?? contentsHash(record);
-    this.#hashes.set(record, hash);
-    return hash;
-  }
 }

@@ -1,0 +1,285 @@
+import type { Queryable } from "../../db/client.ts";
+import { fileTitle, isMarkdownPath } from "../../markdown/index.ts";
+import { derivedId, type IdOrigin, idAside, isIdAside } from "../../shared/uuid.ts";
+import { cutChunks } from "../records/cut.ts";
+import { RecordError } from "../records/errors.ts";
+import type { FileChunk, FileVersion } from "../records/file-record.ts";
+import { contentsHash, embeddingsHash, type StoredContents, storedContents } from "./contents.ts";
+import { idOf, type KnownRow, KnownRows, resolveByKey } from "./known-rows.ts";
+import { insertRows, type Values } from "./row-set.ts";
+
+/** A version that a file is to have. */
+export interface VersionToPut {
+  readonly projectId: string;
+  /** The fingerprint of the project's embedder; null without one. */
+  readonly embedder: string | null;
+  /** True if the embeddings come from a client of the project, who may give any. */
+  readonly isByClient: boolean;
+  readonly record: FileVersion;
+}
+
+/** A version that is stored. */
+export interface PutVersion {
+  readonly fileId: string;
+  readonly versionId: string;
+  /** True if it was not stored before. */
+  readonly isNew: boolean;
+}
+
+/** A new version with its rows of other tables. */
+interface NewVersion {
+  /** The place among the new versions: writers keep one order. */
+  readonly place: string;
+  readonly file: Values | undefined;
+  readonly version: Values;
+  readonly chunks: readonly Values[];
+  /** True if an embedder has something to embed. */
+  readonly waits: boolean;
+}
+
+/**
+ * Stores versions of files with their chunks, unless they are stored. Versions that mean the same row are resolved in
+ * their order. Then each table gets its new rows in the order of their keys, so that two writers never wait for each
+ * other. Returns what each version has become, or why it is refused.
+ *
+ * @param accept may refuse a version, which is not stored then; called in the order of the versions
+ */
+export async function putVersions(
+  tx: Queryable,
+  versions: readonly VersionToPut[],
+  accept: (put: PutVersion, index: number) => RecordError | undefined = () => undefined,
+): Promise<(PutVersion | RecordError)[]> {
+  const files = await filesOf(tx, versions);
+  const known = new KnownVersions(tx);
+  await known.load(
+    files.flatMap((file, i) => {
+      const { record } = versions[i] as VersionToPut;
+      return file instanceof RecordError ? [] : [{ file, record }];
+    }),
+  );
+  const added = new Map<string, NewVersion>();
+  const results: (PutVersion | RecordError)[] = [];
+  for (const [i, each] of versions.entries()) {
+    const file = files[i] as KnownRow | RecordError;
+    const version = file instanceof RecordError ? file : await known.find(each.record, file);
+    if (file instanceof RecordError || version instanceof RecordError) {
+      results.push(version as RecordError);
+      continue;
+    }
+    const isNew = version.isNew === true && !added.has(version.id);
+    const put = { fileId: file.id, versionId: version.id, isNew };
+    const refusal = accept(put, i);
+    if (refusal === undefined && isNew) added.set(version.id, newVersion(each, file, version));
+    results.push(refusal ?? put);
+  }
+  await insertVersions(tx, [...added.values()]);
+  return results;
+}
+
+/** The stored and new files of versions, in their order. */
+async function filesOf(
+  tx: Queryable,
+  versions: readonly VersionToPut[],
+): Promise<(KnownRow | RecordError)[]> {
+  const files = new KnownRows(tx, { table: "files", parent: "project_id", key: "t.path" });
+  const references = versions.map(({ projectId: parent, record: { id, path: key } }) => ({
+    ...{ id, parent, key },
+  }));
+  await files.load(
+    references.map((reference) => idOf("file", reference)),
+    references,
+  );
+  return references.map((reference, i) => {
+    try {
+      return resolveByKey(files, "file", reference, i);
+    } catch (error) {
+      if (error instanceof RecordError) return error;
+      throw error;
+    }
+  });
+}
+
+interface Wanted {
+  readonly file: KnownRow;
+  readonly record: FileVersion;
+}
+
+/**
+ * Versions by id and key, with hashes of their contents. A key and an id may be given by a client, so neither proves
+ * what a version contains.
+ */
+class KnownVersions {
+  readonly #rows: KnownRows;
+  readonly #stored = new Map<string, StoredContents>();
+  readonly #new = new Map<string, FileVersion>();
+
+  constructor(private readonly tx: Queryable) {
+    const naming = { table: "file_versions", parent: "file_id", key: "t.version_key" };
+    this.#rows = new KnownRows(tx, naming);
+  }
+
+  /** Reads what `find` needs, but for keys with a number, which are few. */
+  async load(wanted: readonly Wanted[]): Promise<void> {
+    await this.#loadKeys(wanted.map((each) => ({ ...each, key: each.record.versionKey })));
+  }
+
+  async #loadKeys(wanted: readonly (Wanted & { readonly key: string })[]): Promise<void> {
+    const keys = wanted.map(({ file, key }) => ({ parent: file.id, key }));
+    await this.#rows.load(
+      wanted.map(
+        ({ file, record, key }) => record.versionId ?? derivedId(...origin(file, record, key)),
+      ),
+      keys,
+    );
+    const known = wanted.flatMap(({ file, record, key }) => {
+      const row = record.isStored ? undefined : this.#rows.byKey(file.id, key);
+      return row === undefined || row.isNew ? [] : [row.id];
+    });
+    for (const [id, stored] of await storedContents(this.tx, [...new Set(known)])) {
+      this.#stored.set(id, stored);
+    }
+  }
+
+  /**
+   * The version of a file with the contents of the record, stored or new. A key that is a hash of the contents gets
+   * a number when it names a version with others, which a client has made.
+   */
+  async find(record: FileVersion, file: KnownRow): Promise<KnownRow | RecordError> {
+    for (let number = 1; ; number++) {
+      const key = number === 1 ? record.versionKey : `${record.versionKey}:${number}`;
+      if (number > 1) await this.#loadKeys([{ file, record, key }]);
+      const version = this.#withKey(record, key, file);
+      if (version !== undefined) return version;
+    }
+  }
+
+  /**
+   * A version's id is derived from its fingerprint, so a reused key with other embeddings is detected. Undefined if
+   * the key is a hash and names a version with other contents.
+   */
+  #withKey(record: FileVersion, key: string, file: KnownRow): KnownRow | RecordError | undefined {
+    const { versionId: given, keyIsContentHash } = record;
+    const content = origin(file, record, key);
+    const id = given ?? derivedId(...content);
+    const known = this.#rows.byKey(file.id, key);
+    if (known !== undefined) {
+      const isSame = known.id === id || (given === undefined && isIdAside(known.id, ...content));
+      if (this.#contains(known.id, record) && (isSame || keyIsContentHash)) return known;
+      if (keyIsContentHash) return undefined;
+      return new RecordError(
+        "version_key: already names a version of this file with other contents",
+      );
+    }
+    const isTaken = this.#rows.byId(id) !== undefined;
+    if (isTaken && given !== undefined) {
+      return new RecordError("version_id: belongs to another version");
+    }
+    const own = isTaken ? idAside(...content) : id;
+    this.#new.set(own, record);
+    return this.#rows.add({ id: own, parent: file.id, key, isNew: true });
+  }
+
+  /**
+   * True if the version has the contents of the record and, where the service has derived the record's key from
+   * them, no other embeddings that a client gave.
+   */
+  #contains(versionId: string, record: FileVersion): boolean {
+    if (record.isStored === true) return true;
+    const earlier = this.#new.get(versionId);
+    const known =
+      earlier === undefined
+        ? this.#stored.get(versionId)
+        : { hash: contentsHash(earlier), given: embeddingsHash(earlier) };
+    if (known?.hash !== contentsHash(record)) return false;
+    if (known.given === null || !record.keyIsContentHash) return true;
+    return known.given === embeddingsHash(record);
+  }
+}
+
+function origin(file: KnownRow, { fingerprint }: FileVersion, key: string): IdOrigin {
+  return ["file_version", file.id, `${key}\n${fingerprint}`];
+}
+
+function newVersion(
+  { projectId: project_id, embedder, isByClient, record }: VersionToPut,
+  file: KnownRow,
+  { id, key }: KnownRow,
+): NewVersion {
+  const { path, content } = record;
+  const chunks = chunksToStore(record, embedder);
+  return {
+    place: `${project_id}\n${path}\n${key}`,
+    file: file.isNew === true ? { id: file.id, project_id, path } : undefined,
+    version: {
+      ...{ id, project_id, file_id: file.id, version_key: key, content },
+      title: record.title ?? fileTitle(path, content),
+      chunk_count: String(chunks.length),
+      given_embeddings: isByClient ? embeddingsHash(record) : null,
+    },
+    chunks: chunks.map((chunk) => ({
+      ...{ project_id, file_id: file.id, file_version_id: id, file_path: path },
+      ...chunkValues(id, chunk),
+      dimension: chunk.dimension === null ? null : String(chunk.dimension),
+      embedder: chunk.embedding === null ? null : embedder,
+      embedding: chunk.embedding,
+    })),
+    waits: isToBeEmbedded(record, chunks),
+  };
+}
+
+/** The values of a chunk that its text determines. */
+export function chunkValues(versionId: string, chunk: FileChunk): Values {
+  return {
+    id: derivedId("chunk", versionId, String(chunk.index)),
+    index: String(chunk.index),
+    content: chunk.content,
+    start_offset: String(chunk.startOffset),
+    end_offset: String(chunk.endOffset),
+    token_count: String(chunk.tokenCount),
+    metadata: chunk.writtenMetadata ?? chunk.metadata,
+  };
+}
+
+/** The chunks of a file; those of a text that nobody has cut, if an embedder is to embed them. */
+function chunksToStore(
+  { chunks, content, path }: FileVersion,
+  embedder: string | null,
+): readonly FileChunk[] {
+  if (chunks.length > 0 || content === null || embedder === null) return chunks;
+  return [...cutChunks(content, isMarkdownPath(path))];
+}
+
+/** True if a chunk, or the text that is not cut, has no embedding yet. */
+function isToBeEmbedded({ chunks, content }: FileVersion, stored: readonly FileChunk[]): boolean {
+  // The function has_text of the database says the same.
+  const isUncut = chunks.length === 0 && /\S/.test(content ?? "");
+  return isUncut || stored.some(({ embedding }) => embedding === null);
+}
+
+async function insertVersions(tx: Queryable, added: readonly NewVersion[]): Promise<void> {
+  const sorted = added.toSorted((a, b) => (a.place < b.place ? -1 : 1));
+  // A file may get several versions at once.
+  const files = new Map(sorted.flatMap(({ file }) => (file ? [[file["id"], file]] : [])));
+  await insertRows(tx, "files", [...files.values()]);
+  await insertRows(
+    tx,
+    "file_versions",
+    sorted.map(({ version }) => version),
+  );
+  await insertRows(
+    tx,
+    "chunks",
+    sorted.flatMap(({ chunks }) => chunks),
+  );
+  // The database keeps it only if the project has an embedder, whatever is known of that here.
+  const waiting = sorted.filter(({ waits }) => waits);
+  await insertRows(
+    tx,
+    "embedding_queue",
+    waiting.map(({ version }) => ({
+      file_version_id: version["id"],
+      project_id: version["project_id"],
+    })),
+    "ON CONFLICT DO NOTHING",
+  );
+}
