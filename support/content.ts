@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../src/db/client.ts";
+import { fileTitle } from "../src/markdown/index.ts";
 import type { Project } from "./accounts.ts";
 
 /** A conversation in a project, or one that only its creator can see. Returns its id. */
@@ -36,8 +37,9 @@ export async function addFile(sql: Sql, project: Project, path: string, count: n
   const versionId = randomUUID();
   await sql`INSERT INTO files (id, project_id, path) VALUES (${fileId}, ${project.id}, ${path})`;
   await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
-    VALUES (${versionId}, ${project.id}, ${fileId}, 'v1', 'the contents', ${count})`;
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count)
+    VALUES (${versionId}, ${project.id}, ${fileId}, 'v1', 'the contents', ${fileTitle(path, "the contents")},
+      ${count})`;
   await addChunks(sql, project, { fileId, versionId, path, from: 0, count });
   return { fileId, versionId, path };
 }

@@ -47,8 +47,8 @@ export async function writeFiles(
       ON CONFLICT (project_id, path) DO UPDATE SET path = excluded.path
       RETURNING id, path
     )
-    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
-    SELECT version, ${projectId}, made.id, version::text, content, chunks
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count)
+    SELECT version, ${projectId}, made.id, version::text, content, path, chunks
     FROM given JOIN made USING (path)`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,

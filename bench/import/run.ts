@@ -69,8 +69,8 @@ async function bareInserts(sql: Sql, { chunks, dimension }: Options): Promise<nu
   await sql`INSERT INTO projects (id, slug, name) VALUES (${ids.project}, 'bare', 'Bare')`;
   await sql`INSERT INTO files (id, project_id, path) VALUES (${ids.file}, ${ids.project}, 'x.md')`;
   await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key)
-    VALUES (${ids.version}, ${ids.project}, ${ids.file}, 'v')`;
+    INSERT INTO file_versions (id, project_id, file_id, version_key, title)
+    VALUES (${ids.version}, ${ids.project}, ${ids.file}, 'v', 'x')`;
   const vectors = randomVectors(dimension);
   let seconds = 0;
   for (let from = 0; from < chunks; from += BATCH_ROWS) {

@@ -26,17 +26,19 @@ export interface ChunkText {
   readonly id: string;
   readonly content: string;
   readonly path: string;
-  readonly title: string | null;
+  readonly title: string;
   /** What the metadata has under `headings`, which may be anything. */
   readonly headings: unknown;
 }
 
 /** A chunk as its embedder sees it: the text of its Markdown, below the title of its file and its own headings. */
 export function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
-  const name = title ?? path.slice(path.lastIndexOf("/") + 1);
   const given = Array.isArray(headings) ? headings.filter((each) => typeof each === "string") : [];
   const text = isMarkdownPath(path) ? plainText(content) || content : content;
-  return { id, passage: { content: text, headings: given[0] === name ? given : [name, ...given] } };
+  return {
+    id,
+    passage: { content: text, headings: given[0] === title ? given : [title, ...given] },
+  };
 }
 
 /**

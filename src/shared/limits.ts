@@ -254,8 +254,6 @@ export const REDIS_OWNER_VALUES_MAX_BYTES = 134_217_728;
 export const REDIS_COMMAND_TIMEOUT_MS = 500;
 
 // Lists.
-/** Where the title of a file is looked for in a list, if it was not stored with the file. */
-export const FILE_TITLE_WINDOW_CHARS = 65_536;
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
 /** Texts of a page that lists what may be long, in bytes; one entry may be longer. Making 1 MiB takes some 10 ms. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
+import { fileTitle } from "../../src/markdown/index.ts";
 import type { NamedScope } from "../accounts.ts";
 import { randomNumbers } from "../random.ts";
 import type { TestProject } from "./api.ts";
@@ -78,8 +79,8 @@ export async function writeVersion(
     ON CONFLICT (project_id, path) DO UPDATE SET path = excluded.path RETURNING id`;
   const fileId = file?.id as string;
   await sql`
-    INSERT INTO file_versions (id, project_id, file_id, version_key, content, chunk_count)
-    VALUES (${id}, ${project.id}, ${fileId}, ${id}, ${text}, ${chunks.length})`;
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title, chunk_count)
+    VALUES (${id}, ${project.id}, ${fileId}, ${id}, ${text}, ${fileTitle(path, text)}, ${chunks.length})`;
   await sql`
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
       start_offset, end_offset, token_count, metadata, dimension, embedding)

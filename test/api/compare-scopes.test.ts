@@ -22,7 +22,6 @@ await report(project, [
   file("Removed.md", "", "staging"),
 ]);
 await api.send("DELETE", `/projects/${project.slug}/files/Removed.md`, { as: member });
-await api.sql`UPDATE file_versions SET title = NULL WHERE project_id = ${project.id}`;
 const path = `/projects/${project.slug}/compare`;
 const compare = async (query: string): Promise<Json> => {
   const { status, body, text } = await api.get(`${path}?${query}`, member);

@@ -44,8 +44,8 @@ describe("PATCH /projects/{project_reference}", () => {
       async (tx) => {
         await tx`INSERT INTO files (id, project_id, path) VALUES (${file}, ${own.id}, 'a.md')`;
         await tx`
-          INSERT INTO file_versions (id, project_id, file_id, version_key, content)
-          VALUES (${version}, ${own.id}, ${file}, 'v1', 'A text.')`;
+          INSERT INTO file_versions (id, project_id, file_id, version_key, content, title)
+          VALUES (${version}, ${own.id}, ${file}, 'v1', 'A text.', 'a')`;
         // The project has no embedder yet, so the row is not stored.
         await tx`
           INSERT INTO embedding_queue (file_version_id, project_id) VALUES (${version}, ${own.id})`;

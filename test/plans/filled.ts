@@ -27,8 +27,8 @@ export async function fill(sql: Sql): Promise<void> {
         sha256(i::text::bytea) FROM ${series(ROWS)};
     INSERT INTO files (id, project_id, path)
       SELECT ${id("files", "i")}, ${id("projects", parent)}, 'docs/' || i || '.md' FROM ${series(ROWS)};
-    INSERT INTO file_versions (id, project_id, file_id, version_key)
-      SELECT ${id("file_versions", "i")}, ${id("projects", parent)}, ${id("files", "i")}, 'v1' FROM ${series(ROWS)};
+    INSERT INTO file_versions (id, project_id, file_id, version_key, title)
+      SELECT ${id("file_versions", "i")}, ${id("projects", parent)}, ${id("files", "i")}, 'v1', 'a' FROM ${series(ROWS)};
     INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content)
       SELECT ${id("chunks", "i")}, ${id("projects", parent)}, ${id("files", "i")}, ${id("file_versions", "i")},
         'docs/' || i || '.md', 0, repeat('text ', 20) FROM ${series(ROWS)};

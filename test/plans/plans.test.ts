@@ -172,18 +172,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       for (const kind of ["environment", "release"] as const) {
         await files.readFiles(tx, scope(kind), { prefix: "", limit: 51 });
         await files.readFiles(tx, scope(kind), { prefix: "docs/", after: ["docs/1"], limit: 51 });
-        await files.readFiles(
-          tx,
-          scope(kind),
-          { prefix: "", before: ["docs/2"], limit: 51 },
-          false,
-        );
-      }
-    },
-    withBegins: async (tx) => {
-      const row = { title: null, version_id: one("file_versions") } as files.FileRow;
-      for (const kind of ["environment", "release"] as const) {
-        await files.withBegins(tx, scope(kind), [row]);
+        await files.readFiles(tx, scope(kind), { prefix: "", before: ["docs/2"], limit: 51 });
       }
     },
     readFile: async (tx) => {

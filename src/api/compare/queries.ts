@@ -1,6 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
-import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 
 /** How many files two scopes have differently. */
@@ -14,10 +13,7 @@ export interface ChangeCounts {
 export interface ChangeRow {
   readonly path: string;
   readonly id: string;
-  /** Null if it was not stored with the version. */
-  readonly title: string | null;
-  /** The begin of the content, from which the title is read if it was not stored. */
-  readonly begin: string | null;
+  readonly title: string;
   /** Null for a file that only the other scope has. */
   readonly base_version_id: string | null;
   readonly version_id: string | null;
@@ -71,10 +67,9 @@ export async function readChanges(
         ${before === undefined ? sql`` : sql`AND path < ${before[0]}`}
       ORDER BY path ${order} LIMIT ${limit}
     )
-    SELECT counts.*, page.*, v.title,
-      CASE WHEN v.title IS NULL THEN left(v.content, ${FILE_TITLE_WINDOW_CHARS}::integer) END AS begin
+    SELECT counts.*, page.*, v.title
     FROM counts LEFT JOIN page ON true
-      LEFT JOIN LATERAL (SELECT title, content FROM file_versions
+      LEFT JOIN LATERAL (SELECT title FROM file_versions
         WHERE id = coalesce(page.version_id, page.base_version_id) LIMIT 1) v ON true
     ORDER BY path ${order}`;
   // Without differences on the page there is one row, of counts alone.

@@ -1,6 +1,5 @@
 import type { Principal } from "../../auth/principal.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
-import { fileTitle } from "../../markdown/index.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { scopeNameOf } from "../scopes/scope-query.ts";
 import { type ChangeCounts, type ChangePosition, type ChangeRow, readChanges } from "./queries.ts";
@@ -13,10 +12,10 @@ interface CompareCall {
   readonly page: PageRequest;
 }
 
-function changeOf({ title, begin, ...row }: ChangeRow): FileChange {
+function changeOf(row: ChangeRow): FileChange {
   const isAdded = row.base_version_id === null;
   const change = isAdded ? "added" : row.version_id === null ? "removed" : "changed";
-  return { change, ...row, title: title ?? fileTitle(row.path, begin) };
+  return { change, ...row };
 }
 
 /**

@@ -4,7 +4,6 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
-import { fileTitle } from "../../markdown/index.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { documentPath } from "../../shared/paths.ts";
 import { withTimes } from "../../shared/rows.ts";
@@ -12,7 +11,7 @@ import { type FilterText, narrowed, readFilterParameter, validFilter } from "../
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { scopeNameOf } from "../scopes/scope-query.ts";
-import { type FileRow, type PathRange, readFiles, withBegins } from "./queries.ts";
+import { type FileRow, type PathRange, readFiles } from "./queries.ts";
 import type { FileListQuery, FilePage, FileSummary } from "./schema.ts";
 
 /** Files that a filtered list reads and evaluates at a time. */
@@ -33,8 +32,8 @@ interface Question {
 const BINDING = "files";
 type Key = [path: string, question: Question];
 
-export function summaryOf({ begin, title, ...row }: FileRow): FileSummary {
-  return { ...withTimes(row), title: title ?? fileTitle(row.path, begin) };
+export function summaryOf(row: FileRow): FileSummary {
+  return withTimes(row);
 }
 
 function questionOf(query: FileListQuery): Omit<Question, "projectId"> {
@@ -70,7 +69,7 @@ async function readMatching(
 ): Promise<FileRow[]> {
   const found: FileRow[] = [];
   for (let rest: PathRange = { ...range, limit: FILES_FILTERED_ROWS }; found.length < limit; ) {
-    const rows = await readFiles(sql, scope, rest, false);
+    const rows = await readFiles(sql, scope, rest);
     const versionIds = rows.map((row) => row.version_id);
     const matched = rows.length === 0 ? [] : await engine.matching(scope, versionIds);
     found.push(...rows.filter((_, i) => matched[i] === 1));
@@ -78,7 +77,7 @@ async function readMatching(
     if (last === undefined || rows.length < FILES_FILTERED_ROWS) break;
     rest = { ...rest, [rest.before === undefined ? "after" : "before"]: [last.path] };
   }
-  return await withBegins(sql, scope, found.slice(0, limit));
+  return found.slice(0, limit);
 }
 
 interface FileServices extends ListServices {

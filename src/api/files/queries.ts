@@ -1,6 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
-import { FILE_TITLE_WINDOW_CHARS } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import { documentPath } from "../../shared/paths.ts";
 import type { Naming } from "../../shared/reference.ts";
@@ -8,14 +7,13 @@ import type { RowOf } from "../../shared/rows.ts";
 import type { FileSummary } from "./schema.ts";
 
 /** A file and its version in a scope. */
-export interface FileRow extends Omit<RowOf<FileSummary>, "title"> {
-  /** Null if it was not stored with the version. */
-  readonly title: string | null;
-  /** The begin of the content, from which the title is read if it was not stored. */
-  readonly begin: string | null;
-}
+export type FileRow = RowOf<FileSummary>;
 
-/** Joins the files `f` with their versions `v` that a scope holds. A few files are found one by one. */
+/**
+ * Joins the files `f` with their versions `v` that a scope holds.
+ *
+ * @param many false if a few files are looked for, which are found one by one
+ */
 function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: boolean) {
   // What the filter of a derived scope matches is chosen from all of its base.
   const id = filter?.base ?? own;
@@ -32,19 +30,10 @@ function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: bool
           SELECT id FROM file_versions WHERE file_id = f.id)))`;
 }
 
-interface Reading {
-  /** False if a few files are looked for, which are found one by one. */
-  readonly many: boolean;
-  /** False if nobody needs the begin of contents, which may be long. */
-  readonly begins: boolean;
-}
-
-function filesIn(sql: Queryable, scope: Scope, { many, begins }: Reading) {
+function filesIn(sql: Queryable, scope: Scope, many: boolean) {
   return sql`
     SELECT f.id, f.path, v.title, v.id AS version_id, v.chunk_count, v.created_at AS updated_at,
-      coalesce(octet_length(v.content), 0) AS size,
-      CASE WHEN v.title IS NULL AND ${begins} THEN left(v.content, ${FILE_TITLE_WINDOW_CHARS}::integer)
-        END AS begin
+      coalesce(octet_length(v.content), 0) AS size
     FROM files f ${versionsIn(sql, scope, many)}
     WHERE f.project_id = ${scope.projectId}`;
 }
@@ -72,30 +61,15 @@ export async function readFiles(
   sql: Queryable,
   scope: Scope,
   { prefix, after, before, limit }: PathRange,
-  begins = true,
 ): Promise<FileRow[]> {
   const end = endOfPrefix(prefix);
   return await sql<FileRow[]>`
-    ${filesIn(sql, scope, { many: true, begins })}
+    ${filesIn(sql, scope, true)}
       ${prefix === "" ? sql`` : sql`AND f.path >= ${prefix}`}
       ${end === null ? sql`` : sql`AND f.path < ${end}`}
       ${after === undefined ? sql`` : sql`AND f.path > ${after[0]}`}
       ${before === undefined ? sql`` : sql`AND f.path < ${before[0]}`}
     ORDER BY f.path ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
-}
-
-/** Adds the begin of the content to files that were read without, where the title was not stored. */
-export async function withBegins(
-  sql: Queryable,
-  scope: Scope,
-  rows: readonly FileRow[],
-): Promise<FileRow[]> {
-  const untitled = rows.filter(({ title }) => title === null).map((row) => row.version_id);
-  if (untitled.length === 0) return [...rows];
-  const read = await sql<FileRow[]>`
-    ${filesIn(sql, scope, { many: false, begins: true })} AND v.id = ANY(${untitled})`;
-  const byVersion = new Map(read.map((row) => [row.version_id, row]));
-  return rows.map((row) => byVersion.get(row.version_id) ?? row);
 }
 
 /** The file with this id, or with this path, in a scope. */
@@ -104,7 +78,7 @@ export async function readFile(
   scope: Scope,
   naming: Naming,
 ): Promise<FileRow | undefined> {
-  const files = filesIn(sql, scope, { many: false, begins: true });
+  const files = filesIn(sql, scope, false);
   const [row] =
     "id" in naming
       ? await sql<FileRow[]>`${files} AND f.id = ${naming.id}`

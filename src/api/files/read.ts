@@ -4,7 +4,7 @@ import type { Sql } from "../../db/client.ts";
 import { isCurrent, REVALIDATE } from "../../http/conditional.ts";
 import { responseInPieces, responseOf } from "../../http/load/large-answers.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
-import { fileTitle, headingsOf, isMarkdownPath, readFrontmatter } from "../../markdown/index.ts";
+import { headingsOf, isMarkdownPath, readFrontmatter } from "../../markdown/index.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
@@ -71,9 +71,8 @@ export async function getFile(
   const stored = await readContent(sql, row.version_id);
   if (stored === undefined) throw new Problem("file-not-found");
   const { content, chunks } = stored;
-  const title = row.title ?? fileTitle(row.path, content);
   const pieces = jsonPieces(
-    { ...summaryOf({ ...row, title }), ...(await structureOf(row.path, content)) },
+    { ...summaryOf(row), ...(await structureOf(row.path, content)) },
     { content, chunks },
   );
   const bytes = BYTES_PER_CHAR_MAX * ((content?.length ?? 0) + chunks.length);

@@ -92,8 +92,7 @@ export async function takeOut(
 export async function readVersion(sql: Queryable, versionId: string): Promise<FileRow> {
   const [row] = await sql<FileRow[]>`
     SELECT f.id, f.path, v.title, v.id AS version_id, v.chunk_count, v.created_at AS updated_at,
-      coalesce(octet_length(v.content), 0) AS size,
-      CASE WHEN v.title IS NULL THEN v.content END AS begin
+      coalesce(octet_length(v.content), 0) AS size
     FROM file_versions v JOIN files f ON f.id = v.file_id WHERE v.id = ${versionId}`;
   return row as FileRow;
 }

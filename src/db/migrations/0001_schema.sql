@@ -142,8 +142,8 @@ CREATE TABLE file_versions (
   file_id uuid NOT NULL,
   version_key text NOT NULL,
   content text,
-  -- The title that lists show; null where the beginning of the content tells it.
-  title text,
+  -- The title that lists show: that of the frontmatter or a heading, else the name of the file.
+  title text NOT NULL,
   chunk_count integer NOT NULL DEFAULT 0,
   -- A hash of the embeddings with which an import into one project has stored the version; null where the service or
   -- the operator has computed them. Nothing shows that given embeddings are those of the text, so a version without

@@ -45,8 +45,8 @@ class World {
         SELECT gen_random_uuid(), ${this.project.id}, path FROM unnest(${paths as string[]}::text[]) AS path
         ON CONFLICT (project_id, path) DO UPDATE SET path = excluded.path RETURNING id, path
       ), version AS (
-        INSERT INTO file_versions (id, project_id, file_id, version_key, content)
-        SELECT gen_random_uuid(), ${this.project.id}, id, gen_random_uuid()::text, path FROM new
+        INSERT INTO file_versions (id, project_id, file_id, version_key, content, title)
+        SELECT gen_random_uuid(), ${this.project.id}, id, gen_random_uuid()::text, path, path FROM new
         RETURNING id, file_id
       ), held AS (
         INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)

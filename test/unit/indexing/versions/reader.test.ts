@@ -38,8 +38,8 @@ test("the fields of a file are those of its whole text, of which only the frontm
     ), made AS (
       INSERT INTO files (id, project_id, path) SELECT file_id, ${project.id}, path FROM given
     )
-    INSERT INTO file_versions (id, project_id, file_id, version_key, content)
-    SELECT gen_random_uuid(), ${project.id}, file_id, path, content FROM given
+    INSERT INTO file_versions (id, project_id, file_id, version_key, content, title)
+    SELECT gen_random_uuid(), ${project.id}, file_id, path, content, path FROM given
     RETURNING id, version_key AS path, content`;
   const heads = new Map<string, string | null>();
   for await (const batch of createVersionReader(sql).fields(rows.map(({ id }) => id))) {
