@@ -13,7 +13,10 @@ export interface BenchContext {
   /** An empty database with the current schema. */
   openDatabase(): Promise<BenchDatabase>;
   /** Starts the service with these variables and waits until it is ready. */
-  startServer(env: Readonly<Record<string, string>>): Promise<BenchServer>;
+  startServer(
+    env: Readonly<Record<string, string>>,
+    program?: readonly string[],
+  ): Promise<BenchServer>;
   /** Starts a baseline: a program of bench/ that exports `start`. */
   startBaseline(path: string, ...args: string[]): Promise<Address>;
   /** Imports a file as the command line does. */

@@ -78,9 +78,13 @@ export function metricOf(text: string | undefined, name: string): number | null 
 }
 
 /** Starts the server as a process, with the caller's environment and these variables. */
-export function startServerProcess(env: Readonly<Record<string, string>>): Promise<BenchServer> {
+export function startServerProcess(
+  env: Readonly<Record<string, string>>,
+  program: readonly string[] = ["src/main.ts"],
+): Promise<BenchServer> {
   return BenchServer.start(async () => {
     const server = await startServer({
+      program,
       env: { ...process.env, PORT: "0", DEMO: "off", LOG_LEVEL: "warn", ...env },
     });
     const end = async (signal: NodeJS.Signals) => {

@@ -10,6 +10,7 @@
 import { loadavg } from "node:os";
 import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
+import { crashingAt } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import { isSuccess, record, Sent } from "../harness/load/sent.ts";
@@ -68,10 +69,11 @@ async function startWorld(context: BenchContext, chunks: number) {
   await sql`UPDATE chunks SET embedder = 'model:m:768'`;
   await sql`UPDATE projects SET embedder = 'model:m:768' WHERE id = ${project.id}`;
   const model = { url: endpoint.url, model: "m", dimension: DIMENSION };
-  const server = await context.startServer({
+  const env = {
     ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, SEARCH_WORKERS: "1" },
-    ...{ EMBEDDERS: JSON.stringify({ model }), TESSERA_FAILPOINTS: "indexing.rebuild" },
-  });
+    EMBEDDERS: JSON.stringify({ model }),
+  };
+  const server = await context.startServer(env, crashingAt("indexing.rebuild"));
   const base = `/projects/${project.id}`;
   let n = 0;
   const post = (path: string, body: object) =>

@@ -94,9 +94,9 @@ const readHit = (hit: Hit): Found => ({
 });
 
 const SHARED_HELP = `
-The service must be running. Its address is --url, else TESSERA_URL, else that of the service that uses
-the same DATA_DIR, else BASE_URL, else HOST and PORT. Without --key and TESSERA_API_KEY, a key
-that only searches the project is made in the database and kept in DATA_DIR for 30 days.
+The service must be running. Its address is --url, else that of the service that uses the same DATA_DIR,
+else BASE_URL, else HOST and PORT. Without --key and TESSERA_API_KEY, a key that only searches the
+project is made in the database and kept in DATA_DIR for 30 days.
 `;
 
 /** Adds the options of every query. */
@@ -269,7 +269,7 @@ async function send<T>(io: Io, address: string, body: object, key: string): Prom
   };
   const response = await boundedFetch(address, request, ANSWER_MAX_BYTES).catch((error: Error) => {
     throw new CommandError(
-      `${new URL(address).origin} does not answer (${error.message}): start the service, or name its address with --url or TESSERA_URL`,
+      `${new URL(address).origin} does not answer (${error.message}): start the service, or name its address with --url`,
     );
   });
   const answer = (await response.json().catch(() => ({}))) as Answer<T>;

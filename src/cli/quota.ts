@@ -36,7 +36,7 @@ export function quotaCommand(io: Io): Command {
   for (const quota of QUOTAS) {
     command.option(
       `--${quota} <n>`,
-      `the most ${quota} that it may store; none for no limit, default for QUOTA_DEFAULT_${quota.toUpperCase()}`,
+      `the most ${quota} that it may store; none for no limit, default for that of the service`,
       limit,
     );
   }

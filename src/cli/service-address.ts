@@ -3,17 +3,16 @@ import { findService, localUrl } from "../shared/running-service.ts";
 import { configOf, type Io } from "./io.ts";
 
 /**
- * Where commands find the service, without a trailing slash: TESSERA_URL, else where the service of
- * this data directory says that it is, else where one with this configuration would be.
+ * Where commands find the service, without a trailing slash: where the service of this data directory says that it
+ * is, else where one with this configuration would be.
  */
-export function serviceAddress({ serviceUrl, baseUrl, dataDir, host, port }: Config): string {
-  return serviceUrl ?? findService(dataDir)?.url ?? baseUrl ?? localUrl(host, port);
+export function serviceAddress({ baseUrl, dataDir, host, port }: Config): string {
+  return findService(dataDir)?.url ?? baseUrl ?? localUrl(host, port);
 }
 
 /** Where clients find it. */
 export function publicAddress(config: Config): string {
-  const { serviceUrl, dataDir } = config;
-  return serviceUrl ?? findService(dataDir)?.baseUrl ?? serviceAddress(config);
+  return findService(config.dataDir)?.baseUrl ?? serviceAddress(config);
 }
 
 /** The same for examples, which are shown whatever the configuration is. */

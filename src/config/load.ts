@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import {
   BODY_TRANSPORT_MAX_BYTES,
-  RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+  RATE_LIMIT_WINDOW_SECONDS,
   VECTOR_PLACEMENTS_MAX,
 } from "../shared/limits.ts";
 import { ENVIRONMENT, ROOT } from "./caller.ts";
@@ -19,31 +19,16 @@ import {
 } from "./schema.ts";
 import { readTracing } from "./tracing.ts";
 
-const RATE_LIMIT_WINDOW_MAX_SECONDS = 86_400;
 const SEARCH_WORKERS_MAX = 256;
-/**
- * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
- * rest go to workers. This is enough for the searches of 32 clients, or for eight that retrieve.
- */
-const SEARCH_INLINE_DEFAULT_MS = 4;
-const SEARCH_INLINE_MAX_MS = 100;
 const SLOW_REQUEST_MAX_MS = 3_600_000;
 /** Share of the machine's memory that indexes may use by default before idle projects are evicted. */
 const INDEX_MEMORY_SHARE = 0.6;
 const INDEX_MEMORY_MIN_BYTES = 1_048_576;
 const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
-/**
- * Distinct vectors per shard of an index. An index has at most 1,024 shards, and a shard without as many
- * vectors as the minimum has no graph.
- */
-const INDEX_SHARD_VECTORS_DEFAULT = 524_288;
-const INDEX_SHARD_VECTORS_MIN = 4_096;
-const INDEX_SHARD_VECTORS_MAX = 4_194_304;
 /** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
 const JWT_SECRET_SAFE_BYTES = 32;
 const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
-/** Files, bytes or chunks. */
-const QUOTA_DEFAULT_MAX = 1_000_000_000_000_000;
+const QUOTA_DEFAULT_MAX_BYTES = 1_000_000_000_000_000;
 const PORT_MAX = 65_535;
 const MODEL_HUB = "https://huggingface.co";
 
@@ -81,48 +66,17 @@ function readPrices(reader: Reader): Record<string, string> {
   return {};
 }
 
-/** The settings of the indexes of the engine `embedded`, and of texts. */
-function readIndexes(
-  reader: Reader,
-): Pick<Config, "indexMemoryBytes" | "indexShardVectors" | "indexPreload"> {
-  return {
-    indexMemoryBytes: reader.integer(
-      "INDEX_MEMORY_BYTES",
-      memoryShare(),
-      INDEX_MEMORY_MIN_BYTES,
-      INDEX_MEMORY_MAX_BYTES,
-    ),
-    indexShardVectors: reader.integer(
-      "INDEX_SHARD_VECTORS",
-      INDEX_SHARD_VECTORS_DEFAULT,
-      INDEX_SHARD_VECTORS_MIN,
-      INDEX_SHARD_VECTORS_MAX,
-    ),
-    indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
-  };
-}
-
 function readQuotaDefaults(reader: Reader): Config["quotaDefaults"] {
-  const limit = (what: string) =>
-    reader.integer(`QUOTA_DEFAULT_${what}`, 0, 0, QUOTA_DEFAULT_MAX) || null;
-  return {
-    ...{ files: limit("FILES"), bytes: limit("BYTES"), chunks: limit("CHUNKS") },
-    owner_files: limit("OWNER_FILES"),
-    owner_bytes: limit("OWNER_BYTES"),
-    owner_chunks: limit("OWNER_CHUNKS"),
-  };
+  const limit = (name: string) => reader.integer(name, 0, 0, QUOTA_DEFAULT_MAX_BYTES) || null;
+  return { bytes: limit("QUOTA_DEFAULT_BYTES"), owner_bytes: limit("QUOTA_DEFAULT_OWNER_BYTES") };
 }
 
 function readRateLimit(reader: Reader): Config["rateLimit"] {
+  const limit = (name: string) => reader.integer(name, 0, 0, RATE_LIMIT_REQUESTS_MAX);
   return {
-    requests: reader.integer("RATE_LIMIT_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
-    userRequests: reader.integer("RATE_LIMIT_USER_REQUESTS", 0, 0, RATE_LIMIT_REQUESTS_MAX),
-    windowSeconds: reader.integer(
-      "RATE_LIMIT_WINDOW_SECONDS",
-      RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
-      1,
-      RATE_LIMIT_WINDOW_MAX_SECONDS,
-    ),
+    requests: limit("RATE_LIMIT_REQUESTS"),
+    userRequests: limit("RATE_LIMIT_USER_REQUESTS"),
+    windowSeconds: RATE_LIMIT_WINDOW_SECONDS,
   };
 }
 
@@ -162,18 +116,17 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     embedders: readEmbedders(reader),
     modelHub: (reader.url("HF_ENDPOINT", http) ?? MODEL_HUB).replace(/\/+$/, ""),
     apiKey: reader.text("TESSERA_API_KEY"),
-    serviceUrl: reader.url("TESSERA_URL", http)?.replace(/\/+$/, ""),
     searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),
     vectorDatabaseUrl: reader.database("VECTOR_DATABASE_URL"),
     vectorPlacements: reader.integer("VECTOR_PLACEMENTS", 1, 1, VECTOR_PLACEMENTS_MAX),
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
-    searchInlineMs: reader.number(
-      "SEARCH_INLINE_MS",
-      SEARCH_INLINE_DEFAULT_MS,
-      0,
-      SEARCH_INLINE_MAX_MS,
+    indexMemoryBytes: reader.integer(
+      "INDEX_MEMORY_BYTES",
+      memoryShare(),
+      INDEX_MEMORY_MIN_BYTES,
+      INDEX_MEMORY_MAX_BYTES,
     ),
-    ...readIndexes(reader),
+    indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
     corsOrigins: reader.origins("CORS_ORIGINS"),
     rateLimit: readRateLimit(reader),
     quotaDefaults: readQuotaDefaults(reader),
@@ -194,7 +147,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     slowRequestMs: reader.integer("SLOW_REQUEST_MS", 0, 0, SLOW_REQUEST_MAX_MS),
     tracing: readTracing(reader),
     logLevel: reader.oneOf<LogLevel>("LOG_LEVEL", "info", LOG_LEVELS),
-    failpoints: (reader.text("TESSERA_FAILPOINTS") ?? "").split(",").filter((name) => name !== ""),
+    failpoints: [],
   };
   if (reader.faults.length > 0) throw new ConfigError([...new Set(reader.faults)]);
   return Object.freeze(config);

@@ -17,23 +17,12 @@ export interface TracingConfig {
   /** Where spans are sent. */
   readonly url: string;
   readonly protocol: TraceProtocol;
-  readonly sampler: TraceSampler;
-  /** The share of traces that the samplers by trace id keep, 0 to 1. */
-  readonly samplerRatio: number;
+  /** The share of traces that is kept, 0 to 1, of those that callers have not decided on. */
+  readonly ratio: number;
 }
 
 export const TRACE_PROTOCOLS = ["http/protobuf", "http/json"] as const;
 type TraceProtocol = (typeof TRACE_PROTOCOLS)[number];
-
-export const TRACE_SAMPLERS = [
-  "always_on",
-  "always_off",
-  "traceidratio",
-  "parentbased_always_on",
-  "parentbased_always_off",
-  "parentbased_traceidratio",
-] as const;
-type TraceSampler = (typeof TRACE_SAMPLERS)[number];
 
 /** The whole configuration, validated and frozen. Only this folder reads the environment. */
 export interface Config {
@@ -71,20 +60,14 @@ export interface Config {
   readonly modelHub: string;
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
-  /** Where commands find the service, without a trailing slash. */
-  readonly serviceUrl: string | undefined;
   readonly searchEngine: SearchEngineName;
   /** The database of the engine pgvector; by default the platform's own. */
   readonly vectorDatabaseUrl: string | undefined;
   /** Into how many parts the engine pgvector divides a new project, where Citus distributes them. */
   readonly vectorPlacements: number;
   readonly searchWorkers: number;
-  /** How long searches may take on the main thread in a turn of its event loop; 0 for never. */
-  readonly searchInlineMs: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
-  /** Distinct vectors that a shard of an index may have. */
-  readonly indexShardVectors: number;
   /** Projects that are kept in memory before anybody searches them. */
   readonly indexPreload: IndexPreload;
   /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */
@@ -96,12 +79,7 @@ export interface Config {
     readonly windowSeconds: number;
   };
   /** What projects without limits of their own may store, and all projects of an owner; null for no limit. */
-  readonly quotaDefaults: Readonly<
-    Record<
-      "files" | "bytes" | "chunks" | "owner_files" | "owner_bytes" | "owner_chunks",
-      number | null
-    >
-  >;
+  readonly quotaDefaults: Readonly<Record<"bytes" | "owner_bytes", number | null>>;
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;
@@ -113,7 +91,7 @@ export interface Config {
   readonly countsQuestions: boolean;
   /** Absent when no spans are exported. */
   readonly tracing: TracingConfig | undefined;
-  /** Where tests make the process die; empty in production. */
+  /** Where a test makes the process die; no variable does. */
   readonly failpoints: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { measureRecall, setShardNodes } from "../../native/index.ts";
+import { measureRecall } from "../../native/index.ts";
 import type { Config } from "../config/schema.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
 import { ChangeLog } from "../indexing/changes/change-log.ts";
@@ -26,6 +26,11 @@ import { createWorkers } from "./requests/worker-pool.ts";
 import { retrieve } from "./retrieval/retrieve.ts";
 
 /** Connections of a node's searches to the engine's database. */
+/**
+ * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
+ * rest go to workers. This is enough for the searches of 32 clients, or for eight that retrieve.
+ */
+const SEARCH_INLINE_MS = 4;
 const VECTOR_DB_CONNECTIONS = 12;
 
 interface OpenedEngine {
@@ -55,8 +60,6 @@ interface Parts {
 function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Metrics): Parts {
   const { dataDir, logLevel, indexMemoryBytes: memoryBudget, indexPreload: preload } = config;
   const vectors = config.searchEngine === "embedded";
-  // For the whole process: the indexing thread uses the same native core.
-  setShardNodes(config.indexShardVectors);
   const { failpoints } = config;
   const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints };
   const indexer = new Indexer(dataDir, options, log, (projectId, task) => {
@@ -65,12 +68,12 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
     });
   });
   const workers = createWorkers(config.searchWorkers);
-  const scheduler = new Scheduler(workers, config.searchInlineMs, (kind, ms) => {
+  const scheduler = new Scheduler(workers, SEARCH_INLINE_MS, (kind, ms) => {
     metrics.poolWait.observe(kind, ms / 1_000);
   });
   const texts = openTexts(indexer, scheduler, vectors);
   // Meanwhile the threads start.
-  if (config.searchInlineMs > 0) warmUp();
+  warmUp();
   return { indexer, scheduler, ...texts, platform: sql, log, metrics };
 }
 

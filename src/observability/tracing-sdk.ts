@@ -5,11 +5,8 @@ import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
-  type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
@@ -21,17 +18,6 @@ import { VERSION } from "../shared/version.ts";
 const TRACES_CLOSE_TIMEOUT_MS = 500;
 
 const NAME = "tessera";
-
-function samplerOf({ sampler, samplerRatio }: TracingConfig): Sampler {
-  const [last = ""] = sampler.split("_").slice(-1);
-  const roots: Record<string, () => Sampler> = {
-    on: () => new AlwaysOnSampler(),
-    off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(samplerRatio),
-  };
-  const root = (roots[last] as () => Sampler)();
-  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
-}
 
 /**
  * Registers the SDK, which exports spans in batches in the background. Headers, time limit, compression
@@ -52,7 +38,7 @@ export function startExporting(config: TracingConfig): {
   });
   const provider = new TracerProvider({
     resource: service.merge(detectResources({ detectors: [envDetector] })),
-    sampler: samplerOf(config),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(config.ratio) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new Exporter({ url: config.url }) })],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

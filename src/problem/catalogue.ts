@@ -3,7 +3,7 @@ import {
   DEPENDENCY_RETRY_AFTER_SECONDS,
   INDEX_BEHIND_RETRY_AFTER_SECONDS,
   OVERLOAD_RETRY_AFTER_SECONDS,
-  RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+  RATE_LIMIT_WINDOW_SECONDS,
 } from "../shared/limits.ts";
 
 type Category =
@@ -308,7 +308,7 @@ export const CATALOGUE = {
     ],
     tips: ["The request was refused before it had any effect, so it can be repeated."],
     related: ["overloaded"],
-    retryAfterSeconds: RATE_LIMIT_WINDOW_DEFAULT_SECONDS,
+    retryAfterSeconds: RATE_LIMIT_WINDOW_SECONDS,
   },
   overloaded: {
     status: 503,

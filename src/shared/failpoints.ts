@@ -41,7 +41,7 @@ export function createFailpoints(
   if (names.length === 0) return ignore;
   const known: readonly string[] = FAILPOINTS;
   for (const name of names) {
-    if (!known.includes(name)) throw new Error(`TESSERA_FAILPOINTS: unknown failpoint "${name}"`);
+    if (!known.includes(name)) throw new Error(`unknown failpoint "${name}"`);
   }
   return (point) => {
     if (names.includes(point)) crash();

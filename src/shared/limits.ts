@@ -60,7 +60,8 @@ export const JWKS_MAX_BYTES = 1_048_576;
 export const KEY_LAST_USED_INTERVAL_MS = 60_000;
 
 // Limits of requests per credential.
-export const RATE_LIMIT_WINDOW_DEFAULT_SECONDS = 60;
+/** The period in which requests of a credential, and of a user, are counted. */
+export const RATE_LIMIT_WINDOW_SECONDS = 60;
 /** The interval in which processes exchange their counts. */
 export const RATE_LIMIT_SYNC_MS = 100;
 /** Credentials that are counted. Beyond this, those that were counted first start again. */

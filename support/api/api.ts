@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import { loadConfig } from "../../src/config/load.ts";
+import type { Config } from "../../src/config/schema.ts";
 import type { Sql } from "../../src/db/client.ts";
 import { serve } from "../../src/serve.ts";
 import { addApiKey, addMember, addProject, addUser, type Project } from "../accounts.ts";
@@ -49,6 +50,10 @@ export interface Sending {
 export interface ApiOptions {
   /** Configuration variables that override the defaults; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Further parts of the configuration, of a service in this process. */
+  readonly config?: Partial<Config>;
+  /** The program that is the service, in a process of its own. */
+  readonly program?: readonly string[];
   /** Another service whose database this one shares, instead of a new database. */
   readonly beside?: Pick<TestApi, "sql" | "databaseUrl">;
 }
@@ -207,7 +212,10 @@ async function databaseOf({ beside }: ApiOptions): Promise<{ sql: Sql; url: stri
 /** Starts the real application in this process, on a free port and a new database. */
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const database = await databaseOf(options);
-  const server = await serve(loadConfig(variables(options, database.url)));
+  const server = await serve({
+    ...loadConfig(variables(options, database.url)),
+    ...options.config,
+  });
   const stop = onCleanup(() => server.stop());
   return new TestApi(server.url, database.sql, database.url, stop, server.routes);
 }
@@ -228,7 +236,10 @@ export async function startApiProcess(
   options: ApiOptions = {},
 ): Promise<TestApi & { readonly server: TestServer }> {
   const database = await databaseOf(options);
-  const server = await startServer({ env: variables(options, database.url) });
+  const server = await startServer({
+    env: variables(options, database.url),
+    ...(options.program !== undefined && { program: options.program }),
+  });
   const api = new TestApi(server.url, database.sql, database.url, server.stop);
   return Object.assign(api, { server });
 }

@@ -9,9 +9,17 @@ export const PROJECT_ROOT = join(import.meta.dir, "../..");
 /** Generous, because tests share few cores. A server that fails to start exits sooner by itself. */
 const START_TIMEOUT_MS = 120_000;
 
+/** The service, which dies at a failpoint. */
+export const crashingAt = (failpoint: string) => [
+  "support/processes/crashing-service.ts",
+  failpoint,
+];
+
 export type ServerOptions = {
   /** Environment variables over the defaults; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The program that is the server, with its arguments; the service by default. */
+  readonly program?: readonly string[];
   /** The clone of the project that is run; this one by default. */
   readonly root?: string;
   /** A program that runs the server, with its arguments. Signals reach this program. */
@@ -42,7 +50,8 @@ export type CommandResult = { status: number; stdout: string; stderr: string };
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const env = environment(options.env);
-  const command = [...(options.under ?? []), process.execPath, "src/main.ts"];
+  const { under = [], program: server = ["src/main.ts"] } = options;
+  const command = [...under, process.execPath, ...server];
   const limit = `ulimit -n ${options.openFiles}; exec "$@"`;
   if (options.openFiles !== undefined) command.unshift("sh", "-c", limit, "sh");
   const program = Bun.spawn(command, {

@@ -16,17 +16,13 @@ const WINDOW_SECONDS = 86_400;
 const redis = await startRedis();
 const counts = new Redis(redis.url);
 onCleanup(() => counts.disconnect());
-const env = {
-  REDIS_URL: redis.url,
-  RATE_LIMIT_REQUESTS: String(LIMIT),
-  RATE_LIMIT_WINDOW_SECONDS: String(WINDOW_SECONDS),
-};
-const api = await startApi({ env });
-/** It limits users, too, not their credentials alone. */
-const other = await startApi({
-  env: { ...env, RATE_LIMIT_USER_REQUESTS: String(LIMIT) },
-  beside: api,
+const env = { REDIS_URL: redis.url };
+const perWindow = (userRequests: number) => ({
+  rateLimit: { requests: LIMIT, userRequests, windowSeconds: WINDOW_SECONDS },
 });
+const api = await startApi({ env, config: perWindow(0) });
+/** It limits users, too, not their credentials alone. */
+const other = await startApi({ env, config: perWindow(LIMIT), beside: api });
 const unlimited = await sharedApi();
 
 const PATH = "/projects";

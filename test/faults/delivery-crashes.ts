@@ -5,6 +5,7 @@ import type { FailpointTrigger } from "../../src/shared/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
+import { crashingAt } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
@@ -18,8 +19,8 @@ const member = await healthy.user();
 const project = await healthy.project(member);
 
 /** Starts a process on the same database and Redis, which searches nothing. */
-const startBeside = (variables: Readonly<Record<string, string>> = {}) =>
-  startApiProcess({ beside: healthy, env: { ...env, ...variables } });
+const startBeside = (program?: readonly string[]) =>
+  startApiProcess({ beside: healthy, env, ...(program !== undefined && { program }) });
 
 /** Sends JSON to a process that dies at the failpoint meanwhile. */
 async function crashAt(
@@ -28,7 +29,7 @@ async function crashAt(
   headers: Record<string, string>,
   json: unknown,
 ) {
-  const crashing = await startBeside({ TESSERA_FAILPOINTS: point });
+  const crashing = await startBeside(crashingAt(point));
   const body = JSON.stringify(json);
   const sent = fetch(`${crashing.url}${path}`, { method: "POST", headers, body });
   await expect(sent).rejects.toThrow();

@@ -46,7 +46,7 @@ function loadedProjects(): Map<string, string[]> {
 }
 
 test("an indexing thread that crashes under load is replaced, with the same answers and no memory left behind", async () => {
-  const api = await startApi({ env: { TESSERA_FAILPOINTS: "indexing.rebuild" } });
+  const api = await startApi({ config: { failpoints: ["indexing.rebuild"] } });
   const world = await TestWorld.create(api);
   const texts = await TestWorld.create(api);
   // Lookups keep the segments that they have read for a while.

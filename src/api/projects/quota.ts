@@ -49,7 +49,7 @@ export async function setQuotas(
 }
 
 /** What projects without limits of their own may store, and all projects of an owner together; null for no limit. */
-type QuotaDefaults = Readonly<Record<Quota | `owner_${Quota}`, number | null>>;
+type QuotaDefaults = Readonly<Partial<Record<Quota | `owner_${Quota}`, number | null>>>;
 
 /** Makes them the defaults of all processes. Without any, nothing is compared when something is stored. */
 export async function writeQuotaDefaults(sql: Sql, defaults: QuotaDefaults): Promise<void> {
@@ -57,7 +57,8 @@ export async function writeQuotaDefaults(sql: Sql, defaults: QuotaDefaults): Pro
     await sql`DELETE FROM quota_defaults`;
     return;
   }
-  const { files, bytes, chunks, owner_files, owner_bytes, owner_chunks } = defaults;
+  const { files = null, bytes = null, chunks = null } = defaults;
+  const { owner_files = null, owner_bytes = null, owner_chunks = null } = defaults;
   await sql`
     INSERT INTO quota_defaults (files, bytes, chunks, owner_files, owner_bytes, owner_chunks)
     VALUES (${files}, ${bytes}, ${chunks}, ${owner_files}, ${owner_bytes}, ${owner_chunks})
