@@ -42,32 +42,37 @@ export class HeldProjects {
   async begin(records: readonly InputRecord[]): Promise<void> {
     const changesProject = ({ parsed }: InputRecord) =>
       !(parsed instanceof RecordError) && parsed.kind === "project";
-    if (this.target !== undefined)
-      await this.#hold(this.#written, () => new Error(), records.some(changesProject));
+    await this.#holdTarget(records.some(changesProject));
   }
 
   /** Holds projects of a batch until its transaction ends. Throws a RecordError if one is gone. */
   async hold(projects: ReadonlySet<string>): Promise<void> {
-    await this.#hold(projects, () => new RecordError("project: does not exist any more"));
+    if (!(await holdProjects(this.session.sql, [...projects]))) {
+      throw new RecordError("project: does not exist any more");
+    }
     for (const id of projects) this.#written.add(id);
   }
 
   /** Runs a step that may write to any project of the import, in a transaction. Throws an ImportError if one is gone. */
   async lastStep<T>(work: () => Promise<T>): Promise<T> {
-    const message = "a project of this import has been deleted meanwhile: run this import again";
+    const { sql } = this.session;
     return await this.session.transaction(async () => {
-      await this.#hold(this.#written, () => new ImportError(message));
+      await this.#holdTarget();
+      if (this.#written.size > 0 && !(await holdProjects(sql, [...this.#written]))) {
+        throw new ImportError(
+          "a project of this import has been deleted meanwhile: run this import again",
+        );
+      }
       return await work();
     });
   }
 
-  async #hold(projects: ReadonlySet<string>, gone: () => Error, needsOwner = false): Promise<void> {
+  async #holdTarget(needsOwner = false): Promise<void> {
     const { session, target, actor } = this;
-    const ids = target === undefined ? [...projects] : [target.id];
-    if (ids.length > 0 && !(await holdProjects(session.sql, ids))) {
-      throw target === undefined ? gone() : new TargetGone("the project of the import is gone");
-    }
     if (target === undefined) return;
+    if (!(await holdProjects(session.sql, [target.id]))) {
+      throw new TargetGone("the project of the import is gone");
+    }
     const role = await roleOf(session.sql, actor, target);
     if (needsOwner ? role === OWNER : mayWrite(role)) return;
     throw new RightLost("the caller may no longer import into the project");

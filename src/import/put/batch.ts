@@ -261,8 +261,8 @@ export class Batch {
   }
 
   /** Counts rows that were written. */
-  count(rows: readonly Pick<Row, "lines">[]): void {
-    this.changedRows += rows.length;
+  count(rows: readonly Pick<Row, "lines">[], number = rows.length): void {
+    this.changedRows += number;
     for (const { lines } of rows) for (const line of lines) this.changed.add(line);
   }
 }

@@ -8,7 +8,7 @@ import type { Batch, Fingerprints, Line } from "./batch.ts";
 import { idOf, type KnownRow, type KnownRows, resolveByKey } from "./known-rows.ts";
 import { arrayLiteral, RowSet, type Values } from "./row-set.ts";
 import { addRelease, readReleaseFiles, stageFiles, stageWorkingSet } from "./scopes.ts";
-import { type PutVersion, putVersions, type VersionToPut } from "./versions.ts";
+import { type AcceptedVersion, putVersions, type VersionToPut } from "./versions.ts";
 
 export async function putEnvironments(batch: Batch): Promise<void> {
   const { environments: rows, activeReleases } = batch;
@@ -124,7 +124,7 @@ export class FileBatch {
     for (const [i, result] of results.entries()) {
       const { line } = lines[i] as FileLine;
       if (result instanceof RecordError) batch.reject(line, result);
-      else if (result.isNew) batch.count([{ lines: [line] }]);
+      else if (result.isNew) batch.count([{ lines: [line] }], result.rows);
     }
     this.#resolveReleases(Number.POSITIVE_INFINITY);
     await this.#remove();
@@ -189,7 +189,7 @@ export class FileBatch {
   }
 
   /** Adds a version to the scopes of its record, or says why they cannot have it. */
-  #accept(put: PutVersion, each: FileLine): RecordError | undefined {
+  #accept(put: AcceptedVersion, each: FileLine): RecordError | undefined {
     const { record, line, environments, toPut } = each;
     const { projectId } = toPut;
     this.#resolveReleases(line);

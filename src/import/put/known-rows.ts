@@ -62,19 +62,16 @@ export class KnownRows {
       const rows = await this.sql.unsafe<KnownRow[]>(query, parameters, { prepare: true });
       for (const row of rows) this.#set(row);
     };
-    if (newIds.length > 0) {
-      const lock = this.naming.isReferredTo ? "ORDER BY t.id FOR KEY SHARE" : "";
-      const query = `SELECT ${columns} FROM ${table} t WHERE t.id = ANY ($1::${idType}[]) ${lock}`;
-      await read(query, newIds);
-    }
-    if (newKeys.length === 0) return;
+    const lock = this.naming.isReferredTo ? "ORDER BY t.id FOR KEY SHARE" : "";
+    const withIds = `SELECT ${columns} FROM ${table} t WHERE t.id = ANY ($1::${idType}[]) ${lock}`;
     const ofParent = parent ? `t.${parent} = u.parent::uuid AND` : "";
-    await read(
-      `SELECT ${columns} FROM unnest($1::text[], $2::text[]) u (parent, key)
-        JOIN ${table} t ON ${ofParent} ${key} = u.key::${keyType}`,
-      newKeys.map((each) => each.parent),
-      newKeys.map((each) => each.key),
-    );
+    const withKeys = `SELECT ${columns} FROM unnest($1::text[], $2::text[]) u (parent, key)
+      JOIN ${table} t ON ${ofParent} ${key} = u.key::${keyType}`;
+    const [parents, names] = [newKeys.map((each) => each.parent), newKeys.map((each) => each.key)];
+    await Promise.all([
+      newIds.length === 0 ? undefined : read(withIds, newIds),
+      newKeys.length === 0 ? undefined : read(withKeys, parents, names),
+    ]);
   }
 
   /** The row with this id, if a record before `line` may refer to it. */

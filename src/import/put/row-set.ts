@@ -52,17 +52,23 @@ function given(columns: readonly Column[]): string {
 
 const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => `"${name}"`).join(", ");
 
-/** Runs a statement with the values of rows as arrays, in slices. */
+/**
+ * Runs a statement with the values of rows as arrays, in slices. It is prepared if all rows of its table have the same
+ * columns: records choose among theirs, and a session would keep a statement for each choice.
+ */
 async function run<Found extends object>(
   sql: Queryable,
   statement: string,
-  columns: readonly Column[],
-  rows: readonly Values[],
+  {
+    columns,
+    rows,
+    prepare,
+  }: { columns: readonly Column[]; rows: readonly Values[]; prepare: boolean },
 ): Promise<Found[]> {
   const found: Found[] = [];
   for (const slice of slices(rows)) {
     const arrays = columns.map(({ name }) => arrayLiteral(slice.map((row) => row[name])));
-    found.push(...(await sql.unsafe<Found[]>(statement, arrays, { prepare: true })));
+    found.push(...(await sql.unsafe<Found[]>(statement, arrays, { prepare })));
   }
   return found;
 }
@@ -92,13 +98,15 @@ async function givenColumns(sql: Queryable, table: string, rows: readonly Values
  * Inserts rows in this order, which all writers keep: that of their natural keys. Columns that a row does not give
  * get their default.
  *
- * @param conflict SQL after ON CONFLICT; without it, rows that exist make the statement fail
+ * @param conflict SQL about rows that exist; without it, they make the statement fail
+ * @param prepare true for a table whose rows always have the same columns
  */
 export async function insertRows<Found extends object>(
   sql: Queryable,
   table: string,
   rows: readonly Values[],
   conflict = "",
+  prepare = false,
 ): Promise<Found[]> {
   if (rows.length === 0) return [];
   const columns = await givenColumns(sql, table, rows);
@@ -107,7 +115,7 @@ export async function insertRows<Found extends object>(
   );
   const statement = `INSERT INTO ${table} AS t (${namesOf(columns)})
     SELECT ${values.join(", ")} FROM ${given(columns)} ${conflict}`;
-  return await run<Found>(sql, statement, columns, rows);
+  return await run<Found>(sql, statement, { columns, rows, prepare });
 }
 
 /** The text of JSON without the space between its tokens, which deliveries of webhooks have. */
@@ -153,7 +161,7 @@ async function updateRows(
       ORDER BY t.id FOR NO KEY UPDATE OF t)
     UPDATE ${table} t SET ${assignments.join(", ")} FROM ${given(columns)} JOIN changing c ON c.id = ${read(id)}
     WHERE t.id = c.id AND ${updateWhen} RETURNING t.id::text AS id`;
-  return await run(sql, statement, columns, rows);
+  return await run(sql, statement, { columns, rows, prepare: false });
 }
 
 export interface Row {

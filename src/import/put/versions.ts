@@ -18,12 +18,17 @@ export interface VersionToPut {
   readonly record: FileVersion;
 }
 
-/** A version that is stored. */
-export interface PutVersion {
+/** A version that is stored, or will be. */
+export interface AcceptedVersion {
   readonly fileId: string;
   readonly versionId: string;
   /** True if it was not stored before. */
   readonly isNew: boolean;
+}
+
+export interface PutVersion extends AcceptedVersion {
+  /** The number of rows that it has added. */
+  readonly rows: number;
 }
 
 /** A new version with its rows of other tables. */
@@ -47,7 +52,7 @@ interface NewVersion {
 export async function putVersions(
   tx: Queryable,
   versions: readonly VersionToPut[],
-  accept: (put: PutVersion, index: number) => RecordError | undefined = () => undefined,
+  accept: (put: AcceptedVersion, index: number) => RecordError | undefined = () => undefined,
 ): Promise<(PutVersion | RecordError)[]> {
   const files = await filesOf(tx, versions);
   const known = new KnownVersions(tx);
@@ -69,8 +74,10 @@ export async function putVersions(
     const isNew = version.isNew === true && !added.has(version.id);
     const put = { fileId: file.id, versionId: version.id, isNew };
     const refusal = accept(put, i);
-    if (refusal === undefined && isNew) added.set(version.id, newVersion(each, file, version));
-    results.push(refusal ?? put);
+    const addition = refusal === undefined && isNew ? newVersion(each, file, version) : undefined;
+    if (addition !== undefined) added.set(version.id, addition);
+    const rows = addition === undefined ? 0 : 1 + addition.chunks.length;
+    results.push(refusal ?? { ...put, rows });
   }
   await insertVersions(tx, [...added.values()]);
   return results;
@@ -124,7 +131,8 @@ class KnownVersions {
   }
 
   async #loadKeys(wanted: readonly (Wanted & { readonly key: string })[]): Promise<void> {
-    const keys = wanted.map(({ file, key }) => ({ parent: file.id, key }));
+    const stored = wanted.filter(({ file }) => file.isNew !== true);
+    const keys = stored.map(({ file, key }) => ({ parent: file.id, key }));
     await this.#rows.load(
       wanted.map(
         ({ file, record, key }) => record.versionId ?? derivedId(...origin(file, record, key)),
@@ -258,28 +266,18 @@ function isToBeEmbedded({ chunks, content }: FileVersion, stored: readonly FileC
 
 async function insertVersions(tx: Queryable, added: readonly NewVersion[]): Promise<void> {
   const sorted = added.toSorted((a, b) => (a.place < b.place ? -1 : 1));
+  const insert = (table: string, rows: readonly Values[], conflict = "") =>
+    insertRows(tx, table, rows, conflict, true);
   // A file may get several versions at once.
   const files = new Map(sorted.flatMap(({ file }) => (file ? [[file["id"], file]] : [])));
-  await insertRows(tx, "files", [...files.values()]);
-  await insertRows(
-    tx,
-    "file_versions",
-    sorted.map(({ version }) => version),
-  );
-  await insertRows(
-    tx,
-    "chunks",
-    sorted.flatMap(({ chunks }) => chunks),
-  );
+  const versions = sorted.map(({ version }) => version);
+  const chunks = sorted.flatMap((each) => each.chunks);
   // The database keeps it only if the project has an embedder, whatever is known of that here.
-  const waiting = sorted.filter(({ waits }) => waits);
-  await insertRows(
-    tx,
-    "embedding_queue",
-    waiting.map(({ version }) => ({
-      file_version_id: version["id"],
-      project_id: version["project_id"],
-    })),
-    "ON CONFLICT DO NOTHING",
+  const waiting = sorted.flatMap(({ waits, version: { id, project_id } }) =>
+    waits ? [{ file_version_id: id, project_id }] : [],
   );
+  await insert("files", [...files.values()]);
+  await insert("file_versions", versions);
+  await insert("chunks", chunks);
+  await insert("embedding_queue", waiting, "ON CONFLICT DO NOTHING");
 }
