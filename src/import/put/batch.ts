@@ -16,7 +16,7 @@ import {
   resolveById,
   resolveByKey,
 } from "./known-rows.ts";
-import { type Row, RowSet, type UpdateRules, type Values } from "./row-set.ts";
+import { type Row, RowSet, type UpdateRules } from "./row-set.ts";
 import type { ActiveRelease, ReleaseSources } from "./scopes.ts";
 
 type Kind = ParsedRecord["kind"];
@@ -55,8 +55,8 @@ interface Draft {
   readonly name: { readonly key: string } | { readonly content: string };
   /** Checks what depends on the records before. Throws a RecordError. */
   check?(): void;
-  /** Called in the order of the records. Throws a RecordError. */
-  values(row: KnownRow): Values;
+  /** What the row gets of the record and of what it refers to. Called in the order of the records. Throws a RecordError. */
+  fields(row: KnownRow): Readonly<Record<string, unknown>>;
 }
 
 /** How rows of a kind are written. */
@@ -244,7 +244,7 @@ export class Batch {
           "key" in name
             ? resolveByKey(rows, kind, { ...draft, parent, ...name }, line)
             : await resolveById(rows, kind, { ...draft, parent, ...name }, line);
-        set.put(row.id, row.isNew === true, { ...draft.values(row), id: row.id }, line);
+        set.put(row.id, row.isNew === true, { ...draft.fields(row), id: row.id }, line);
       } catch (error) {
         this.reject(line, error);
       }

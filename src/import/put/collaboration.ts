@@ -6,15 +6,17 @@ import { sortedJson } from "../records/sorted-json.ts";
 import type { Batch } from "./batch.ts";
 import { RowSet } from "./row-set.ts";
 
-const textOf = (document: unknown) =>
-  document === undefined ? undefined : JSON.stringify(document);
-
 export async function putBranches(batch: Batch): Promise<void> {
   const { branches } = batch;
   await batch.put({ kind: "branch", rows: branches, table: "branches" }, (record, { line }) => {
     const { id, name } = record;
     const project_id = batch.projectId(record.project, line);
-    return { id, parent: project_id, name: { key: name }, values: () => ({ project_id, name }) };
+    return {
+      id,
+      parent: project_id,
+      name: { key: name },
+      fields: () => ({ ...record, project_id }),
+    };
   });
   const checks = batch.of("status_check");
   const approvals = batch.of("branch_approval");
@@ -30,8 +32,8 @@ export async function putBranches(batch: Batch): Promise<void> {
     (record, { line }) => {
       const branch_id = batch.referred("branch", record.branch_id, line).id;
       const content = `${record.approved_by.toLowerCase()}\n${record.approved_at ?? ""}`;
-      const values = () => ({ ...record, branch_id });
-      return { id: record.id, parent: branch_id, name: { content }, values };
+      const fields = () => ({ ...record, branch_id });
+      return { id: record.id, parent: branch_id, name: { content }, fields };
     },
   );
   const naming = { table: "status_checks", parent: "branch_id", key: "t.check_name" };
@@ -39,8 +41,8 @@ export async function putBranches(batch: Batch): Promise<void> {
     { kind: "status_check", rows: batch.known(naming), table: "status_checks" },
     (record, { line }) => {
       const branch_id = batch.referred("branch", record.branch_id, line).id;
-      const values = () => ({ ...record, branch_id });
-      return { id: record.id, parent: branch_id, name: { key: record.check_name }, values };
+      const fields = () => ({ ...record, branch_id });
+      return { id: record.id, parent: branch_id, name: { key: record.check_name }, fields };
     },
   );
 }
@@ -60,12 +62,10 @@ export async function putConversations(batch: Batch): Promise<void> {
       id: record.id,
       parent: project,
       name: { content: sortedJson({ ...record, project_id: undefined }) },
-      values: () => ({
+      fields: () => ({
         ...record,
         project_id: project === "" ? undefined : project,
         created_by: isUuid(createdBy) ? createdBy.toLowerCase() : createdBy,
-        message_count: record.message_count?.toString(),
-        metadata: textOf(record.metadata),
       }),
     };
   });
@@ -97,20 +97,12 @@ export async function putMessages(batch: Batch): Promise<void> {
         if (parent_id === undefined || rows.byId(parent_id)?.parent === conversation.id) return;
         throw new RecordError("parent_id: the conversation has no such message yet");
       },
-      values(message) {
+      fields(message) {
         if (message.id === parent_id) {
           throw new RecordError("parent_id: must not be the message itself");
         }
         conversations.put(conversation.id, true, { id: conversation.id }, line);
-        return {
-          ...record,
-          conversation_id: conversation.id,
-          parent_id,
-          seq: key,
-          parts: textOf(record.parts),
-          token_usage: textOf(record.token_usage),
-          metadata: textOf(record.metadata),
-        };
+        return { ...record, conversation_id: conversation.id, parent_id };
       },
     };
   });
@@ -135,7 +127,7 @@ export async function putInputRequests(batch: Batch): Promise<void> {
       id: record.id,
       parent: conversation_id,
       name: { content: sortedJson(rest) },
-      values({ id }) {
+      fields({ id }) {
         if (response !== undefined) {
           requireMatchingResponse(response, id, conversation_id);
           const given = {
@@ -144,18 +136,12 @@ export async function putInputRequests(batch: Batch): Promise<void> {
             run_id: response.run_id ?? record.run_id,
             actor_type: response.actor_type,
             actor_id: response.actor_id,
-            values: textOf(response.values),
+            values: response.values,
             created_at: response.created_at ?? record.submitted_at,
           };
           responses.put(id, true, given, line);
         }
-        return {
-          ...rest,
-          conversation_id,
-          fields: textOf(rest.fields),
-          recommendations: textOf(rest.recommendations),
-          metadata: textOf(rest.metadata),
-        };
+        return { ...rest, conversation_id };
       },
     };
   });
@@ -197,9 +183,9 @@ export async function putWebhooks(batch: Batch): Promise<void> {
       derivedId: record.id,
       parent: project_id,
       name: { key: record.id },
-      values: () => ({
-        ...{ name: record.id, project_id, secret_hash: secretHashOf(record) },
-        ...{ enabled: record.enabled?.toString(), conversation_id: conversation?.id },
+      fields: () => ({
+        ...{ ...record, name: record.id, project_id },
+        ...{ secret_hash: secretHashOf(record), conversation_id: conversation?.id },
       }),
     };
   });

@@ -6,7 +6,7 @@ import type { RecordOf } from "../records/schemas.ts";
 import { announceVersions, type NewVersion } from "./announce.ts";
 import type { Batch, Fingerprints, Line } from "./batch.ts";
 import { idOf, type KnownRow, type KnownRows, resolveByKey } from "./known-rows.ts";
-import { arrayLiteral, RowSet, type Values } from "./row-set.ts";
+import { RowSet, type Values } from "./row-set.ts";
 import { addRelease, readReleaseFiles, stageFiles, stageWorkingSet } from "./scopes.ts";
 import { type AcceptedVersion, putVersions, type VersionToPut } from "./versions.ts";
 
@@ -19,7 +19,7 @@ export async function putEnvironments(batch: Batch): Promise<void> {
       id: record.id,
       parent: project,
       name: { key: record.name },
-      values({ id }) {
+      fields({ id }) {
         const { active_release: release } = record;
         if (release !== undefined) {
           activeReleases.push({
@@ -30,15 +30,7 @@ export async function putEnvironments(batch: Batch): Promise<void> {
             release,
           });
         }
-        return {
-          project_id: project,
-          name: record.name,
-          protected: record.protected?.toString(),
-          domains: record.domains && arrayLiteral(record.domains),
-          environment_variables:
-            record.environment_variables && JSON.stringify(record.environment_variables),
-          server_hostname: record.server_hostname,
-        };
+        return { ...record, project_id: project };
       },
     };
   });
@@ -249,9 +241,7 @@ export class FileBatch {
       environment &&
       environmentIdOf(batch, parent, { name: environment, field: "environment", line });
     const release = resolveByKey(this.#releases, "release", { id, parent, key }, line);
-    const { export_status, build_status, deploy_status } = record;
-    const statuses = { export_status, build_status, deploy_status };
-    const row = { id: release.id, project_id: parent, name: key, ...statuses };
+    const row = { ...record, id: release.id, project_id: parent };
     this.#releaseRows.put(release.id, release.isNew === true, row, line);
     if (isFrozen(release)) return;
     addRelease(batch.releases, release.id, environment);

@@ -4,20 +4,17 @@ import { abbreviate } from "../../shared/abbreviate.ts";
 import { RecordError } from "../records/errors.ts";
 import type { RecordOf } from "../records/schemas.ts";
 import type { Batch, Fingerprints } from "./batch.ts";
-import { arrayLiteral, RowSet } from "./row-set.ts";
+import { RowSet } from "./row-set.ts";
 
 export async function putUsers(batch: Batch): Promise<void> {
   const writing = { kind: "user", rows: batch.users, table: "users" } as const;
-  await batch.put(writing, ({ id, email, name, role, avatar_src }) => {
-    const key = email === undefined ? undefined : addressKey(email);
-    if (key === undefined && id === undefined) {
+  await batch.put(writing, (record) => {
+    const { id, email } = record;
+    if (email === undefined && id === undefined) {
       throw new RecordError("email: is required without id");
     }
-    return {
-      id,
-      name: key === undefined ? { content: "" } : { key },
-      values: () => ({ email, name, role, avatar_src }),
-    };
+    const name = email === undefined ? { content: "" } : { key: addressKey(email) };
+    return { id, name, fields: () => record };
   });
 }
 
@@ -43,7 +40,7 @@ export async function putProjects(batch: Batch): Promise<void> {
       return {
         id: record.id,
         name: { key: record.slug },
-        values(project) {
+        fields(project) {
           batch.note(project.id, project.isNew === true);
           const embedder = fingerprintOf(context.embedders, record.embedder);
           if (embedder !== undefined) projects.add({ ...project, extra: embedder });
@@ -55,19 +52,7 @@ export async function putProjects(batch: Batch): Promise<void> {
               line,
             );
           }
-          return {
-            embedder,
-            slug: record.slug,
-            name: record.name,
-            description: record.description,
-            features: record.features && arrayLiteral(record.features),
-            config: record.config && JSON.stringify(record.config),
-            is_claimed: record.is_claimed?.toString(),
-            prompt_count: record.prompt_count?.toString(),
-            provider: record.provider,
-            layout: record.layout,
-            published_at: record.published_at,
-          };
+          return { ...record, embedder };
         },
       };
     },
@@ -103,27 +88,19 @@ export async function putApiKeys(batch: Batch): Promise<void> {
   const rules = { isTimed: true };
   await batch.put({ kind: "api_key", rows, table: "api_keys", rules }, (record, { line }) => {
     const { keyPrefix, hash } = credentialOf(record);
-    const user = batch.userId(record.user, "user", line);
-    const project =
+    const user_id = batch.userId(record.user, "user", line);
+    const project_id =
       record.project === undefined ? undefined : batch.projectId(record.project, line);
-    const owner = user + hash;
+    const owner = user_id + hash;
     return {
       id: record.id,
       name: { key: keyPrefix },
-      values(key) {
+      fields(key) {
         if (key.isNew && key.extra === undefined) rows.add({ ...key, extra: owner });
         else if (key.extra !== owner) {
           throw new RecordError("key: the prefix is already used by another key or user");
         }
-        return {
-          user_id: user,
-          project_id: project,
-          name: record.name,
-          key_prefix: keyPrefix,
-          key_hash: hash,
-          scopes: record.scopes && arrayLiteral(record.scopes),
-          expires_at: record.expires_at,
-        };
+        return { ...record, user_id, project_id, key_prefix: keyPrefix, key_hash: hash };
       },
     };
   });

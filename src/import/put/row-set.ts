@@ -4,12 +4,21 @@ import type { Queryable } from "../../db/client.ts";
 const IMPORT_STATEMENT_ROWS = 2_000;
 const IMPORT_STATEMENT_BYTES = 2_097_152;
 
-/** A value in PostgreSQL's text format, bytes as base64; undefined if the record does not give the field. */
+/** A value as text: bytes as base64, lists and documents as JSON; undefined if the record does not give the field. */
 type SqlText = string | null | undefined;
 export type Values = Record<string, SqlText>;
 
+/** The fields of a record as values. Those that its table has no column for are ignored. */
+function valuesOf(fields: Readonly<Record<string, unknown>>): Values {
+  const entries = Object.entries(fields).map(([name, field]) => {
+    if (typeof field === "string" || field === null || field === undefined) return [name, field];
+    return [name, JSON.stringify(field)];
+  });
+  return Object.fromEntries(entries);
+}
+
 /** A PostgreSQL array literal. */
-export function arrayLiteral(items: readonly SqlText[]): string {
+function arrayLiteral(items: readonly SqlText[]): string {
   const parts = items.map((item) =>
     item === null || item === undefined
       ? "NULL"
@@ -42,7 +51,10 @@ async function columnsOf(sql: Queryable, table: string): Promise<readonly Column
 }
 
 function read({ name, type }: Column): string {
-  return type === "bytea" ? `decode(u."${name}", 'base64')` : `u."${name}"::${type}`;
+  if (type === "bytea") return `decode(u."${name}", 'base64')`;
+  if (type !== "text[]") return `u."${name}"::${type}`;
+  const list = `ARRAY (SELECT json_array_elements_text(u."${name}"::json))`;
+  return `CASE WHEN u."${name}" IS NOT NULL THEN ${list} END`;
 }
 
 function given(columns: readonly Column[]): string {
@@ -175,7 +187,8 @@ export interface Row {
 export class RowSet {
   readonly #rows = new Map<string, Row>();
 
-  put(key: string, isNew: boolean, values: Values, line: number): void {
+  put(key: string, isNew: boolean, fields: Readonly<Record<string, unknown>>, line: number): void {
+    const values = valuesOf(fields);
     const earlier = this.#rows.get(key);
     if (earlier === undefined) {
       this.#rows.set(key, { isNew, values, lines: [line] });
@@ -214,9 +227,9 @@ export class RowSet {
     const { fresh = [], stored = [] } = Object.groupBy(this.sorted(), ({ isNew }) =>
       isNew ? "fresh" : "stored",
     );
-    const valuesOf = (row: Row) => row.values;
-    await insertRows(sql, table, fresh.map(valuesOf));
-    const changed = await updateRows(sql, table, stored.map(valuesOf), rules);
+    const given = (row: Row) => row.values;
+    await insertRows(sql, table, fresh.map(given));
+    const changed = await updateRows(sql, table, stored.map(given), rules);
     const ids = new Set(changed.map(({ id }) => id));
     return [...fresh, ...stored.filter(({ values }) => ids.has(values["id"] as string))];
   }
