@@ -1,4 +1,4 @@
-import { type Heading, readBlocks } from "./blocks.ts";
+import { type Block, type Heading, readBlocks } from "./blocks.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import type { ParsedMarkdown } from "./types.ts";
 
@@ -13,14 +13,16 @@ const MARKDOWN_PATH = /\.(?:md|mdx|markdown)$/i;
 export function parseMarkdown(path: string, text: string): ParsedMarkdown {
   const { entries, unread, bodyOffset, warning } = readFrontmatter(text);
   const headings: Heading[] = [];
+  const title = new TitleHeading(unread === null);
   const parts = unread === null ? [] : [text.slice(unread.start, unread.end)];
   for (const block of readBlocks(text, bodyOffset)) {
+    title.add(block);
     headings.push(...block.headings);
     const part = block.text();
     if (part !== "") parts.push(part);
   }
   return {
-    title: titleOf(path, entries, headings),
+    title: titleOf(path, entries, title.text),
     headings: headings.map((heading) => heading.text).filter((heading) => heading !== ""),
     frontmatter: entries,
     content: parts.join("\n\n"),
@@ -62,19 +64,45 @@ export function fileTitle(path: string, content: string | null): string {
 
 /** The same block by block, for callers who have other things to do. Returns the title. */
 export function* titleSearch(path: string, content: string | null): Generator<undefined, string> {
-  if (content === null || !isMarkdownPath(path)) return titleOf(path, [], []);
-  const { entries, bodyOffset } = readFrontmatter(content);
-  if (namedTitle(entries) !== undefined) return titleOf(path, entries, []);
-  const headings: Heading[] = [];
+  if (content === null || !isMarkdownPath(path)) return titleOf(path, [], undefined);
+  const { entries, unread, bodyOffset } = readFrontmatter(content);
+  if (namedTitle(entries) !== undefined) return titleOf(path, entries, undefined);
+  const title = new TitleHeading(unread === null);
   for (const block of readBlocks(content, bodyOffset)) {
-    headings.push(...block.headings);
-    if (block.headings.some(isTitle)) break;
+    title.add(block);
+    if (title.isMain) break;
     yield;
   }
-  return titleOf(path, entries, headings);
+  return titleOf(path, entries, title.text);
 }
 
-const isTitle = ({ level, text }: Heading) => level === 1 && text !== "";
+const hasText = ({ text }: Heading) => text !== "";
+
+/**
+ * The heading of a Markdown body that is its title: the first of level 1, else one that nothing visible stands before. A
+ * lower heading further down is one of a section, such as "Options".
+ */
+class TitleHeading {
+  text: string | undefined;
+  /** Whether the heading is of level 1, which no later one replaces. */
+  isMain = false;
+
+  /** @param isFirst whether nothing visible stands before the body */
+  constructor(private isFirst: boolean) {}
+
+  add(block: Block): void {
+    const main = block.headings.find((heading) => heading.level === 1 && hasText(heading));
+    const first = block.isHeading ? block.headings.find(hasText) : undefined;
+    if (main !== undefined && !this.isMain) {
+      this.text = main.text;
+      this.isMain = true;
+    } else if (this.isFirst) {
+      this.text = first?.text;
+    }
+    const isEmptyHeading = block.isHeading && first === undefined;
+    if (this.isFirst && !isEmptyHeading) this.isFirst = !block.isVisible();
+  }
+}
 
 function namedTitle(entries: ParsedMarkdown["frontmatter"]): string | undefined {
   return entries.find(({ key }) => key.toLowerCase() === "title")?.value.trim() || undefined;
@@ -83,10 +111,9 @@ function namedTitle(entries: ParsedMarkdown["frontmatter"]): string | undefined 
 function titleOf(
   path: string,
   entries: ParsedMarkdown["frontmatter"],
-  headings: readonly Heading[],
+  heading: string | undefined,
 ): string {
-  const heading = headings.find(isTitle) ?? headings.find(({ text }) => text !== "");
-  const title = namedTitle(entries) ?? heading?.text ?? fileName(path);
+  const title = namedTitle(entries) ?? heading ?? fileName(path);
   // Escapes of YAML stand for any character, and the cut may have left half of a surrogate pair.
   return title.slice(0, TITLE_MAX_CHARS).toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -2,7 +2,10 @@ import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 
 /** A parsed Markdown file. */
 export interface ParsedMarkdown {
-  /** The frontmatter's `title`, else the first heading of level 1, else the first heading, else the file name. */
+  /**
+   * The frontmatter's `title`, else the first heading of level 1, else a heading that nothing visible stands before, else
+   * the file name.
+   */
   title: string;
   /** Plain text of every heading, in order. */
   headings: string[];

@@ -14,7 +14,7 @@ import { Random } from "../../support/random.ts";
 import { pathsOf, searchText, type TextHit, type TextView } from "../../support/text-search.ts";
 import { dealtView, documentOf, viewOf } from "../unit/text/documents.ts";
 import { lookUpByReference } from "./lookup-reference/page.ts";
-import { Vocabulary } from "./lookup-reference/plan.ts";
+import { Vocabulary } from "./lookup-reference/plan-word.ts";
 import { stemByReference } from "./lookup-reference/stem.ts";
 
 const DOCUMENTS = 300;

@@ -11,7 +11,7 @@ import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
 import { retrieve } from "../../support/requests.ts";
-import { Vocabulary } from "./lookup-reference/plan.ts";
+import { Vocabulary } from "./lookup-reference/plan-word.ts";
 import { cosineOf } from "./retrieval-reference/fuse.ts";
 import { type ReferenceFile, retrieveByReference } from "./retrieval-reference/retrieve.ts";
 

@@ -9,7 +9,9 @@ namespace tessera {
 
 /// native/text.ts states the same numbers.
 static constexpr size_t WORD_NUMBERS = 5;
-enum WordFlags : uint32_t { PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16 };
+enum WordFlags : uint32_t {
+  PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16, CHARACTER = 32
+};
 
 /// The number of code units.
 static constexpr size_t UNITS = 65'536;
@@ -91,7 +93,7 @@ void readWords(const Fields& query, std::vector<AnalysedWord>& words) {
     }
     const std::u16string raw = rawLength == 0 ? texts.substr(start, length) : raws.substr(rawStart, rawLength);
     words.push_back({texts.substr(start, length), raw, count, (flags & PREFIX) != 0,
-                     (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, (flags & CHANCE) != 0,
+                     (flags & CHARACTER) != 0, (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, (flags & CHANCE) != 0,
                      (flags & JOINT) != 0, numbers[i + 3]});
     start += length;
     rawStart += rawLength;

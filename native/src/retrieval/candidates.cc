@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "common/cosine.hpp"
 #include "common/prefetch.hpp"
@@ -147,14 +148,22 @@ void Candidates::rank() {
     for (const HitCandidate& candidate : candidates_) items_.push_back(candidate.item);
     const double best = matches_.empty() ? 0 : matches_.front().score;
     fusion_.emplace(items_, best, query_, dimension_);
-    for (size_t i = 0; i < items_.size(); i++) candidates_[i].item.score = items_[i].score;
+    for (size_t i = 0; i < items_.size(); i++) candidates_[i].item = items_[i];
   } else {
-    for (HitCandidate& candidate : candidates_) candidate.item.score = scoreOf(candidate.item);
+    for (HitCandidate& candidate : candidates_) {
+      candidate.item.rank = candidate.item.score = scoreOf(candidate.item);
+    }
   }
-  ranked_.clear();
-  for (const HitCandidate& candidate : candidates_) ranked_.push_back(&candidate);
-  std::ranges::stable_sort(ranked_, std::greater(),
-                           [](const HitCandidate* candidate) { return candidate->item.score; });
+  std::vector<HitCandidate*> ranked;
+  for (HitCandidate& candidate : candidates_) ranked.push_back(&candidate);
+  std::ranges::stable_sort(ranked, std::greater(),
+                           [](const HitCandidate* candidate) { return candidate->item.rank; });
+  // What is ranked above others is as good as they are.
+  double best = 0;
+  for (HitCandidate* candidate : ranked | std::views::reverse) {
+    best = candidate->item.score = std::max(candidate->item.score, best);
+  }
+  ranked_.assign(ranked.begin(), ranked.end());
 }
 
 double Candidates::scoreOf(const FusedItem& item) const {

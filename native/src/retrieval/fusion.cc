@@ -30,14 +30,26 @@ constexpr double NAMED_TO = 2.25;
 /// The least deviation of the texts' scores, as a share of the whole query: words that all candidates have, and hardly
 /// tell them apart, do not decide.
 constexpr double COVER_DEVIATION_MIN = 0.01;
-/// What a cosine of 1 is worth as a share of the query that a text covers: as much as a text that repeats it.
-constexpr double SAME_MEANING = NAMED_TO;
+/// The score of a text that has all words of the query as often as it can, but not together.
+constexpr double WHOLE_QUERY_SCORE = 0.8;
+/// How fast the score of a vector grows with its cosine.
+constexpr double MEANING_GROWTH = 1.6;
 
 /// The score of a text that has all words of the query, also those that none has.
 double wholeScoreOf(const TextQuery& query) { return query.maxScore + query.missingScore; }
 
-/// What has a part of the query of this size is a good hit: from 0, for nothing of it, towards 1.
-double gradeOf(double part) { return 1 - std::exp(-std::max(part, 0.0)); }
+/// The score of a text that covers this share of the query: more than 1 if it has bonuses, too.
+double wordsScoreOf(double cover) {
+  if (cover <= 1) return WHOLE_QUERY_SCORE * std::sqrt(std::max(cover, 0.0));
+  return 1 - (1 - WHOLE_QUERY_SCORE) * std::exp(1 - cover);
+}
+
+/// The score of an item whose weighted mean of cosine and share of the query this is: at most that of a text that has all
+/// words.
+double meaningScoreOf(double mean) {
+  const double grown = 1 - std::exp(-MEANING_GROWTH * std::clamp(mean, 0.0, 1.0));
+  return WHOLE_QUERY_SCORE * grown / (1 - std::exp(-MEANING_GROWTH));
+}
 
 }  // namespace
 
@@ -83,11 +95,16 @@ Fusion::Fusion(std::span<FusedItem> items, double best, const TextQuery& query, 
     score(weight);
   }
   setScale();
-  for (size_t i = 0; i < items_.size(); i++) items_[i].score = absolute(items_[i], similarities_[i]);
+  for (size_t i = 0; i < items_.size(); i++) {
+    FusedItem& item = items_[i];
+    item.rank = mean(item, similarities_[i]);
+    item.score = std::max(meaningScoreOf(item.rank), wordsScoreOf(coverOf(item)));
+  }
 }
 
 double Fusion::scoreOf(const FusedItem& item) const {
-  return absolute(item, item.vector == nullptr ? 0 : similarityOf(item));
+  const double own = mean(item, item.vector == nullptr ? 0 : similarityOf(item));
+  return std::max(meaningScoreOf(own), wordsScoreOf(coverOf(item)));
 }
 
 /// How far the cosines of the best texts are above the average, in deviations: what the vectors make of what the
@@ -110,17 +127,22 @@ void Fusion::setScale() {
   cosineWeight_ = share_;
   coverWeight_ = 1 - share_;
   if (cosines_.deviation <= 0 || keywords_.deviation <= 0) return;
-  const double cosine = share_ / (SAME_MEANING * cosines_.deviation);
+  const double cosine = share_ / cosines_.deviation;
   const double cover = (1 - share_) * wholeScore_ / keywords_.deviation;
   cosineWeight_ = cosine / (cosine + cover);
   coverWeight_ = cover / (cosine + cover);
 }
 
-double Fusion::absolute(const FusedItem& item, double similarity) const {
+/// The weighted mean of the cosine of an item, as feedback spreads it, and of the share of the query that its text covers.
+double Fusion::mean(const FusedItem& item, double similarity) const {
   const double similar = item.vector == nullptr ? 0 : vectors_.standard(similarity);
   const double cosine = cosines_.mean + cosines_.deviation * similar;
-  const double cover = wholeScore_ > 0 ? item.keyword / wholeScore_ : 0;
-  return gradeOf(cosineWeight_ * SAME_MEANING * cosine + coverWeight_ * cover);
+  return cosineWeight_ * cosine + coverWeight_ * coverOf(item);
+}
+
+/// The share of the query that the text of an item covers: more than 1 if it has bonuses, too.
+double Fusion::coverOf(const FusedItem& item) const {
+  return wholeScore_ > 0 ? item.keyword / wholeScore_ : 0;
 }
 
 double Fusion::similarityOf(const FusedItem& item) const {
@@ -182,7 +204,7 @@ bool Fusion::gatherFeedback() {
 
 double keywordScore(double keyword, const TextQuery& query) {
   const double whole = wholeScoreOf(query);
-  return whole > 0 ? gradeOf(keyword / whole) : 0;
+  return whole > 0 ? wordsScoreOf(keyword / whole) : 0;
 }
 
 }  // namespace tessera

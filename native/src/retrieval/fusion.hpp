@@ -25,7 +25,9 @@ struct FusedItem {
   /// Whether it is one of the candidates that statistics are taken over. A further chunk of a file that is
   /// one itself is not, so that a file counts once.
   bool counts = true;
-  /// The fused score: 0 to 1.
+  /// What puts items in order.
+  double rank = 0;
+  /// 0 to 1.
   double score = 0;
 };
 
@@ -37,8 +39,9 @@ struct FusedItem {
 /// the average cosine. Words of the query that no document holds lower the weight of the texts. If the best text repeats
 /// the query as a title or a phrase, the query names what it looks for, and the vectors decide nothing.
 ///
-/// The sum puts the items in order. The score is on a scale that is the same for all queries: the same sum of the cosine
-/// and of the share of the query that a text covers, where feedback counts by how it spreads the cosines.
+/// The sum puts the items in order. The score is on a scale that is the same for all queries: that of the same sum of the
+/// cosine and of the share of the query that a text covers, where feedback counts by how it spreads the cosines, or that
+/// of the text alone if it is higher. So a vector, or the lack of it, never takes from what the words earn.
 class Fusion {
  public:
   /// Scores the items.
@@ -48,7 +51,7 @@ class Fusion {
   /// @param dimension that of the vectors
   Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension);
 
-  /// The score that an item would have beside them.
+  /// The score that an item would have among them.
   double scoreOf(const FusedItem& item) const;
 
  private:
@@ -69,7 +72,8 @@ class Fusion {
   double similarityOf(const FusedItem& item) const;
   double standardised(const FusedItem& item, double similarity) const;
   void setScale();
-  double absolute(const FusedItem& item, double similarity) const;
+  double mean(const FusedItem& item, double similarity) const;
+  double coverOf(const FusedItem& item) const;
 
   const std::span<FusedItem> items_;
   /// The score of a text that has all words of the query.
@@ -94,7 +98,7 @@ class Fusion {
   std::vector<float> feedback_;
 };
 
-/// The score of an item that only its text was found by, from 0 to 1: up to 0.63 for one that has all words of the
+/// The score of an item that only its text was found by, from 0 to 1: up to 0.8 for one that has all words of the
 /// query, and more for one that has them close together, or as a title.
 double keywordScore(double keyword, const TextQuery& query);
 

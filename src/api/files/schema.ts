@@ -83,7 +83,7 @@ const named = {
   id: uuid("The file's id."),
   path: text("The path, unique within the project."),
   title: text(
-    "The frontmatter's title, else the first heading, else the name of the file, as a lookup has it.",
+    "The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the name of the file, as a lookup has it.",
   ),
 };
 

@@ -88,7 +88,8 @@ const LookupItem = described("LookupItem", "A knowledge item.", {
   path: text("The file's path in the project."),
   title: Type.Optional(
     Type.String({
-      description: "The frontmatter's title, else the first heading, else the file name.",
+      description:
+        "The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the file name.",
       "x-tessera-extension": true,
     }),
   ),

@@ -17,7 +17,10 @@ interface AnalysedQuery {
   readonly numbers: Uint32Array;
 }
 
-const FLAG = { prefix: 1, mayBeMisspelt: 2, identifier: 4, chance: 8, joint: 16 } as const;
+const FLAG = {
+  ...{ prefix: 1, mayBeMisspelt: 2, identifier: 4 },
+  ...{ chance: 8, joint: 16, character: 32 },
+} as const;
 
 /** Finds out what is known of the words of a query without looking at any document. */
 export function analyseQuery(query: string): AnalysedQuery {
@@ -25,13 +28,14 @@ export function analyseQuery(query: string): AnalysedQuery {
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
   const numbers = new Uint32Array(words.length * 5);
   const raws = words.map(({ text, raw }) => (raw === text ? "" : raw));
-  words.forEach(({ text, count, isPrefix, role }, i) => {
+  words.forEach(({ text, count, isPrefix, isCharacter, role }, i) => {
     const flags =
       (isPrefix ? FLAG.prefix : 0) |
       (countLetters(text) >= FUZZY_MIN_CHARS ? FLAG.mayBeMisspelt : 0) |
       (identifiers.has(text) ? FLAG.identifier : 0) |
       (role === ROLE.content ? 0 : FLAG.chance) |
-      (role === ROLE.joint ? FLAG.joint : 0);
+      (role === ROLE.joint ? FLAG.joint : 0) |
+      (isCharacter ? FLAG.character : 0);
     numbers.set([text.length, count, flags, languagesOf(text), (raws[i] as string).length], i * 5);
   });
   return { words: words.map((word) => word.text).join(""), raws: raws.join(""), numbers };

@@ -8,8 +8,10 @@ interface ParsedWord {
   text: string;
   /** How it is written, with the marks that tokens do without. */
   raw: string;
-  /** Whether longer words that start with it match as well. */
+  /** Whether it may be unfinished, so that longer words that begin with it match as well. */
   isPrefix: boolean;
+  /** Whether it is one character of a script without spaces: pairs of characters that begin with it have it. */
+  isCharacter: boolean;
   /** How often it is in the query. What a question names twice matters twice. */
   count: number;
   /** Of a pair of characters, what it has to do with the words of the query. */
@@ -21,11 +23,18 @@ export function parseQuery(query: string): ParsedWord[] {
   const words = new Map<string, ParsedWord>();
   const tokens = tokensOf(query);
   tokens.forEach(({ text, raw, role, isSingle }, i) => {
-    const word = words.get(text) ?? { text, raw, isPrefix: false, count: 0, role };
+    const word = words.get(text) ?? {
+      text,
+      raw,
+      isPrefix: false,
+      isCharacter: isSingle,
+      count: 0,
+      role,
+    };
     words.set(text, word);
     word.count++;
     if (role < word.role) word.role = role;
-    if (i === tokens.length - 1 || isSingle) word.isPrefix = true;
+    if (i === tokens.length - 1 && !isSingle) word.isPrefix = true;
   });
   return [...words.values()];
 }

@@ -2,7 +2,8 @@
 import type { SegmentReader } from "../../../src/text/index.ts";
 import { FIELD, MARK, SUBWORDS } from "../../../src/text/segment/format.ts";
 import type { Shard } from "../../../src/text/segment/shard.ts";
-import { planByReference, type QueryPlan, type Vocabulary } from "./plan.ts";
+import { planByReference, type QueryPlan } from "./plan.ts";
+import type { Vocabulary } from "./plan-word.ts";
 import { rankByReference, tokensOf, wordsOfTerms } from "./ranking.ts";
 import { type ReferenceSnippet, snippetByReference } from "./snippet.ts";
 

@@ -9,7 +9,8 @@ import {
 } from "../../../src/text/segment/format.ts";
 import type { Shard } from "../../../src/text/segment/shard.ts";
 import type { TextView } from "../../../support/text-search.ts";
-import type { QueryPlan, QueryWord, TermMatch } from "./plan.ts";
+import type { QueryPlan, QueryWord } from "./plan.ts";
+import type { TermMatch } from "./plan-word.ts";
 import * as weights from "./weights.ts";
 
 export interface ReferenceMatch {
@@ -119,11 +120,13 @@ interface Passage {
 
 /** The best word for a term: that of which it covers most. */
 export function wordsOfTerms(s: number, plan: QueryPlan) {
-  const words = new Map<number, { word: number; coverage: number }>();
+  const words = new Map<number, { word: number; coverage: number; earnsBonus: boolean }>();
   plan.words.forEach(({ forms, others }, word) => {
-    for (const { term, coverage } of [...(forms[s] ?? []), ...(others[s] ?? [])]) {
+    for (const { term, coverage, earnsBonus } of [...(forms[s] ?? []), ...(others[s] ?? [])]) {
       const own = Math.fround(coverage);
-      if (own > (words.get(term)?.coverage ?? 0)) words.set(term, { word, coverage: own });
+      if (own > (words.get(term)?.coverage ?? 0)) {
+        words.set(term, { word, coverage: own, earnsBonus });
+      }
     }
   });
   return words;
@@ -146,21 +149,19 @@ function passagesOf(segment: SegmentReader, document: number, s: number, plan: Q
       continue;
     }
     const match = words.get(token);
-    if (match !== undefined) current.tokens.push({ position: current.length, ...match });
+    if (match?.earnsBonus) current.tokens.push({ position: current.length, ...match });
     current.length++;
   }
   return [...passages, current];
 }
 
 function bonus(passages: readonly Passage[], plan: QueryPlan): number {
-  const { words, maxScore } = plan;
-  const pairs = words.map((word, w) =>
-    w === 0 ? 0 : Math.min(word.idf, (words[w - 1] as QueryWord).idf),
-  );
-  const total = pairs.reduce(add, 0);
+  const { words, maxScore, pairWeight: total } = plan;
   const power = Math.max(weights.RUN_POWER, weights.RUN_POWER_PER_WORD * words.length);
-  const runs = passages.map((passage) => runsIn(passage, words, pairs));
-  const near = pairs.map((pair, w) => pair * Math.max(0, ...runs.map((run) => run.near[w] ?? 0)));
+  const runs = passages.map((passage) => runsIn(passage, words));
+  const near = words.map(
+    ({ pair }, w) => (pair?.weight ?? 0) * Math.max(0, ...runs.map((run) => run.near[w] ?? 0)),
+  );
   const phrase = Math.max(0, ...runs.map((run) => run.phrase));
   const share = (weight: number) => (total === 0 ? 0 : (weight / total) ** power);
   const best = (matches: (field: number) => boolean, value: (passage: Passage) => number) =>
@@ -203,25 +204,28 @@ function coverageOf(tokens: readonly Token[]): number {
 }
 
 /** The best proximity of each pair of words, named by the second, and the weight of the best phrase. */
-function runsIn({ tokens }: Passage, words: readonly QueryWord[], pairs: readonly number[]) {
-  const near = pairs.map(() => 0);
+function runsIn({ tokens }: Passage, words: readonly QueryWord[]) {
+  const near = words.map(() => 0);
   const phrases = tokens.map(() => 0);
   tokens.forEach((token, t) => {
     const lastOf = (word: number) => tokens.slice(0, t).findLastIndex((each) => each.word === word);
-    const closeness = (at: number) => {
+    const closeness = (at: number, gap: number) => {
       const distance = token.position - (tokens[at]?.position ?? Number.NEGATIVE_INFINITY);
-      return distance > weights.PROXIMITY_MAX_DISTANCE ? 0 : 1 / Math.sqrt(distance);
+      const excess = Math.max(1, distance - gap);
+      return excess > weights.PROXIMITY_MAX_DISTANCE ? 0 : 1 / Math.sqrt(excess);
     };
-    const before = lastOf(token.word - 1);
-    const exactness = token.coverage / (words[token.word] as QueryWord).weight;
-    const own = exactness * closeness(before);
-    near[token.word] = Math.max(near[token.word] as number, own);
-    const weight = own * (pairs[token.word] as number);
-    phrases[t] = own === 0 ? 0 : (phrases[before] as number) + weight;
-    const reversed = weights.REVERSED_ORDER_SHARE * closeness(lastOf(token.word + 1));
-    if (token.word + 1 < near.length) {
-      near[token.word + 1] = Math.max(near[token.word + 1] as number, reversed);
+    const { pair, weight } = words[token.word] as QueryWord;
+    if (pair !== null) {
+      const before = lastOf(pair.before);
+      const own = (token.coverage / weight) * closeness(before, pair.gap);
+      near[token.word] = Math.max(near[token.word] as number, own);
+      phrases[t] = own === 0 ? 0 : (phrases[before] as number) + own * pair.weight;
     }
+    const after = words.findIndex((word) => word.pair?.before === token.word);
+    if (after < 0) return;
+    const gap = words[after]?.pair?.gap as number;
+    const reversed = weights.REVERSED_ORDER_SHARE * closeness(lastOf(after), gap);
+    near[after] = Math.max(near[after] as number, reversed);
   });
   return { near, phrase: Math.max(0, ...phrases) };
 }

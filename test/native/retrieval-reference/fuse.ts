@@ -15,7 +15,8 @@ const FEEDBACK_DECAY = 0.8;
 const NAMED_FROM = 1;
 const NAMED_TO = 2.25;
 const COVER_DEVIATION_MIN = 0.01;
-const SAME_MEANING = NAMED_TO;
+const WHOLE_QUERY_SCORE = 0.8;
+const MEANING_GROWTH = 1.6;
 
 export interface FusedItem {
   /** 0 if the text does not match. */
@@ -46,8 +47,14 @@ function statistics(values: readonly number[], least = 0): Statistics {
   return { mean, deviation, standard: (value) => (deviation > 0 ? (value - mean) / deviation : 0) };
 }
 
-/** The score of a part of the query. */
-export const gradeOf = (part: number) => 1 - Math.exp(-Math.max(0, part));
+/** The score of a text that covers this share of the query. */
+export const wordsScoreOf = (cover: number) =>
+  cover <= 1
+    ? WHOLE_QUERY_SCORE * Math.sqrt(Math.max(0, cover))
+    : 1 - (1 - WHOLE_QUERY_SCORE) * Math.exp(1 - cover);
+
+const grown = (mean: number) => 1 - Math.exp(-MEANING_GROWTH * clamped(mean));
+const meaningScoreOf = (mean: number) => (WHOLE_QUERY_SCORE * grown(mean)) / grown(1);
 
 export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [dot, aa, bb] = [0, 0, 0];
@@ -60,11 +67,11 @@ export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return dot / Math.sqrt(aa * bb);
 }
 
-/** The scores of items, 0 to 1. */
+/** What puts items in order, and their scores, 0 to 1. */
 export function fuseByReference(
   items: readonly FusedItem[],
   { maxScore, missingScore }: Pick<QueryPlan, "maxScore" | "missingScore">,
-): number[] {
+): Array<{ rank: number; score: number }> {
   const whole = maxScore + missingScore;
   const texts = items.map(({ keyword }) => keyword).filter((keyword) => keyword > 0);
   const best = texts.toSorted((a, b) => b - a).slice(0, FILES);
@@ -116,12 +123,13 @@ export function fuseByReference(
   }
   let [meaning, cover] = [own, 1 - own];
   if (cosines.deviation > 0 && text.deviation > 0) {
-    meaning = own / (SAME_MEANING * cosines.deviation);
+    meaning = own / cosines.deviation;
     cover = ((1 - own) * whole) / text.deviation;
   }
   return items.map((item) => {
     const cosine = cosines.mean + cosines.deviation * similar(item);
     const covered = whole > 0 ? item.keyword / whole : 0;
-    return gradeOf((meaning * SAME_MEANING * cosine + cover * covered) / (meaning + cover));
+    const rank = (meaning * cosine + cover * covered) / (meaning + cover);
+    return { rank, score: Math.max(meaningScoreOf(rank), wordsScoreOf(covered)) };
   });
 }

@@ -1,9 +1,10 @@
 /** What a retrieval answers, by exhaustive comparison and simple code. */
 
-import { planByReference, type QueryPlan, type Vocabulary } from "../lookup-reference/plan.ts";
+import { planByReference, type QueryPlan } from "../lookup-reference/plan.ts";
+import type { Vocabulary } from "../lookup-reference/plan-word.ts";
 import { rankByReference } from "../lookup-reference/ranking.ts";
 import { coverageByReference, markedWords } from "../lookup-reference/snippet.ts";
-import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference, gradeOf } from "./fuse.ts";
+import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference, wordsScoreOf } from "./fuse.ts";
 
 export interface ReferenceChunk {
   readonly id: string;
@@ -67,7 +68,7 @@ export function retrieveByReference(
   files: readonly ReferenceFile[],
   { mode, query, vector, threshold, limit }: ReferenceQuery,
 ): ReferenceHit[] {
-  const plan = planByReference(vocabulary, query);
+  const plan = planByReference(vocabulary, query, false);
   const ranked = mode === "semantic" ? [] : rankByReference(vocabulary.view, plan, WHOLE);
   const byPath = new Map(files.map((file) => [file.path, file]));
   const cosine = (chunk: ReferenceChunk) => cosineOf(chunk.vector as Float32Array, vector);
@@ -91,19 +92,27 @@ export function retrieveByReference(
     });
   const candidates = mode === "keyword" ? found : [...found, ...near];
   const fused = fuseByReference(candidates, plan);
-  const scoreOf = ({ chunk, keyword }: Candidate, i: number) => {
-    if (mode === "hybrid") return fused[i] as number;
-    return chunk === null ? gradeOf(keyword / (plan.maxScore + plan.missingScore)) : cosine(chunk);
+  const scoresOf = ({ chunk, keyword }: Candidate, i: number) => {
+    if (mode === "hybrid") return fused[i] as { rank: number; score: number };
+    const whole = plan.maxScore + plan.missingScore;
+    const score = chunk === null ? wordsScoreOf(keyword / whole) : cosine(chunk);
+    return { rank: score, score };
   };
-  const hits = candidates.map((candidate, i): ReferenceHit => {
+  const hits = candidates.map((candidate, i): ReferenceHit & { readonly rank: number } => {
     const { file, chunk, keyword } = candidate;
-    const score = scoreOf(candidate, i);
-    if (chunk !== null) return { key: chunk.id, score, keyword: null, semantic: cosine(chunk) };
+    const { rank, score } = scoresOf(candidate, i);
+    const scores = { rank, score };
+    if (chunk !== null) return { ...scores, key: chunk.id, keyword: null, semantic: cosine(chunk) };
     const best = bestPassage(file, vocabulary, plan);
     const hasVector = mode === "hybrid" && best !== undefined && best.vector !== null;
     const own = hasVector && cosine(best) >= threshold ? cosine(best) : null;
-    return { key: best?.id ?? file.path, score, keyword, semantic: own };
+    return { ...scores, key: best?.id ?? file.path, keyword, semantic: own };
   });
-  const sorted = hits.toSorted((a, b) => b.score - a.score);
+  const inOrder = hits.toSorted((a, b) => b.rank - a.rank);
+  // What is ranked above others is as good as they are.
+  const sorted = inOrder.map(({ rank: _, ...hit }, i) => ({
+    ...hit,
+    score: Math.max(...inOrder.slice(i).map(({ score }) => score)),
+  }));
   return sorted.filter(({ key }, i) => sorted.findIndex((hit) => hit.key === key) === i);
 }

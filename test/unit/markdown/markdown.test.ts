@@ -176,11 +176,15 @@ describe("frontmatter", () => {
 });
 
 describe("titles and headings", () => {
-  test("the title is the frontmatter's, else the first level-1 heading, the first heading, or the file name", () => {
+  test("the title is the frontmatter's, else the first level-1 heading, a heading at the beginning, or the file name", () => {
     expect(parseMarkdown("a.md", page("title: One", "# Two\n")).title).toBe("One");
     expect(parseMarkdown("a.md", page("title: ''", "## Three\n# Two\n")).title).toBe("Two");
     expect(parseMarkdown("folder/my-page.mdx", "text\n").title).toBe("my-page");
-    expect(parseMarkdown("a.markdown", "text\n### Four\n## Five\n").title).toBe("Four");
+    expect(parseMarkdown("a.markdown", "### Four\n\ntext\n\n## Five\n").title).toBe("Four");
+    expect(parseMarkdown("a.md", "<!-- note -->\n\n#\n\n## Five\n").title).toBe("Five");
+    // A heading further down is one of a section.
+    expect(parseMarkdown("set.md", "text\n\n## Options\n").title).toBe("set");
+    expect(parseMarkdown("set.md", page("title: [", "## Options\n")).title).toBe("set");
   });
 });
 

@@ -27,7 +27,7 @@ uint8_t ViewWords::wordOf(std::u16string_view token) const {
     uint8_t best = 0;
     double most = 0;
     for (size_t w = 0; w < query_.words.size(); w++) {
-      eachMatchOf(query_.words[w].planned->terms[s], [&](uint32_t match, double share) {
+      eachMatchOf(*query_.words[w].planned, segments_[s], s, [&](uint32_t match, double share) {
         const double coverage = share * query_.words[w].weight;
         if (match != *term || coverage <= most) return;
         best = static_cast<uint8_t>(w + 1);
@@ -43,7 +43,7 @@ void ViewWords::each(double least, const std::function<void(std::u16string_view)
   for (size_t s = 0; s < segments_.size(); s++) {
     for (const QueryWord& word : query_.words) {
       if (word.weight < least) continue;
-      eachMatchOf(word.planned->terms[s],
+      eachMatchOf(*word.planned, segments_[s], s,
                   [&](uint32_t term, double) { visit(segments_[s].term(term)); });
     }
   }

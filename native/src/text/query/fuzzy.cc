@@ -44,7 +44,7 @@ static std::set<uint32_t> termsAtOneTypo(const TextSegment& segment, std::u16str
   return found;
 }
 
-std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_view word) {
+std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_view word, size_t least) {
   std::map<std::u16string_view, size_t> frequencies;
   for (size_t s = 0; s < view.segments().size(); s++) {
     const TextSegment& segment = view.segments()[s];
@@ -58,7 +58,7 @@ std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_
   std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::u16string> words;
   for (const auto& each : found) {
-    if (words.size() == FUZZY_MAX_WORDS) break;
+    if (words.size() == FUZZY_MAX_WORDS || each.second < least) break;
     words.emplace_back(each.first);
   }
   return words;

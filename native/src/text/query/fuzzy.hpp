@@ -11,6 +11,7 @@ namespace tessera {
 /// Words of documents in scope at one typo's distance: a letter inserted, deleted or replaced, or two
 /// neighbours swapped (Damerau-Levenshtein distance 1). Of many, those that the most documents hold,
 /// and of these the first by code units.
-std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_view word);
+/// @param least the minimum number of documents that hold each
+std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_view word, size_t least);
 
 }  // namespace tessera

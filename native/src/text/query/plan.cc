@@ -12,18 +12,21 @@ namespace tessera {
 
 namespace {
 
-/// A word of the query that documents in scope hold.
-struct KnownWord {
+/// A word of the query, or a part of a compound there.
+struct PlacedWord {
   const AnalysedWord* word;
+  /// Null for a word that no document in scope holds.
   std::shared_ptr<const PlannedWord> planned;
   /// How much it counts, as a part of a compound.
   double share = 1;
+
+  size_t frequency() const { return planned ? planned->frequency : 0; }
 };
 
 /// The language of the query, as a bit: the one that has most of the words among its function words, because a
 /// function word of one language can be a subject in another (English `die`, German `die`). If several have,
 /// the text decides: the one whose function words more documents hold. 0 if there are no function words.
-uint32_t languageOf(std::span<const AnalysedWord> words, std::span<const KnownWord> found) {
+uint32_t languageOf(std::span<const AnalysedWord> words, std::span<const PlacedWord> found) {
   uint32_t best = 0;
   size_t most = 0, mostHeld = 0;
   uint32_t all = 0;
@@ -32,8 +35,8 @@ uint32_t languageOf(std::span<const AnalysedWord> words, std::span<const KnownWo
     size_t count = 0, held = 0;
     for (const AnalysedWord& word : words) count += (word.functionalIn & language) != 0;
     if (count < std::max<size_t>(most, 1)) continue;
-    for (const KnownWord& each : found) {
-      if ((each.word->functionalIn & language) != 0) held += each.planned->frequency;
+    for (const PlacedWord& each : found) {
+      if ((each.word->functionalIn & language) != 0) held += each.frequency();
     }
     if (count == most && held <= mostHeld) continue;
     best = language;
@@ -47,17 +50,17 @@ uint32_t languageOf(std::span<const AnalysedWord> words, std::span<const KnownWo
 /// function words, or by one that is common in the text: `die` of `die casting` is none in English text.
 class FunctionWords {
  public:
-  FunctionWords(std::span<const AnalysedWord> words, std::span<const KnownWord> found, size_t documents)
+  FunctionWords(std::span<const AnalysedWord> words, std::span<const PlacedWord> found, size_t documents)
       : language_(languageOf(words, found)) {
     const auto isOne = [&](const AnalysedWord& word) { return (word.functionalIn & language_) != 0; };
     const bool isCertain = words.size() > LONG_QUERY_WORDS || std::ranges::count_if(words, isOne) > 1;
     if (!isCertain) leastFrequency_ = FUNCTION_WORD_MIN_SHARE * static_cast<double>(documents);
   }
 
-  bool has(const KnownWord& found) const {
+  bool has(const PlacedWord& found) const {
     if (found.word->isChance) return true;
     return (found.word->functionalIn & language_) != 0 &&
-           static_cast<double>(found.planned->frequency) >= leastFrequency_;
+           static_cast<double>(found.frequency()) >= leastFrequency_;
   }
 
  private:
@@ -67,9 +70,9 @@ class FunctionWords {
 
 /// The weight of a word. Function words hardly count. In a long query, a rare identifier counts more than the
 /// words around it: a person who writes `getStaticProps` means exactly that.
-double shareOf(const KnownWord& found, bool isFunctional, bool isLong, size_t documents) {
+double shareOf(const PlacedWord& found, bool isFunctional, bool isLong, size_t documents) {
   const double rare = std::max(1.0, static_cast<double>(documents) * IDENTIFIER_MAX_SHARE);
-  const bool isRare = static_cast<double>(found.planned->frequency) <= rare;
+  const bool isRare = static_cast<double>(found.frequency()) <= rare;
   if (isLong && found.word->isIdentifier && isRare) return IDENTIFIER_SHARE;
   return isFunctional ? FUNCTION_WORD_SHARE : 1;
 }
@@ -87,7 +90,7 @@ void keepWeightiest(std::vector<QueryWord>& words) {
 
 /// Adds the parts of a compound behind it, unless they are words of the query. @param parts keeps them
 void addParts(TextView& view, std::span<const AnalysedWord> words, const AnalysedWord& compound,
-              const PlannedWord& planned, std::deque<AnalysedWord>& parts, std::vector<KnownWord>& found) {
+              const PlannedWord& planned, std::deque<AnalysedWord>& parts, std::vector<PlacedWord>& found) {
   for (const std::u16string& text : planned.parts) {
     const auto isIn = [&](const auto& list) { return std::ranges::find(list, text, &AnalysedWord::text) != list.end(); };
     if (isIn(words) || isIn(parts)) continue;
@@ -108,43 +111,90 @@ double missingWeight(const AnalysedWord& word, size_t documents) {
   return word.count * (mayBeFunctional ? FUNCTION_WORD_SHARE : 1) * idfOf(documents, 0);
 }
 
-/// @param missing gets what the other words would weigh
-std::vector<KnownWord> knownWordsOf(TextView& view, std::span<const AnalysedWord> words,
-                                    std::deque<AnalysedWord>& parts, double& missing) {
-  std::vector<KnownWord> found;
+/// The words of the query in its order, each before its parts. @param parts keeps those
+std::vector<PlacedWord> placedWordsOf(TextView& view, std::span<const AnalysedWord> words,
+                                      std::deque<AnalysedWord>& parts) {
+  std::vector<PlacedWord> placed;
   for (const AnalysedWord& word : words) {
-    const size_t before = found.size();
+    const size_t before = placed.size();
     auto planned = view.planned(word);
-    if (planned->frequency > 0) found.push_back({&word, planned});
-    addParts(view, words, word, *planned, parts, found);
-    if (found.size() == before) missing += missingWeight(word, view.documents());
+    if (planned->frequency > 0) placed.push_back({&word, planned});
+    addParts(view, words, word, *planned, parts, placed);
+    if (placed.size() == before) placed.push_back({&word, nullptr});
   }
-  return found;
+  return placed;
 }
+
+/// Pairs each selective word with the one before it. Words that say how a question is put make no pair, and a pair with a
+/// word that no document holds cannot be found: it makes the others a smaller part of the query.
+class Pairing {
+ public:
+  explicit Pairing(size_t documents) : missingIdf_(idfOf(documents, 0)) {}
+
+  /// Adds a word that is not selective.
+  void skip() { gap_++; }
+
+  /// Adds a word that no document holds.
+  void addMissing() {
+    total_ += std::min(idf_, missingIdf_);
+    idf_ = missingIdf_;
+    isHeld_ = false;
+  }
+
+  /// Adds a selective word. Sets its pair.
+  void add(QueryWord& word, double idf) {
+    const double weight = std::min(idf_, idf);
+    total_ += weight;
+    word.pairWeight = isHeld_ ? weight : 0;
+    word.gap = gap_;
+    gap_ = 0;
+    idf_ = idf;
+    isHeld_ = true;
+  }
+
+  double total() const { return total_; }
+
+ private:
+  const double missingIdf_;
+  /// Of the selective word before; 0 if there is none.
+  double idf_ = 0;
+  bool isHeld_ = false;
+  /// The words since then.
+  size_t gap_ = 0;
+  double total_ = 0;
+};
 
 }  // namespace
 
 TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard) {
-  TextQuery query{{}, 0, 0, view.averageLength(), shard, 0};
+  TextQuery query{{}, 0, 0, 0, view.averageLength(), shard, 0};
   std::deque<AnalysedWord> parts;
-  std::vector<KnownWord> found = knownWordsOf(view, words, parts, query.missingScore);
-  const FunctionWords functionWords(words, found, view.documents());
-  const auto isFunctional = [&](const KnownWord& each) { return functionWords.has(each); };
+  const std::vector<PlacedWord> placed = placedWordsOf(view, words, parts);
+  const FunctionWords functionWords(words, placed, view.documents());
   // A query of function words alone finds what it says.
-  const bool hasContent = !std::ranges::all_of(found, isFunctional);
-  for (KnownWord& each : found) {
-    const bool ignored = hasContent && isFunctional(each);
+  const bool hasContent = !std::ranges::all_of(
+      placed, [&](const PlacedWord& each) { return !each.planned || functionWords.has(each); });
+  Pairing pairing(view.documents());
+  for (const PlacedWord& each : placed) {
+    const bool ignored = hasContent && functionWords.has(each);
+    if (!each.planned) {
+      query.missingScore += missingWeight(*each.word, view.documents());
+      if (each.word->functionalIn == 0 && !each.word->isChance) pairing.addMissing();
+      continue;
+    }
     const double factor =
         each.word->count * each.share *
         shareOf(each, ignored, words.size() > LONG_QUERY_WORDS, view.documents());
     const PlannedWord& planned = *each.planned;
-    // What a word and a particle have in common makes no phrase, either.
-    const bool isNoPhrase = ignored && each.word->isChance && !each.word->isJoint;
-    const double idf = planned.weight * (isNoPhrase ? FUNCTION_WORD_SHARE : 1);
-    query.words.push_back({std::move(each.planned), !ignored, idf, planned.weight * factor,
-                           planned.formWeight * factor, planned.exactWeight * factor,
-                           planned.otherWeight * factor});
+    query.words.push_back({each.planned, !ignored, 0, 0, planned.weight * factor, planned.formWeight * factor,
+                           planned.exactWeight * factor, planned.otherWeight * factor});
+    if (ignored) {
+      pairing.skip();
+    } else {
+      pairing.add(query.words.back(), planned.weight);
+    }
   }
+  query.pairWeight = pairing.total();
   keepWeightiest(query.words);
   for (const QueryWord& word : query.words) query.maxScore += word.weight;
   return query;

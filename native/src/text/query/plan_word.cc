@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "text/segment/dictionary.hpp"
 #include "text/query/compound.hpp"
@@ -11,17 +12,18 @@
 
 namespace tessera {
 
-double prefixSimilarity(size_t wordLength, size_t termLength) {
-  return PREFIX_SIMILARITY_BASE +
-         PREFIX_SIMILARITY_GAIN * (static_cast<double>(wordLength) / static_cast<double>(termLength));
-}
-
 double idfOf(size_t documents, size_t frequency) {
   const auto held = static_cast<double>(std::min(frequency, documents));
   return std::log(1 + (static_cast<double>(documents) - held + 0.5) / (held + 0.5));
 }
 
 namespace {
+
+std::u16string digitsOf(std::u16string_view word) {
+  std::u16string digits;
+  std::ranges::copy_if(word, std::back_inserter(digits), [](char16_t unit) { return unit >= u'0' && unit <= u'9'; });
+  return digits;
+}
 
 class WordPlanner {
  public:
@@ -33,13 +35,11 @@ class WordPlanner {
 
   PlannedWord plan() {
     addForms();
-    if (word_.isPrefix) addLonger();
-    // Other forms do not make a word known: a misspelling can share its stem with another word.
-    const bool isKnown = exactFrequency_ + longerFrequency_ > 0;
+    if (word_.isCharacter || word_.isPrefix) addLonger();
     planned_.isHeld = formFrequency_ + longerFrequency_ > 0;
     if (word_.mayBeMisspelt) planned_.parts = compoundParts(view_, word_.text);
     // A word that consists of known ones is rather a compound than a misspelling.
-    if (!isKnown && planned_.parts.empty() && word_.mayBeMisspelt) addMeant();
+    if (word_.mayBeMisspelt && planned_.parts.empty() && isRare()) addMeant();
     weigh();
     return std::move(planned_);
   }
@@ -62,7 +62,7 @@ class WordPlanner {
     }
   }
 
-  /// Longer terms that start with an unfinished word: a range of the dictionary.
+  /// Longer terms that begin with the word: a range of the dictionary.
   void addLonger() {
     for (size_t s = 0; s < segments_.size(); s++) {
       const TextSegment& segment = segments_[s];
@@ -73,21 +73,43 @@ class WordPlanner {
       if (frequency == 0) continue;
       longerFrequency_ += frequency;
       planned_.terms[s].longer = range;
-      for (TermMatch& form : planned_.terms[s].forms) {
-        if (form.term < range.from || form.term >= range.to) continue;
-        const double similarity =
-            prefixSimilarity(word_.text.size(), segment.termLength(form.term));
-        form.similarity = std::max(form.similarity, similarity);
-        form.coverage = std::max(form.coverage, PREFIX_COVERAGE);
-      }
+    }
+    weighLonger();
+  }
+
+  /// A word that documents hold is taken for whole, unless far more of them hold longer ones.
+  void weighLonger() {
+    const bool isWhole = formFrequency_ * WHOLE_WORD_LONGER_MAX >= std::max<size_t>(longerFrequency_, 1);
+    if (word_.isCharacter) {
+      planned_.longerSimilarity = CHARACTER_SIMILARITY;
+    } else if (!isWhole) {
+      planned_.longerSimilarity = PREFIX_SIMILARITY;
+      planned_.longerEarnBonus = word_.isBeingTyped;
+    } else if (word_.isBeingTyped) {
+      planned_.longerSimilarity = PREFIX_SIMILARITY_BESIDE_FORMS;
+      planned_.longerEarnBonus = false;
+    } else {
+      longerFrequency_ = 0;
+      for (SegmentTerms& terms : planned_.terms) terms.longer = {};
     }
   }
 
-  /// Words that a misspelt word may mean, each with the rest of its stem group.
+  /// Whether few documents hold the word, so that they may have misspelt it, too. Other forms do not count: a misspelling
+  /// can share its stem with another word.
+  bool isRare() const {
+    const double most = std::max(1.0, MISSPELT_MAX_SHARE * static_cast<double>(view_.documents()));
+    return static_cast<double>(exactFrequency_ + longerFrequency_) <= most;
+  }
+
+  /// Words that a misspelt word may mean, each with the rest of its stem group. A word that documents hold can mean only
+  /// those of many more documents, and with the same digits: `QX7742` is no typo there.
   void addMeant() {
-    for (const std::u16string& meant : wordsAtOneTypo(view_, word_.text)) {
+    const size_t least = MEANT_MIN_RATIO * (exactFrequency_ + longerFrequency_);
+    for (const std::u16string& meant : wordsAtOneTypo(view_, word_.text, least)) {
+      if (least > 0 && (isForm(meant) || digitsOf(meant) != digitsOf(word_.text))) continue;
       const bool sameFirst = meant.front() == word_.text.front();
-      const double similarity = sameFirst ? FUZZY_SIMILARITY : FUZZY_FIRST_LETTER_SIMILARITY;
+      const double similarity = (sameFirst ? FUZZY_SIMILARITY : FUZZY_FIRST_LETTER_SIMILARITY) *
+                                (least > 0 ? MEANT_BESIDE_HELD_SHARE : 1);
       const auto terms = formsOf(view_, meant, meant);
       for (size_t s = 0; s < segments_.size(); s++) {
         for (const uint32_t term : terms[s]) {
@@ -102,6 +124,15 @@ class WordPlanner {
         }
       }
     }
+  }
+
+  bool isForm(std::u16string_view word) const {
+    for (size_t s = 0; s < segments_.size(); s++) {
+      const auto& forms = planned_.terms[s].forms;
+      const auto isIt = [&](const TermMatch& form) { return segments_[s].term(form.term) == word; };
+      if (std::ranges::any_of(forms, isIt)) return true;
+    }
+    return false;
   }
 
   /// A term that matches in several ways counts by the best of them.

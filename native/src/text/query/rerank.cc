@@ -11,18 +11,22 @@ namespace tessera {
 
 /// Tokens that are skipped at once.
 static constexpr size_t BLOCK = 8;
+/// No word of the query.
+static constexpr size_t NO_WORD = SIZE_MAX;
 
 Reranker::Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query)
     : segment_(segment), marks_(marks), query_(query) {
   const auto count = static_cast<double>(query.words.size());
   runPower_ = std::max(RUN_POWER, RUN_POWER_PER_WORD * count);
   words_.reserve(query.words.size());
-  size_t selective = 0;
+  size_t selective = 0, before = NO_WORD;
   for (size_t w = 0; w < query.words.size(); w++) {
     const QueryWord& word = query.words[w];
-    const double pairWeight = w == 0 ? 0 : std::min(word.idf, query.words[w - 1].idf);
-    words_.push_back({word.weight, word.selective ? ++selective : 0, pairWeight, 0, 0, 0, 0});
-    totalPairWeight_ += pairWeight;
+    const bool isPaired = word.pairWeight > 0 && before != NO_WORD;
+    words_.push_back({word.weight, word.selective ? ++selective : 0, isPaired ? word.pairWeight : 0, word.gap,
+                      isPaired ? before : NO_WORD, NO_WORD, 0, 0, 0, 0});
+    if (isPaired) words_[before].after = w;
+    if (word.selective) before = w;
   }
 }
 
@@ -49,7 +53,7 @@ Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
     const int32_t mark = segment_.tokens[i];
     if (mark < SUBWORDS_MARK) field = fieldOfMark(mark);
     // The content, which is the last field, earns nothing but proximity and phrases.
-    if (field == CONTENT_FIELD && totalPairWeight_ == 0) break;
+    if (field == CONTENT_FIELD && query_.pairWeight == 0) break;
     const size_t first = mark < 0 ? i + 1 : i;
     i = readPassage(first, end);
     if (matches_ == 0) continue;
@@ -107,6 +111,7 @@ bool Reranker::isMiss(const int32_t* tokens) const {
 }
 
 void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
+  if (!marks_.earnsBonus(term)) return;
   const double coverage = marks_.coverageOf(term);
   Word& word = words_[at];
   matches_++;
@@ -121,19 +126,20 @@ void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
     lastPlace_ = word.place;
   }
 
-  const double near = at == 0 ? 0 : proximityTo(at - 1, position);
+  const double near = word.before == NO_WORD ? 0 : proximityTo(word.before, position, word.gap);
   word.phraseWeight = 0;
   if (near > 0) {
     // A run of exact words is worth more than one of other forms.
     const double exactness = near * coverage / word.weight;
-    word.phraseWeight = words_[at - 1].phraseWeight + exactness * word.pairWeight;
+    word.phraseWeight = words_[word.before].phraseWeight + exactness * word.pairWeight;
     bestPhrase_ = std::max(bestPhrase_, word.phraseWeight);
     word.pairProximity = std::max(word.pairProximity, exactness);
   }
 
-  if (at + 1 == words_.size()) return;
-  const double reversed = REVERSED_ORDER_SHARE * proximityTo(at + 1, position);
-  words_[at + 1].pairProximity = std::max(words_[at + 1].pairProximity, reversed);
+  if (word.after == NO_WORD) return;
+  Word& after = words_[word.after];
+  const double reversed = REVERSED_ORDER_SHARE * proximityTo(word.after, position, after.gap);
+  after.pairProximity = std::max(after.pairProximity, reversed);
 }
 
 /// How well the passage fits: the share of the query in it, and the share of it in the query.
@@ -160,25 +166,26 @@ static const std::array<double, PROXIMITY_MAX_DISTANCE + 1> PROXIMITIES = [] {
   return proximities;
 }();
 
-/// 1 if a query word is directly before this position, less if further before, else 0.
-double Reranker::proximityTo(size_t at, size_t position) const {
+/// 1 if a query word is before this position with no more than `gap` words between, less if further before, else 0.
+double Reranker::proximityTo(size_t at, size_t position, size_t gap) const {
   const Word& word = words_[at];
   if (word.lastPassage != passage_) return 0;
   const size_t distance = position - word.lastPosition;
-  return distance < PROXIMITIES.size() ? PROXIMITIES[distance] : 0;
+  const size_t excess = distance > gap ? distance - gap : 1;
+  return excess < PROXIMITIES.size() ? PROXIMITIES[excess] : 0;
 }
 
 /// 1 if all words follow each other in one run, 0 if no two do.
 double Reranker::phrase() const {
-  return totalPairWeight_ == 0 ? 0 : bestPhrase_ / totalPairWeight_;
+  return query_.pairWeight == 0 ? 0 : bestPhrase_ / query_.pairWeight;
 }
 
 /// 1 if all words are next to each other in order, 0 if no two of them are near.
 double Reranker::proximity() const {
-  if (totalPairWeight_ == 0) return 0;
+  if (query_.pairWeight == 0) return 0;
   double near = 0;
   for (const Word& word : words_) near += word.pairWeight * word.pairProximity;
-  return near / totalPairWeight_;
+  return near / query_.pairWeight;
 }
 
 }  // namespace tessera

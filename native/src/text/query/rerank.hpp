@@ -27,8 +27,12 @@ class Reranker {
     double weight;
     /// The number of words before it that make a document a match; 0 if it is none of them.
     size_t place;
-    /// Weight of the pair of this word and the one before it.
+    /// Weight of the pair of this word and the selective word before it, which is so many words further back.
     double pairWeight;
+    size_t gap;
+    /// The places of both in the query; `NO_WORD` without such a word.
+    size_t before;
+    size_t after;
     /// Best proximity of that pair so far.
     double pairProximity;
     /// Weight of the phrase that ends at the last position of the word.
@@ -56,7 +60,7 @@ class Reranker {
   double fit(size_t length) const;
   double startsWithQuery() const;
   double named(size_t length) const;
-  double proximityTo(size_t word, size_t position) const;
+  double proximityTo(size_t word, size_t position, size_t gap) const;
   double phrase() const;
   double proximity() const;
 
@@ -64,7 +68,6 @@ class Reranker {
   const TermMarks& marks_;
   const TextQuery& query_;
   std::vector<Word> words_;
-  double totalPairWeight_ = 0;
   double runPower_;
   double bestPhrase_ = 0;
   uint32_t passage_ = 0;

@@ -178,7 +178,7 @@ class SegmentScorer {
   }
 
   double longerSimilarity(const QueryWord& word, uint32_t term) const {
-    return prefixSimilarity(word.planned->length, segment_.termLength(term));
+    return word.planned->similarityOfLonger(segment_.termLength(term));
   }
 
   /// Most of the postings of the longer terms are of no candidate, so they are read in one run, or the tokens

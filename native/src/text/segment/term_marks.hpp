@@ -8,13 +8,14 @@
 
 namespace tessera {
 
-/// Calls `visit(term, coverage)` for the terms that a word matches, which covers so much of the word.
+/// Calls `visit(term, coverage)` for the terms of a segment that a word matches, which cover so much of the word.
 template <typename Visit>
-void eachMatchOf(const SegmentTerms& terms, const Visit& visit) {
+void eachMatchOf(const PlannedWord& word, const TextSegment& segment, size_t number, const Visit& visit) {
+  const SegmentTerms& terms = word.terms[number];
   for (const TermMatch& form : terms.forms) visit(form.term, form.coverage);
   for (const TermMatch& other : terms.others) visit(other.term, other.coverage);
   for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
-    visit(term, PREFIX_COVERAGE);
+    visit(term, word.similarityOfLonger(segment.termLength(term)));
   }
 }
 
@@ -37,6 +38,8 @@ class TermMarks {
 
   /// The position in the query of the word that a term matches, plus 1; 0 for none. By term.
   const uint8_t* wordOf() const { return scratch_.wordOf.data(); }
+  /// Whether a term earns bonuses for its word.
+  bool earnsBonus(uint32_t term) const;
   /// The amount that an occurrence of the term adds to the coverage of the query, out of `maxScore`.
   double coverageOf(uint32_t term) const { return scratch_.coverageOf[term]; }
 
@@ -45,11 +48,12 @@ class TermMarks {
   void each(double least, const Visit& visit) const {
     for (const QueryWord& word : query_.words) {
       if (word.weight < least) continue;
-      eachMatchOf(word.planned->terms[number_], [&](uint32_t term, double) { visit(term); });
+      eachMatchOf(*word.planned, segment_, number_, [&](uint32_t term, double) { visit(term); });
     }
   }
 
  private:
+  const TextSegment& segment_;
   const TextQuery& query_;
   const size_t number_;
   MarkScratch& scratch_;

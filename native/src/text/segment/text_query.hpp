@@ -17,8 +17,10 @@ struct AnalysedWord {
   std::u16string raw;
   /// How often it is in the query. What a question names twice matters twice.
   uint32_t count;
-  /// Whether longer words that start with it match as well.
+  /// Whether it may be unfinished, so that longer words that begin with it match as well.
   bool isPrefix;
+  /// Whether it is one character of a script without spaces: pairs of characters that begin with it have it.
+  bool isCharacter;
   /// Whether it has enough letters that a typo can be told from another word.
   bool mayBeMisspelt;
   /// Whether it is an identifier in mixed case.
@@ -30,6 +32,9 @@ struct AnalysedWord {
   bool isJoint;
   /// The languages of which it is a function word, as bits.
   uint32_t functionalIn;
+  /// Whether the query may still be typed, as that of a lookup: longer words match even where documents in scope hold the
+  /// word or a form of it, and elsewhere earn bonuses.
+  bool isBeingTyped = true;
 };
 
 /// A term of a segment that matches a word of the query.
@@ -46,13 +51,17 @@ struct SegmentTerms {
   std::vector<TermMatch> forms;
   /// Words that it may be a misspelling of: of these and the longer ones only the best counts.
   std::vector<TermMatch> others;
-  /// Longer words that start with it; some may be forms.
+  /// Longer words that begin with it; some may be forms.
   Range longer;
 };
 
 /// A word and what it matches in a view, whatever the rest of the query is.
 struct PlannedWord {
   size_t length = 0;
+  /// The similarity of a longer word is this, times the share of it that was typed.
+  double longerSimilarity = 0;
+  /// Whether longer words earn bonuses as the word itself would.
+  bool longerEarnBonus = true;
   /// Whether documents in scope hold it, a form of it or a longer word: others are what it may mean.
   bool isHeld = false;
   /// The words that it consists of, if it is a compound.
@@ -69,6 +78,11 @@ struct PlannedWord {
   double otherWeight = 0;
   /// By segment.
   std::vector<SegmentTerms> terms;
+
+  /// The weight of an occurrence of a longer word, and how much of the word it covers.
+  double similarityOfLonger(size_t termLength) const {
+    return longerSimilarity * static_cast<double>(length) / static_cast<double>(termLength);
+  }
 };
 
 /// A word in a query, whose weights depend on the other words.
@@ -76,8 +90,10 @@ struct QueryWord {
   std::shared_ptr<const PlannedWord> planned;
   /// Whether the word makes a document a match. Other words only add to the scores of matches.
   bool selective;
-  /// Inverse document frequency.
-  double idf;
+  /// The weight of the pair of this word and the selective word before it; 0 if documents hold none of these, or this is
+  /// none itself. That word is `gap` words further back.
+  double pairWeight;
+  size_t gap;
   /// As in `PlannedWord`.
   double weight;
   double formWeight;
@@ -100,14 +116,13 @@ struct TextQuery {
   double maxScore;
   /// What the words that no document in scope holds would add to that.
   double missingScore;
+  /// The weight of all pairs of neighbouring selective words, also of those of which documents hold one word or none.
+  double pairWeight;
   /// Mean length of the documents in scope, in tokens of content.
   double averageLength;
   TextShard shard;
   /// The number of matches that are returned.
   size_t limit;
 };
-
-/// The weight of an occurrence of a term that starts with a word.
-double prefixSimilarity(size_t wordLength, size_t termLength);
 
 }  // namespace tessera

@@ -21,18 +21,27 @@ inline constexpr double STEM_LANGUAGE_MIN_SHARE = 0.5;
 /// The weight of a part of a compound that documents hold, as a share of its own. Without the compound it counts as
 /// any other word.
 inline constexpr double COMPOUND_PART_SHARE = 0.2;
-/// For a term that starts with the word: from BASE (one letter of many) to BASE + GAIN (nearly all).
-inline constexpr double PREFIX_SIMILARITY_BASE = 0.4;
-inline constexpr double PREFIX_SIMILARITY_GAIN = 0.6;
+/// For a longer term that begins with the word, times the share of it that was typed: less than any form, and nearly
+/// nothing where documents hold the word or a form of it.
+inline constexpr double PREFIX_SIMILARITY = 0.8;
+inline constexpr double PREFIX_SIMILARITY_BESIDE_FORMS = 0.04;
+/// Documents that hold longer words, for each that holds the word or a form, from which on the word is unfinished.
+inline constexpr size_t WHOLE_WORD_LONGER_MAX = 8;
+/// The same for a pair of characters that begins with the word, which is one character.
+inline constexpr double CHARACTER_SIMILARITY = 1.4;
 inline constexpr double FUZZY_SIMILARITY = 0.7;
 /// Lower, because people rarely mistype the first letter.
 inline constexpr double FUZZY_FIRST_LETTER_SIMILARITY = 0.5;
+/// A word that documents hold may be misspelt there, too, if at most this share of them holds it, and a word at one typo
+/// is in at least this multiple of them.
+inline constexpr double MISSPELT_MAX_SHARE = 0.01;
+inline constexpr double MEANT_BESIDE_HELD_SHARE = 0.5;
+inline constexpr size_t MEANT_MIN_RATIO = 4;
 /// The weight of another form of a term that a misspelt word may mean.
 inline constexpr double FUZZY_STEM_SIMILARITY = 0.6;
 
 /// How much of the query word a matching term covers; the word itself covers 1.
 inline constexpr double STEM_COVERAGE = 0.75;
-inline constexpr double PREFIX_COVERAGE = 0.9;
 inline constexpr double FUZZY_COVERAGE = 0.9;
 
 /// Queries of more words than this are questions or sentences.
