@@ -455,7 +455,7 @@ export interface components {
             id: string;
             /** @description The path, unique within the project. */
             path: string;
-            /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
+            /** @description The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the name of the file, as a lookup has it. */
             title: string;
             /** @description The content, exactly as it was stored; null for a file that was imported without one. */
             content: string | null;
@@ -539,7 +539,7 @@ export interface components {
             id: string;
             /** @description The path, unique within the project. */
             path: string;
-            /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
+            /** @description The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the name of the file, as a lookup has it. */
             title: string;
             /**
              * Format: uuid
@@ -906,7 +906,7 @@ export interface components {
         LookupItem: {
             /** @description The file's path in the project. */
             path: string;
-            /** @description The frontmatter's title, else the first heading, else the file name. */
+            /** @description The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the file name. */
             title?: string;
             snippet?: components["schemas"]["Snippet"];
             /** @description Which of `path`, `title`, `headings`, `frontmatter.<key>` and `content` matched. */
@@ -1787,7 +1787,7 @@ export interface components {
             id: string;
             /** @description The path, unique within the project. */
             path: string;
-            /** @description The frontmatter's title, else the first heading, else the name of the file, as a lookup has it. */
+            /** @description The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the name of the file, as a lookup has it. */
             title: string;
             /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text. Absent without any. */
             warnings?: components["schemas"]["FileWarning"][];
