@@ -89,10 +89,13 @@ export class AuditLog {
   async #write(rows: readonly object[]): Promise<void> {
     try {
       await this.sql`
-        INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
-        SELECT action, via, user_id, key_id, nullif(request_id, ''), project_id, details
-        FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) AS r (action text, via text,
-          user_id uuid, key_id uuid, request_id text, project_id uuid, details jsonb)`;
+        WITH written AS (
+          INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+          SELECT action, via, user_id, key_id, nullif(request_id, ''), project_id, details
+          FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) AS r (action text, via text,
+            user_id uuid, key_id uuid, request_id text, project_id uuid, details jsonb) RETURNING project_id, stored_bytes)
+        INSERT INTO quota_deltas SELECT p.id, 0, sum(w.stored_bytes), 0
+        FROM written w JOIN projects p ON p.id = w.project_id GROUP BY p.id`;
     } catch (err) {
       this.#failures.limited("write", () => {
         this.log.error({ err, rows: rows.length }, "could not write to the audit log");
@@ -103,7 +106,10 @@ export class AuditLog {
   async #prune(): Promise<void> {
     try {
       await this.sql`
-        DELETE FROM audit_log WHERE at < now() - make_interval(days => ${AUDIT_RETENTION_DAYS})`;
+        WITH pruned AS (
+          DELETE FROM audit_log WHERE at < now() - make_interval(days => ${AUDIT_RETENTION_DAYS}) RETURNING project_id, stored_bytes)
+        INSERT INTO quota_deltas SELECT p.id, 0, -sum(d.stored_bytes), 0
+        FROM pruned d JOIN projects p ON p.id = d.project_id GROUP BY p.id`;
     } catch (err) {
       this.#failures.limited("prune", () => {
         this.log.warn({ err }, "could not prune the audit log");

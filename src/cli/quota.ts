@@ -45,9 +45,9 @@ export function quotaCommand(io: Io): Command {
     .addHelpText(
       "after",
       `
-All versions of all files count, whatever environments and releases hold them. Bytes are those of contents,
-chunks, metadata, embeddings, messages, webhook events and all else that clients store. What would exceed a quota is
-refused as a whole; what is stored already stays.
+All versions of all files count, whatever environments and releases hold them. Each row of a project counts as 200
+bytes and its texts, documents and embeddings. What would exceed a quota is refused as a whole; what is stored already
+stays.
 
 Examples:
   ./tessera projects quota handbook

@@ -46,7 +46,7 @@ const OTHER_SHORTAGE = {
 const STATEMENT_TIMEOUT = "57014";
 /** A trigger raises it, see `number_changes` in the schema. */
 const LIMIT_EXCEEDED = "54000";
-/** A trigger raises it, see `settle_quotas` in the schema. Its message is meant for the caller. */
+/** Raised by `charge` and `check_owner` in the schema. Its message is meant for the caller. */
 const QUOTA_EXCEEDED = "TQ001";
 /** Raised by a trigger when a project is given another embedder than that of its chunks. */
 const EMBEDDER_MISMATCH = "TE001";

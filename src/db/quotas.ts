@@ -5,12 +5,93 @@ import { transaction } from "./transaction.ts";
 /** A reservation outlives any copy. */
 const RESERVED_SECONDS = 120;
 
+/** What rows add to what a project stores: `bytes` are their `stored_bytes`, less than 0 for rows that are deleted. */
+export interface Charge {
+  readonly files?: number;
+  readonly bytes: number;
+  readonly chunks?: number;
+}
+
+/** A row that a statement has written, by `RETURNING` its `stored_bytes`. */
+export interface StoredRow {
+  readonly stored_bytes: number;
+}
+
+/** The bytes of rows. */
+export function bytesOf(rows: readonly StoredRow[]): number {
+  return rows.reduce((sum, row) => sum + row.stored_bytes, 0);
+}
+
 /**
- * Lets a transaction store what the service makes of texts that it has accepted, such as embeddings. It is counted, and
- * refused to nobody: the next write finds the quota used up.
+ * Charges a project for the rows that this transaction has written. Nothing follows it but the commit, because others
+ * that write to the project wait for that where it has a quota. Throws `quota-exceeded`.
  */
-export async function countOnly(tx: Queryable): Promise<void> {
-  await tx`SELECT set_config('tessera.quota', 'counted', true)`;
+export async function charge(
+  tx: Queryable,
+  projectId: string,
+  { files = 0, bytes, chunks = 0 }: Charge,
+  isReserved = false,
+): Promise<void> {
+  if (files === 0 && bytes === 0 && chunks === 0) return;
+  await tx`SELECT charge(${projectId}, ${files}, ${bytes}, ${chunks}, ${isReserved})`;
+}
+
+/**
+ * Counts rows that are refused to nobody, at any time of a transaction: embeddings that the service makes of texts that it
+ * has accepted, or a key. The next charge finds the quota used up.
+ */
+export async function count(
+  tx: Queryable,
+  projectId: string,
+  { bytes, chunks = 0 }: Charge,
+): Promise<void> {
+  if (bytes === 0 && chunks === 0) return;
+  await tx`INSERT INTO quota_deltas VALUES (${projectId}, 0, ${bytes}, ${chunks})`;
+}
+
+/** Compares the limits of the owners of projects that have grown, or have got another owner. Throws `quota-exceeded`. */
+export async function checkOwners(tx: Queryable, ...projectIds: string[]): Promise<void> {
+  await tx`SELECT check_owners(${projectIds}::uuid[])`;
+}
+
+/** What a transaction charges to several projects. */
+export class Charges {
+  readonly #charges = new Map<string, Required<Charge>>();
+
+  /** A charge of nothing is that of a project that gets another owner. */
+  add(projectId: string, { files = 0, bytes, chunks = 0 }: Charge): void {
+    const sum = this.#charges.get(projectId) ?? { files: 0, bytes: 0, chunks: 0 };
+    this.#charges.set(projectId, {
+      files: sum.files + files,
+      bytes: sum.bytes + bytes,
+      chunks: sum.chunks + chunks,
+    });
+  }
+
+  addAll(others: Charges): void {
+    for (const [projectId, sum] of others.#charges) this.add(projectId, sum);
+  }
+
+  /** Counts all as `count` does. */
+  async count(tx: Queryable): Promise<void> {
+    for (const [projectId, sum] of this.#charges) await count(tx, projectId, sum);
+  }
+
+  /** Charges each project as `charge` does, in the order of their ids, so that two transactions never wait for each other. */
+  async settle(tx: Queryable): Promise<void> {
+    const [only, ...others] = this.#charges;
+    if (only === undefined) return;
+    if (others.length === 0 && only[1].bytes !== 0) return await charge(tx, ...only);
+    const inOrder = [...this.#charges].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [projectId, sum] of inOrder) await charge(tx, projectId, sum, true);
+    await checkOwners(tx, ...inOrder.map(([projectId]) => projectId));
+  }
+}
+
+/** A transaction that writes, with its charges. */
+export interface Charging {
+  readonly sql: Queryable;
+  readonly charges: Charges;
 }
 
 interface Copy<T> {
@@ -49,6 +130,6 @@ export async function withReservation<T>(
 
 /** Uses up what was reserved, in the transaction that copies. */
 export async function useReservation(tx: Transaction, id: string): Promise<void> {
-  await tx`SELECT set_config('tessera.quota', 'reserved', true)`;
+  await tx`SELECT set_config('tessera.is_copy', 'on', true)`;
   await tx`DELETE FROM quota_reservations WHERE project_id = ${id}`;
 }

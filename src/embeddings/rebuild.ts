@@ -3,7 +3,7 @@ import { OPERATOR, transactionAs } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
 import type { Sql } from "../db/client.ts";
 import { holdProject } from "../db/project-lock.ts";
-import { countOnly } from "../db/quotas.ts";
+import { bytesOf, count, type StoredRow } from "../db/quotas.ts";
 import { transaction } from "../db/transaction.ts";
 import { EmbedderAway, type ProjectEmbedder } from "../import/embedders/project-embedders.ts";
 import { EMBED_BATCH_INPUTS, type Outcome } from "../import/embedders/text-batches.ts";
@@ -152,19 +152,26 @@ async function embedPatiently(
 async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
   await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, project);
-    await countOnly(tx);
     await tx`SELECT 1 FROM projects WHERE id = ${project} FOR UPDATE`;
     // The trigger that guards the embedder of a project lets this transaction pass.
     await tx`SELECT set_config('tessera.rebuilds_embeddings', ${project}, true)`;
-    await tx`
-      UPDATE chunks c SET embedding = r.embedding, embedder = r.embedder,
-        dimension = octet_length(r.embedding) / 4
-      FROM embedding_rebuilds r
-      WHERE r.chunk_id = c.id AND r.project_id = ${project} AND r.embedder = ${fingerprint}`;
-    await tx`
-      UPDATE chunks SET embedding = NULL, embedder = NULL, dimension = NULL
-      WHERE project_id = ${project} AND embedding IS NOT NULL
-        AND embedder IS DISTINCT FROM ${fingerprint}`;
+    const added = await tx<StoredRow[]>`
+      WITH replaced AS (
+        UPDATE chunks c SET embedding = r.embedding, embedder = r.embedder,
+          dimension = octet_length(r.embedding) / 4
+        FROM embedding_rebuilds r JOIN chunks old ON old.id = r.chunk_id
+        WHERE r.chunk_id = c.id AND r.project_id = ${project} AND r.embedder = ${fingerprint}
+        RETURNING c.stored_bytes - old.stored_bytes AS bytes)
+      SELECT coalesce(sum(bytes), 0)::float8 AS stored_bytes FROM replaced`;
+    const removed = await tx<StoredRow[]>`
+      WITH removed AS (
+        UPDATE chunks c SET embedding = NULL, embedder = NULL, dimension = NULL
+        FROM chunks old
+        WHERE c.project_id = ${project} AND c.embedding IS NOT NULL
+          AND c.embedder IS DISTINCT FROM ${fingerprint} AND old.id = c.id
+        RETURNING c.stored_bytes - old.stored_bytes AS bytes)
+      SELECT coalesce(sum(bytes), 0)::float8 AS stored_bytes FROM removed`;
+    await count(tx, project, { bytes: bytesOf([...added, ...removed]) });
     await tx`
       UPDATE file_versions SET given_embeddings = NULL
       WHERE project_id = ${project} AND given_embeddings IS NOT NULL`;

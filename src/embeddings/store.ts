@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/client.ts";
-import { countOnly } from "../db/quotas.ts";
+import { Charges } from "../db/quotas.ts";
 import type { Passage } from "../import/embedders/embedder.ts";
 import { insertRows } from "../import/put/row-set.ts";
 import { chunkValues } from "../import/put/versions.ts";
@@ -81,13 +81,14 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
     JOIN files f ON f.id = v.file_id
     WHERE v.id = ANY (${[...versions]}::uuid[]) AND v.chunk_count = 0 AND has_text(v.content)
     ORDER BY v.id FOR UPDATE OF v`;
-  if (uncut.length > 0) await countOnly(sql);
+  const charges = new Charges();
   for (const version of uncut) {
     const { id, content, path } = version;
     const chunks = await cutText(content, isMarkdownPath(path));
     const owner = { project_id: version.project_id, file_id: version.file_id, file_version_id: id };
     const rows = chunks.map((chunk) => ({ ...owner, file_path: path, ...chunkValues(id, chunk) }));
-    await insertRows(sql, "chunks", rows, "ON CONFLICT DO NOTHING");
+    await insertRows({ sql, charges }, "chunks", rows, { conflict: "ON CONFLICT DO NOTHING" });
     await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
   }
+  await charges.count(sql);
 }

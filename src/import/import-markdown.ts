@@ -2,6 +2,7 @@ import { OPERATOR } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
 import { projectNamed } from "../auth/project-reference.ts";
 import type { Queryable, Sql } from "../db/client.ts";
+import type { Charging } from "../db/quotas.ts";
 import { type ImportDestination, inputRecords, missingRecords } from "./destination.ts";
 import type { Embedder } from "./embedders/embedder.ts";
 import { importRecords } from "./import-records.ts";
@@ -59,7 +60,7 @@ export async function importMarkdown(
     onWarning: (path, warning) => listener.onReport(path, warning),
     onBatch: (imported) => listener.onBatch?.(imported),
     onFinishing: (step) => listener.onFinishing?.(step),
-    ...(work.prune ? { finalStep: (tx: Queryable) => prune(tx, work) } : {}),
+    ...(work.prune ? { finalStep: (writer: Charging) => prune(writer, work) } : {}),
   });
 }
 
@@ -98,11 +99,13 @@ export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise
   return planned;
 }
 
-async function prune(sql: Queryable, work: MarkdownImport): Promise<number> {
+async function prune(writer: Charging, work: MarkdownImport): Promise<number> {
+  const { sql } = writer;
   const kept = work.files.map(({ path }) => path);
   let removed = 0;
-  for (const { id, name, project_id: project } of await environmentsOf(sql, work)) {
-    const count = await pruneEnvironment(sql, id, kept, work.text);
+  for (const environment of await environmentsOf(sql, work)) {
+    const { name, project_id: project } = environment;
+    const count = await pruneEnvironment(writer, environment, kept, work.text);
     removed += count;
     if (count > 0)
       await noteChange(sql, "files.removed", project, {

@@ -1,5 +1,5 @@
 import type { Actor } from "../audit/actor.ts";
-import type { Queryable } from "../db/client.ts";
+import type { Charging } from "../db/quotas.ts";
 import type { Fingerprints } from "./put/batch.ts";
 import type { ImportTarget } from "./records/target.ts";
 import type { TimeBounds } from "./session.ts";
@@ -32,5 +32,5 @@ export interface ImportOptions {
   /** None by default. */
   readonly bounds?: TimeBounds;
   /** Runs after the last record, in its own transaction. Returns how many rows it changed. */
-  readonly finalStep?: (sql: Queryable) => Promise<number>;
+  readonly finalStep?: (writer: Charging) => Promise<number>;
 }

@@ -174,7 +174,8 @@ class Import {
     const hold = (projects: ReadonlySet<string>) => this.#held.hold(projects);
     try {
       const batch = await session.transaction(async () => {
-        const context = { sql: session.sql, target, embedders, firstRecord, hold };
+        const { sql, charges } = session;
+        const context = { sql, charges, target, embedders, firstRecord, hold };
         await this.#held.begin(records);
         return await writeBatch(new Batch(context, records));
       });
@@ -245,7 +246,9 @@ class Import {
     for (const ids of await groupScopes(sql, this.#releases.keys())) {
       filled += ids.length;
       const doing = `filling releases, ${filled} of ${this.#releases.size}`;
-      await step(doing, () => applyReleases(sql, ids, this.#releases).catch(explainFrozen));
+      await step(doing, () =>
+        applyReleases(this.session, ids, this.#releases).catch(explainFrozen),
+      );
     }
     const environments = await groupScopes(sql);
     const total = environments.flat().length;
@@ -253,7 +256,7 @@ class Import {
     for (const ids of environments) {
       changed += ids.length;
       await step(`changing environments, ${changed} of ${total}`, () =>
-        applyEnvironments(sql, ids),
+        applyEnvironments(this.session, ids),
       );
     }
     // If several records set the active release of an environment, the last one wins.
@@ -263,7 +266,7 @@ class Import {
     }
     this.#changedRecords += await countScopeChanges(sql);
     await step("counting messages", () => raiseMessageCounts(sql));
-    if (finalStep !== undefined) await step("removing files", () => finalStep(sql));
+    if (finalStep !== undefined) await step("removing files", () => finalStep(this.session));
   }
 
   async #activate({ counted, ...active }: PendingActivation): Promise<void> {

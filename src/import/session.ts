@@ -1,5 +1,6 @@
 import type { ReservedSql } from "postgres";
 import type { Sql } from "../db/client.ts";
+import { Charges, type Charging } from "../db/quotas.ts";
 
 /** The longest that an import may wait for a lock, a statement, and its input in a transaction; 0 for ever. */
 export interface TimeBounds {
@@ -15,8 +16,10 @@ const UNBOUNDED: TimeBounds = { lockMs: 0, statementMs: 0, idleInTransactionMs: 
  * One reserved connection for a whole import, because the staging tables belong to a PostgreSQL
  * session. Transactions may be nested: an inner one is a savepoint.
  */
-export class ImportSession {
+export class ImportSession implements Charging {
   #depth = 0;
+  /** What the transaction that runs has written. The outermost one charges it before its commit. */
+  charges = new Charges();
 
   private constructor(readonly sql: ReservedSql<Record<string, never>>) {}
 
@@ -47,10 +50,14 @@ export class ImportSession {
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const savepoint = `import_${this.#depth}`;
     const nested = this.#depth > 0;
+    const earlier = this.charges;
     await this.sql.unsafe(nested ? `SAVEPOINT ${savepoint}` : "BEGIN");
+    this.charges = new Charges();
     this.#depth++;
     try {
       const result = await work();
+      if (nested) earlier.addAll(this.charges);
+      else await this.charges.settle(this.sql);
       await this.sql.unsafe(nested ? `RELEASE SAVEPOINT ${savepoint}` : "COMMIT");
       return result;
     } catch (error) {
@@ -60,6 +67,7 @@ export class ImportSession {
         .catch(() => {});
       throw error;
     } finally {
+      this.charges = earlier;
       this.#depth--;
     }
   }

@@ -132,7 +132,7 @@ export async function release(
   versions: readonly TestVersion[],
 ): Promise<void> {
   await sql`
-    UPDATE releases SET contents_id = store_contents(${project.id},
-      ARRAY(SELECT contents_versions(contents_id)) || ${versions.map((v) => v.id)}::uuid[])
+    UPDATE releases SET contents_id = (SELECT stored FROM store_contents(${project.id},
+      ARRAY(SELECT contents_versions(contents_id)) || ${versions.map((v) => v.id)}::uuid[]))
     WHERE id = ${releaseId}`;
 }

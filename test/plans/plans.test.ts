@@ -221,6 +221,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     insertProject: copied,
     copyEnvironments: copied,
     copyWorkingSets: copied,
+    readStored: copied,
     insertOwner: owned,
     insertEnvironment: owned,
   },

@@ -4,6 +4,7 @@ import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts"
 import { findOrCreateUser } from "../../auth/users.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject, lockMembers } from "../../db/project-lock.ts";
+import { checkOwners } from "../../db/quotas.ts";
 import { insertApiKey } from "./queries.ts";
 
 /** A key that a command makes without being told its end ends after this time: it may stay in logs and files. */
@@ -69,5 +70,6 @@ async function joinProject(
   const result = await sql`
     INSERT INTO memberships (project_id, user_id, role) VALUES (${projectId}, ${userId}, ${role})
     ON CONFLICT DO NOTHING`;
+  await checkOwners(sql, projectId);
   return result.count > 0;
 }

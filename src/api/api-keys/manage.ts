@@ -5,6 +5,7 @@ import type { Queryable, Sql } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isUuid } from "../../shared/formats.ts";
+import { insertApiKey } from "./queries.ts";
 
 /** An API key as operators see it. */
 export interface ListedKey {
@@ -72,6 +73,15 @@ export async function revokeKey(sql: Sql, id: string): Promise<void> {
   });
 }
 
+interface ReplacedKey {
+  readonly key_prefix: string;
+  readonly user_id: string;
+  readonly project_id: string | null;
+  readonly name: string;
+  readonly scopes: string[];
+  readonly expires_at: Date | null;
+}
+
 /**
  * Creates a key with the rights of another one, which works for `graceSeconds` more. Returns the new
  * key. Throws `api-key-not-found`, also while the project of the key is being deleted.
@@ -80,17 +90,24 @@ export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Pro
   const key = generateKey();
   const { keyPrefix, hash } = parseKey(key) as ParsedKey;
   await transaction(sql, async (tx) => {
-    const [replaced] = await tx<{ key_prefix: string }[]>`
-      SELECT key_prefix FROM api_keys WHERE id = ${id}`;
-    await actAs(tx, { ...OPERATOR, ...(replaced && { replaces: replaced.key_prefix }) });
-    const { count } = await tx`
-      INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
-      SELECT ${randomUUID()}, user_id, project_id, name, ${keyPrefix}, ${hash}, scopes, expires_at
-      FROM api_keys WHERE id = ${id} AND (project_id IS NULL OR hold_project(project_id))`;
-    if (count === 0) {
+    const [replaced] = await tx<ReplacedKey[]>`
+      SELECT key_prefix, user_id, project_id, name, scopes, expires_at FROM api_keys
+      WHERE id = ${id} AND (project_id IS NULL OR hold_project(project_id))`;
+    if (replaced === undefined) {
       const detail = "The key or its project does not exist any more.";
       throw new Problem("api-key-not-found", { detail });
     }
+    const {
+      user_id: userId,
+      project_id: projectId,
+      name,
+      scopes,
+      expires_at: expiresAt,
+    } = replaced;
+    await actAs(tx, { ...OPERATOR, replaces: replaced.key_prefix });
+    await insertApiKey(tx, {
+      ...{ id: randomUUID(), userId, projectId, name, keyPrefix, keyHash: hash, scopes, expiresAt },
+    });
     if (graceSeconds === 0) {
       await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now() WHERE id = ${id}`;
     } else {

@@ -1,6 +1,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { OWNER } from "../../auth/roles.ts";
 import type { Queryable } from "../../db/client.ts";
+import { count, type StoredRow } from "../../db/quotas.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { ApiKey } from "./schema.ts";
@@ -19,13 +20,15 @@ interface ApiKeyValues {
 }
 
 export async function insertApiKey(sql: Queryable, values: ApiKeyValues): Promise<ApiKeyRow> {
-  const [row] = await sql<ApiKeyRow[]>`
+  const [row] = await sql<(ApiKeyRow & StoredRow)[]>`
     INSERT INTO api_keys (id, user_id, project_id, name, key_prefix, key_hash, scopes, expires_at)
     VALUES (${values.id}, ${values.userId}, ${values.projectId}, ${values.name},
       ${values.keyPrefix}, ${values.keyHash}, ${[...values.scopes]}, ${values.expiresAt})
     RETURNING id, project_id, user_id, name, key_prefix, last_used_at, expires_at, created_at,
-      updated_at, scopes`;
-  return row as ApiKeyRow;
+      updated_at, scopes, stored_bytes`;
+  const { stored_bytes: bytes, ...key } = row as ApiKeyRow & StoredRow;
+  if (values.projectId !== null) await count(sql, values.projectId, { bytes });
+  return key;
 }
 
 /** An API key of the caller that is not revoked. A key bound to a project finds only keys of that project. */

@@ -1,5 +1,6 @@
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
+import { bytesOf, Charges, charge, type StoredRow } from "../../db/quotas.ts";
 import { type PutVersion, putVersions } from "../../import/put/versions.ts";
 import type { FileVersion } from "../../import/records/file-record.ts";
 import { documentPath } from "../../shared/paths.ts";
@@ -63,17 +64,20 @@ export async function replaceFile(
 ): Promise<string> {
   // The text has no embeddings yet, whatever computes them.
   const toPut = { projectId: set.projectId, embedder: null, isByClient: true, record };
-  const [put] = await putVersions(sql, [toPut]);
+  const charges = new Charges();
+  const [put] = await putVersions({ sql, charges }, [toPut]);
   const { fileId, versionId } = put as PutVersion;
   if (versionId === current?.versionId) return versionId;
   const replacing = sql`
     ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id`;
-  await sql`
+  const rows = await sql<StoredRow[]>`
     INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
     VALUES (${set.projectId}, ${set.id}, ${fileId}, ${versionId})
-    ${current === undefined ? sql`` : replacing}`;
+    ${current === undefined ? sql`` : replacing} RETURNING stored_bytes`;
   const details = { environment: set.name, path: record.path, version: versionId };
+  if (current === undefined) charges.add(set.projectId, { bytes: bytesOf(rows) });
   await noteChange(sql, "file.written", set.projectId, details);
+  await charges.settle(sql);
   return versionId;
 }
 
@@ -83,9 +87,12 @@ export async function takeOut(
   set: WorkingSet,
   { fileId, path }: { readonly fileId: string; readonly path: string },
 ): Promise<void> {
-  await sql`DELETE FROM environment_files WHERE environment_id = ${set.id} AND file_id = ${fileId}`;
+  const rows = await sql<StoredRow[]>`
+    DELETE FROM environment_files WHERE environment_id = ${set.id} AND file_id = ${fileId}
+    RETURNING stored_bytes`;
   const details = { environment: set.name, files: 1, paths: [path] };
   await noteChange(sql, "files.removed", set.projectId, details);
+  await charge(sql, set.projectId, { bytes: -bytesOf(rows) });
 }
 
 /** A version as lists show it. */

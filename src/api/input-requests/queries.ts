@@ -1,6 +1,7 @@
 import { reachesConversation } from "../../auth/conversation-access.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable, Transaction } from "../../db/client.ts";
+import { charge, type StoredRow } from "../../db/quotas.ts";
 import { LOCK_TIMEOUT_MS } from "../../shared/limits.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { InputRequest, InputResponse } from "./schema.ts";
@@ -86,17 +87,20 @@ export async function storeResponse(
   request: RequestRow,
   answer: { id: string; actorType: string; actorId: string; values: string },
 ): Promise<{ response: ResponseRow; submittedAt: Date }> {
-  const [[response]] = await Promise.all([
-    tx<[ResponseRow]>`
+  const [[stored]] = await Promise.all([
+    tx<[ResponseRow & StoredRow & { project: string | null }]>`
       INSERT INTO input_responses
         (id, input_request_id, conversation_id, run_id, actor_type, actor_id, values)
       VALUES (${answer.id}, ${request.id}, ${request.conversation_id}, ${request.run_id},
         ${answer.actorType}, ${answer.actorId}, ${answer.values}::text::json)
       RETURNING id, input_request_id, conversation_id, run_id, actor_type, actor_id,
-        values::text AS values, created_at`,
+        values::text AS values, created_at, stored_bytes,
+        (SELECT project_id FROM conversations WHERE id = conversation_id) AS project`,
     tx`UPDATE input_requests SET status = 'submitted', submitted_at = now()
        WHERE id = ${request.id}`,
   ]);
+  const { project, stored_bytes: bytes, ...response } = stored;
+  if (project !== null) await charge(tx, project, { bytes });
   // now() is constant within a transaction.
   return { response, submittedAt: response.created_at };
 }

@@ -1,6 +1,7 @@
 import { OWNER, type Role } from "../../auth/roles.ts";
 import type { Transaction } from "../../db/client.ts";
 import { lockMembers } from "../../db/project-lock.ts";
+import { checkOwners } from "../../db/quotas.ts";
 import { deleteMember, readStanding, storeMember } from "./queries.ts";
 
 /** `last-owner`: the project would be left without an owner, so nothing changed. */
@@ -18,6 +19,7 @@ export async function putMember(
   if (earlier === role) return "unchanged";
   if (earlier === OWNER && !hasOtherOwners) return "last-owner";
   await storeMember(tx, projectId, userId, role);
+  if (role === OWNER) await checkOwners(tx, projectId);
   return earlier === null ? "added" : "changed";
 }
 

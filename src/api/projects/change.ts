@@ -2,6 +2,7 @@ import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, holdOwnedProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
+import { bytesOf, count, type StoredRow } from "../../db/quotas.ts";
 import { invalid } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
 import { removeProject } from "./manage.ts";
@@ -30,12 +31,15 @@ export async function updateProject(
     const { id } = await holdOwnedProject(tx, principal, reference);
     // Files that are stored at the same time see this change, or it sees their chunks.
     if (embedder !== null) await tx`SELECT 1 FROM projects WHERE id = ${id} FOR UPDATE`;
-    await tx`
-      UPDATE projects SET name = coalesce(${name}, name), embedder = coalesce(${embedder}, embedder),
-        description = coalesce(${description}, description), updated_at = now()
-      WHERE id = ${id} AND (name <> ${name} OR description IS DISTINCT FROM
-        coalesce(${description}, description) OR embedder IS DISTINCT FROM
-        coalesce(${embedder}, embedder))`;
+    const changed = await tx<StoredRow[]>`
+      UPDATE projects p SET name = coalesce(${name}, p.name), embedder = coalesce(${embedder}, p.embedder),
+        description = coalesce(${description}, p.description), updated_at = now()
+      FROM (SELECT * FROM projects WHERE id = ${id} FOR NO KEY UPDATE) old
+      WHERE p.id = old.id AND (p.name <> ${name} OR p.description IS DISTINCT FROM
+        coalesce(${description}, p.description) OR p.embedder IS DISTINCT FROM
+        coalesce(${embedder}, p.embedder))
+      RETURNING p.stored_bytes - old.stored_bytes AS stored_bytes`;
+    await count(tx, id, { bytes: bytesOf(changed) });
     return await getProject(tx, principal, id);
   });
 }

@@ -3,6 +3,7 @@ import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
+import { bytesOf, type Charge, charge, type StoredRow } from "../../db/quotas.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
@@ -109,10 +110,10 @@ export async function removeFiles(
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
-    const result = await tx`
-    DELETE FROM environment_files w USING files f, environments e
-    WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
-      AND f.id = w.file_id AND f.path = ANY (${[...paths]})`;
+    const result = await tx<StoredRow[]>`
+      DELETE FROM environment_files w USING files f, environments e
+      WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
+        AND f.id = w.file_id AND f.path = ANY (${[...paths]}) RETURNING w.stored_bytes`;
     if (result.count > 0) {
       await noteChange(tx, "files.removed", projectId, {
         environment,
@@ -120,8 +121,30 @@ export async function removeFiles(
         paths: named(paths),
       });
     }
+    await charge(tx, projectId, { bytes: -bytesOf(result) });
     return result.count;
   });
+}
+
+/** What files store, with their versions and all that refers to these, and the contents of all releases. */
+async function storedWith(
+  tx: Queryable,
+  projectId: string,
+  files: readonly string[],
+): Promise<Required<Charge>> {
+  const [stored] = await tx<[Required<Charge>]>`
+    SELECT coalesce(sum(files), 0)::float8 AS files, coalesce(sum(bytes), 0)::float8 AS bytes,
+      coalesce(sum(chunks), 0)::float8 AS chunks
+    FROM (
+      SELECT 1 AS files, stored_bytes AS bytes, 0 AS chunks FROM files WHERE id = ANY (${[...files]}::uuid[])
+      UNION ALL SELECT 0, stored_bytes, 0 FROM file_versions WHERE file_id = ANY (${[...files]}::uuid[])
+      UNION ALL SELECT 0, c.stored_bytes, 1 FROM file_versions v JOIN chunks c ON c.file_version_id = v.id
+        WHERE v.file_id = ANY (${[...files]}::uuid[])
+      UNION ALL SELECT 0, w.stored_bytes, 0 FROM file_versions v
+        JOIN environment_files w ON w.file_version_id = v.id WHERE v.file_id = ANY (${[...files]}::uuid[])
+      UNION ALL SELECT 0, stored_bytes, 0 FROM release_contents WHERE project_id = ${projectId}
+    ) AS parts`;
+  return stored;
 }
 
 /** Deletes files with all their versions, from all environments and releases. Returns their number. */
@@ -132,11 +155,17 @@ export async function purgeFiles(
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
+    // Nothing is added to the files meanwhile, and no release is stored.
+    const found = await tx<{ id: string }[]>`
+      SELECT id FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})
+      ORDER BY id FOR UPDATE`;
+    await tx`SELECT pg_advisory_xact_lock(7307, hashtext(${projectId}))`;
+    const ids = found.map(({ id }) => id);
+    const before = await storedWith(tx, projectId, ids);
     // All versions at once, because each statement that deletes some reads the contents of all releases.
-    await tx`DELETE FROM file_versions v USING files f WHERE f.project_id = ${projectId}
-      AND f.path = ANY (${[...paths]}) AND v.file_id = f.id`;
-    const result = await tx`
-      DELETE FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})`;
+    await tx`DELETE FROM file_versions WHERE file_id = ANY (${ids}::uuid[])`;
+    const result = await tx`DELETE FROM files WHERE id = ANY (${ids}::uuid[])`;
+    const after = await storedWith(tx, projectId, ids);
     if (result.count > 0) {
       await noteChange(tx, "files.removed", projectId, {
         purged: true,
@@ -144,6 +173,11 @@ export async function purgeFiles(
         paths: named(paths),
       });
     }
+    await charge(tx, projectId, {
+      files: after.files - before.files,
+      bytes: after.bytes - before.bytes,
+      chunks: after.chunks - before.chunks,
+    });
     return result.count;
   });
 }

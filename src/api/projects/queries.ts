@@ -1,5 +1,6 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Queryable } from "../../db/client.ts";
+import type { Charge } from "../../db/quotas.ts";
 import { Problem } from "../../problem/problem.ts";
 import {
   LISTED_MAX_BYTES,
@@ -169,6 +170,21 @@ export async function copyEnvironments(sql: Queryable, from: string, to: string)
       server_hostname
     FROM environments WHERE project_id = ${from}
     RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
+}
+
+/** What a project stores that this transaction has created. */
+export async function readStored(sql: Queryable, projectId: string): Promise<Charge> {
+  const [stored] = await sql<[Charge]>`
+    SELECT sum(files)::float8 AS files, sum(bytes)::float8 AS bytes, sum(chunks)::float8 AS chunks FROM (
+      SELECT 0 AS files, stored_bytes AS bytes, 0 AS chunks FROM projects WHERE id = ${projectId}
+      UNION ALL SELECT 0, stored_bytes, 0 FROM environments WHERE project_id = ${projectId}
+      UNION ALL SELECT 0, stored_bytes, 0 FROM environment_files WHERE environment_id IN (
+        SELECT id FROM environments WHERE project_id = ${projectId})
+      UNION ALL SELECT 1, stored_bytes, 0 FROM files WHERE project_id = ${projectId}
+      UNION ALL SELECT 0, v.stored_bytes, 0 FROM files f JOIN file_versions v ON v.file_id = f.id
+        WHERE f.project_id = ${projectId}
+      UNION ALL SELECT 0, stored_bytes, 1 FROM chunks WHERE project_id = ${projectId}) AS parts`;
+  return stored;
 }
 
 /** What the environments of a project serve: an active release, or else their working set. */

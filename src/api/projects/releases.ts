@@ -4,6 +4,7 @@ import { noteReleases } from "../../audit/changes.ts";
 import { holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
+import { charge, type StoredRow } from "../../db/quotas.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { Problem } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
@@ -54,19 +55,21 @@ async function insertRelease(
   { name, environment }: NewRelease,
 ): Promise<ReleaseSummary> {
   const { id: from } = await findWorkingSet(tx, projectId, environment);
-  const [release] = await tx<ReleaseSummary[]>`
+  const [row] = await tx<[ReleaseSummary & StoredRow]>`
     INSERT INTO releases (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
-    RETURNING id, name, export_status, build_status, deploy_status`;
-  const { id } = release as ReleaseSummary;
-  await tx`SELECT fill_release(${id}, ARRAY(
-    SELECT file_version_id FROM environment_files WHERE environment_id = ${from}))`;
-  await noteReleases(tx, [id], [environment]);
-  return release as ReleaseSummary;
+    RETURNING id, name, export_status, build_status, deploy_status, stored_bytes`;
+  const { stored_bytes: own, ...release } = row;
+  const [contents] = await tx<[{ bytes: number }]>`
+    SELECT fill_release(${release.id}, ARRAY(
+      SELECT file_version_id FROM environment_files WHERE environment_id = ${from})) AS bytes`;
+  await noteReleases(tx, [release.id], [environment]);
+  await charge(tx, projectId, { bytes: own + contents.bytes });
+  return release;
 }
 
 /**
  * Freezes the working set of an environment as a release. Throws `project-not-found`, `permission-denied`,
- * `environment-not-found` and `release-name-taken`.
+ * `environment-not-found`, `release-name-taken` and `quota-exceeded`.
  */
 async function createRelease(
   sql: Sql,
@@ -136,7 +139,7 @@ export function releaseOperations({ sql }: { readonly sql: Sql }): Operation[] {
       status: 201,
       response: ReleaseSummary,
       responseExample: RELEASE_EXAMPLE,
-      problems: [...PROBLEMS, "release-name-taken"],
+      problems: [...PROBLEMS, "release-name-taken", "quota-exceeded"],
       handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
         createRelease(sql, { principal, requestId, reference }, body),
     }),

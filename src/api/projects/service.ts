@@ -6,7 +6,7 @@ import { recordUser } from "../../auth/users.ts";
 import { cancelledBy } from "../../db/cancelled-by.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
-import { useReservation, withReservation } from "../../db/quotas.ts";
+import { charge, useReservation, withReservation } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
 import { embedderName, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
@@ -29,6 +29,7 @@ import {
   insertProject,
   type ProjectPosition,
   readProjects,
+  readStored,
   readTemplates,
   requireEmbedder,
 } from "./queries.ts";
@@ -155,11 +156,13 @@ async function insertWithTemplate(
   const owner = await insertOwner(tx, id, principal.userId);
   if (templateId === null) {
     const environments = await insertEnvironment(tx, id, FIRST_ENVIRONMENT);
+    await charge(tx, id, await readStored(tx, id));
     return projectOf({ ...project, environments, releases: [], users: [owner] });
   }
   const environments = await copyEnvironments(tx, templateId, id);
   await copyWorkingSets(tx, templateId, id);
   if (given !== null) await requireEmbedder(tx, id, given);
+  await charge(tx, id, await readStored(tx, id), true);
   return projectOf({ ...project, environments, releases: [], users: [owner] });
 }
 

@@ -1,5 +1,10 @@
 -- The schema of the database: tables, and what they promise whoever writes to them.
 
+-- The bytes of a value as text; none for null.
+CREATE FUNCTION bytes_of(value anyelement) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(octet_length(value::text), 0)
+$$;
+
 -- Users, their credentials, and the projects that they are members of.
 
 CREATE TABLE users (
@@ -38,7 +43,8 @@ CREATE TABLE projects (
   max_chunks bigint CHECK (max_chunks >= 0),
   published_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now()
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(description) + bytes_of(config)) STORED
 );
 
 CREATE TABLE memberships (
@@ -63,7 +69,8 @@ CREATE TABLE api_keys (
   revoked_at timestamptz,
   last_used_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now()
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(name)) STORED
 );
 CREATE INDEX api_keys_user ON api_keys (user_id);
 CREATE INDEX api_keys_project ON api_keys (project_id) WHERE project_id IS NOT NULL;
@@ -132,6 +139,7 @@ CREATE TABLE files (
   -- Byte order is the order that listings and cursors promise.
   path text COLLATE "C" NOT NULL CHECK (path <> ''),
   created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + octet_length(path)) STORED,
   UNIQUE (project_id, path),
   UNIQUE (project_id, id)
 );
@@ -150,6 +158,8 @@ CREATE TABLE file_versions (
   -- the hash is another version.
   given_embeddings text,
   created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + coalesce(octet_length(content), 0) + bytes_of(title)
+    + bytes_of(version_key)) STORED,
   UNIQUE (file_id, version_key),
   UNIQUE (project_id, file_id, id),
   FOREIGN KEY (project_id, file_id) REFERENCES files (project_id, id) ON DELETE CASCADE
@@ -173,6 +183,8 @@ CREATE TABLE chunks (
   embedder text,
   -- Little-endian float32.
   embedding bytea,
+  stored_bytes integer GENERATED ALWAYS AS (200 + octet_length(file_path) + octet_length(content)
+    + bytes_of(metadata) + coalesce(octet_length(embedding), 0)) STORED,
   CHECK ((dimension IS NULL) = (embedding IS NULL)),
   CHECK (embedding IS NULL OR octet_length(embedding) = dimension * 4),
   UNIQUE (file_version_id, index),
@@ -198,6 +210,7 @@ CREATE TABLE release_contents (
   -- How many rows the way has, and how many versions they name.
   steps integer NOT NULL,
   named integer NOT NULL,
+  stored_bytes integer GENERATED ALWAYS AS (200 + 16 * cardinality(versions)) STORED,
   UNIQUE (project_id, id),
   FOREIGN KEY (project_id, base_id) REFERENCES release_contents (project_id, id)
 );
@@ -217,6 +230,7 @@ CREATE TABLE releases (
   frozen_at timestamptz,
   -- Null for a release that has no files yet.
   contents_id bigint,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(name)) STORED,
   UNIQUE (project_id, name),
   UNIQUE (project_id, id),
   FOREIGN KEY (project_id, contents_id) REFERENCES release_contents (project_id, id)
@@ -233,6 +247,8 @@ CREATE TABLE environments (
   active_release_id uuid,
   server_hostname text,
   created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(name) + bytes_of(domains)
+    + bytes_of(environment_variables) + bytes_of(server_hostname)) STORED,
   UNIQUE (project_id, name),
   UNIQUE (project_id, id),
   FOREIGN KEY (project_id, active_release_id) REFERENCES releases (project_id, id)
@@ -246,6 +262,7 @@ CREATE TABLE environment_files (
   environment_id uuid NOT NULL,
   file_id uuid NOT NULL,
   file_version_id uuid NOT NULL,
+  stored_bytes integer GENERATED ALWAYS AS (200) STORED,
   PRIMARY KEY (environment_id, file_id),
   FOREIGN KEY (project_id, environment_id) REFERENCES environments (project_id, id) ON DELETE CASCADE,
   FOREIGN KEY (project_id, file_id, file_version_id)
@@ -266,7 +283,7 @@ BEGIN
   SELECT version FROM way, unnest(way.versions) AS version GROUP BY version HAVING count(*) % 2 = 1;
 END $$;
 
--- The files of releases. Ask it for one release, by its id: a file is found only by reading all releases of the project.
+-- The files of releases. Ask it for one release, by its id: a file is found only by reading all releases of a project.
 CREATE VIEW release_files AS
   SELECT r.project_id, r.id AS release_id, (SELECT v.file_id FROM file_versions v WHERE v.id = version) AS file_id,
     version AS file_version_id
@@ -302,15 +319,14 @@ BEGIN
   END IF;
 END $$;
 
--- Stores contents and returns their id. Those that equal the project's last are not stored again. A version
--- that is deleted meanwhile is left out: deleting takes the same lock (forget_versions).
-CREATE FUNCTION store_contents(project uuid, wanted uuid[]) RETURNS bigint LANGUAGE plpgsql AS $$
+-- Stores contents and returns their id and the bytes of their row. Those that equal the project's last are not stored
+-- again. A version that is deleted meanwhile is left out: deleting takes the same lock (forget_versions).
+CREATE FUNCTION store_contents(project uuid, wanted uuid[], OUT stored bigint, OUT added integer)
+LANGUAGE plpgsql AS $$
 DECLARE
   base release_contents;
   difference uuid[];
-  added integer;
-  gone integer;
-  stored bigint;
+  more integer;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(7307, hashtext(project::text));
   SELECT * INTO base FROM release_contents WHERE project_id = project ORDER BY id DESC LIMIT 1;
@@ -325,38 +341,45 @@ BEGIN
     ), differing AS (
       SELECT version, bool_or(wants) AS wants FROM named GROUP BY version HAVING count(*) % 2 = 1
     )
-    SELECT coalesce(array_agg(d.version ORDER BY d.version), '{}'), count(*) FILTER (WHERE d.wants),
-        count(*) FILTER (WHERE NOT d.wants)
-      INTO difference, added, gone
+    SELECT coalesce(array_agg(d.version ORDER BY d.version), '{}'),
+        count(*) FILTER (WHERE d.wants) - count(*) FILTER (WHERE NOT d.wants)
+      INTO difference, more
       FROM differing d
       WHERE NOT d.wants
         OR EXISTS (SELECT FROM file_versions v WHERE v.id = d.version AND v.project_id = project);
     IF cardinality(difference) = 0 THEN
-      RETURN base.id;
+      stored := base.id;
+      added := 0;
+      RETURN;
     END IF;
   END IF;
   -- A way has at most 64 steps and names twice as many versions as there are files.
-  IF base.steps < 64 AND base.named + cardinality(difference) <= 2 * (base.files + added - gone) THEN
+  IF base.steps < 64 AND base.named + cardinality(difference) <= 2 * (base.files + more) THEN
     INSERT INTO release_contents (project_id, base_id, versions, files, steps, named)
-      VALUES (project, base.id, difference, base.files + added - gone, base.steps + 1,
-        base.named + cardinality(difference)) RETURNING id INTO stored;
+      VALUES (project, base.id, difference, base.files + more, base.steps + 1, base.named + cardinality(difference))
+      RETURNING id, stored_bytes INTO stored, added;
   ELSE
     INSERT INTO release_contents (project_id, versions, files, steps, named)
       SELECT project, coalesce(array_agg(v.id ORDER BY v.id), '{}'), count(*), 1, count(*)
-      FROM file_versions v WHERE v.project_id = project AND v.id = ANY (wanted) RETURNING id INTO stored;
+      FROM file_versions v WHERE v.project_id = project AND v.id = ANY (wanted)
+      RETURNING id, stored_bytes INTO stored, added;
   END IF;
-  RETURN stored;
 END $$;
 
--- Fills a release with file versions, at most one per file, and freezes it. It never changes again, whoever asks.
-CREATE FUNCTION fill_release(release uuid, wanted uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+-- Fills a release with file versions, at most one per file, and freezes it: it never changes again, whoever asks.
+-- Returns the bytes that this adds.
+CREATE FUNCTION fill_release(release uuid, wanted uuid[]) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  contents record;
 BEGIN
-  UPDATE releases SET contents_id = store_contents(project_id, wanted), frozen_at = now()
-    WHERE id = release AND frozen_at IS NULL;
+  SELECT c.* INTO contents FROM releases r, store_contents(r.project_id, wanted) c
+    WHERE r.id = release AND r.frozen_at IS NULL;
+  UPDATE releases SET contents_id = contents.stored, frozen_at = now() WHERE id = release AND frozen_at IS NULL;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
       CONSTRAINT = 'release_frozen';
   END IF;
+  RETURN contents.added;
 END $$;
 
 -- Contents never change, whoever asks; only versions that are deleted disappear from them.
@@ -366,7 +389,8 @@ BEGIN
     CONSTRAINT = 'release_frozen';
 END $$;
 CREATE TRIGGER releases_contents_frozen BEFORE UPDATE ON releases FOR EACH ROW
-  WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id AND OLD.frozen_at IS NOT NULL) EXECUTE FUNCTION refuse_change_of_contents();
+  WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id AND OLD.frozen_at IS NOT NULL)
+  EXECUTE FUNCTION refuse_change_of_contents();
 CREATE TRIGGER release_contents_frozen BEFORE UPDATE ON release_contents FOR EACH STATEMENT
   WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change_of_contents();
 
@@ -448,8 +472,8 @@ $$;
 
 -- Numbers must become visible in their order, or a follower would step over a slower transaction's. So a commit that
 -- takes numbers holds a lock until it is done, and takes it last: a transaction that waits for rows or for a client
--- never makes other projects wait. Quotas come first: all transactions take their locks in this order. Commits wait
--- for each other here, so each has a bounded number of changes.
+-- never makes other projects wait. Quotas come first (`charge`): all transactions take their locks in this order.
+-- Commits wait for each other here, so each has a bounded number of changes.
 CREATE FUNCTION number_changes() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   changes change_pending[];
@@ -464,11 +488,9 @@ BEGIN
     RAISE EXCEPTION 'more than 5000 environments and releases change at once'
       USING ERRCODE = 'program_limit_exceeded';
   END IF;
-  PERFORM settle_quotas();
   PERFORM pg_advisory_xact_lock(7305, 1);
-  -- Only a copy reserves what it will store.
   INSERT INTO change_log (project_id, kind, ref, is_copy)
-    SELECT project_id, kind, ref, coalesce(current_setting('tessera.quota', true) = 'reserved', false)
+    SELECT project_id, kind, ref, coalesce(current_setting('tessera.is_copy', true) = 'on', false)
     FROM unnest(changes) ORDER BY id;
   PERFORM pg_notify('tessera_changes', '');
   RETURN NULL;
@@ -621,6 +643,7 @@ CREATE TABLE branches (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   name text NOT NULL CHECK (name <> ''),
   created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(name)) STORED,
   UNIQUE (project_id, name)
 );
 
@@ -632,7 +655,8 @@ CREATE TABLE branch_approvals (
   comment text,
   dismissed_at timestamptz,
   dismissed_by uuid,
-  dismissed_reason text
+  dismissed_reason text,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(comment) + bytes_of(dismissed_reason)) STORED
 );
 CREATE INDEX branch_approvals_branch ON branch_approvals (branch_id, approved_at, id);
 
@@ -645,6 +669,8 @@ CREATE TABLE status_checks (
   external_url text,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(check_name) + bytes_of(description)
+    + bytes_of(external_url)) STORED,
   UNIQUE (branch_id, check_name)
 );
 
@@ -668,7 +694,8 @@ CREATE TABLE conversations (
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
   last_message_at timestamptz,
-  archived_at timestamptz
+  archived_at timestamptz,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(title) + bytes_of(summary) + bytes_of(metadata)) STORED
 );
 CREATE INDEX conversations_project ON conversations (project_id) WHERE project_id IS NOT NULL;
 
@@ -690,6 +717,8 @@ CREATE TABLE messages (
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz,
   edited_at timestamptz,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(parts) + bytes_of(token_usage)
+    + bytes_of(metadata)) STORED,
   UNIQUE (conversation_id, seq),
   UNIQUE (conversation_id, id),
   FOREIGN KEY (conversation_id, parent_id) REFERENCES messages (conversation_id, id) ON DELETE CASCADE
@@ -700,7 +729,8 @@ CREATE TABLE runs (
   conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
   message_id uuid,
   status text NOT NULL DEFAULT 'queued',
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200) STORED
 );
 CREATE INDEX runs_conversation ON runs (conversation_id);
 
@@ -722,6 +752,8 @@ CREATE TABLE input_requests (
   submitted_at timestamptz,
   cancelled_at timestamptz,
   expired_at timestamptz,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(title) + bytes_of(description)
+    + bytes_of(fields) + bytes_of(recommendations) + bytes_of(metadata)) STORED,
   UNIQUE (conversation_id, id)
 );
 
@@ -735,6 +767,7 @@ CREATE TABLE input_responses (
   actor_id text NOT NULL,
   values json NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(values)) STORED,
   FOREIGN KEY (conversation_id, input_request_id)
     REFERENCES input_requests (conversation_id, id) ON DELETE CASCADE
 );
@@ -749,7 +782,8 @@ CREATE TABLE webhook_definitions (
   secret_hash bytea NOT NULL CHECK (octet_length(secret_hash) = 32),
   enabled boolean NOT NULL DEFAULT true,
   conversation_id uuid REFERENCES conversations ON DELETE SET NULL,
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(name)) STORED
 );
 CREATE UNIQUE INDEX webhook_definitions_name ON webhook_definitions (name, project_id);
 CREATE INDEX webhook_definitions_project ON webhook_definitions (project_id);
@@ -779,6 +813,7 @@ CREATE TABLE webhook_events (
   payload json NOT NULL,
   received_at timestamptz NOT NULL DEFAULT now(),
   completed_at timestamptz,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(idempotency_key) + bytes_of(payload)) STORED,
   -- The decision about duplicates: two deliveries of one key can never both be kept.
   UNIQUE (webhook_definition_id, idempotency_key)
 );
@@ -802,6 +837,7 @@ DECLARE
   place_id uuid := expected_ids[2];
   parent uuid;
   last_seq integer := 0;
+  added integer;
   author text;
 BEGIN
   SELECT * INTO event FROM webhook_events e
@@ -844,6 +880,12 @@ BEGIN
     VALUES (expected_ids[1], definition_id, definition.project_id, key, body_fingerprint,
       body_is_json, place_id, expected_ids[3], expected_ids[4], place.latest_event_id, body)
     RETURNING * INTO event;
+  SELECT sum(s.stored_bytes) INTO added FROM (
+    SELECT e.stored_bytes FROM webhook_events e WHERE e.id = event.id
+    UNION ALL SELECT m.stored_bytes FROM messages m WHERE m.id = event.message_id
+    UNION ALL SELECT r.stored_bytes FROM runs r WHERE r.id = event.run_id
+    UNION ALL SELECT c.stored_bytes FROM conversations c WHERE c.id = expected_ids[2]) AS s;
+  PERFORM charge(definition.project_id, 0, added, 0, false);
   RETURN NEXT event;
 END $$;
 
@@ -891,6 +933,172 @@ CREATE TABLE billing_sessions (
   CHECK ((amount_total IS NULL) = (currency IS NULL))
 );
 
+-- Quotas. A project stores files, chunks and bytes, which are the sum of `stored_bytes` over its rows in all tables with
+-- this column: 200 for any row, and the texts, documents and embeddings that a client chooses. A transaction that writes
+-- such rows charges the project for them, last before its commit (`src/db/quotas.ts`).
+--
+-- A charge is a row of quota_deltas. Where something is limited, the charge also adds the deltas to quota_usage, under
+-- the lock of the project's row there, and compares; so a limit holds however many write at the same time. Where
+-- nothing is, a later charge adds the deltas, and writers wait for nobody.
+
+CREATE TABLE quota_usage (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  chunks bigint NOT NULL
+);
+
+-- What was committed and is not in quota_usage yet.
+CREATE TABLE quota_deltas (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  chunks bigint NOT NULL
+);
+CREATE INDEX quota_deltas_project ON quota_deltas (project_id);
+
+-- What projects and owners without limits of their own may store; null for no limit. The service writes it.
+CREATE TABLE quota_defaults (
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  files bigint,
+  bytes bigint,
+  chunks bigint,
+  owner_files bigint,
+  owner_bytes bigint,
+  owner_chunks bigint
+);
+
+-- What copies of templates that are being made will store. A copy sees the database as of its beginning, so what
+-- the owner's other transactions store meanwhile is compared with this.
+CREATE TABLE quota_reservations (
+  project_id uuid PRIMARY KEY,
+  owner_id uuid NOT NULL,
+  files bigint NOT NULL,
+  bytes bigint NOT NULL,
+  chunks bigint NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX quota_reservations_owner ON quota_reservations (owner_id);
+
+CREATE FUNCTION project_usage(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
+LANGUAGE sql AS $$
+  SELECT coalesce(sum(files), 0)::bigint, coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint
+  FROM (SELECT files, bytes, chunks FROM quota_usage WHERE project_id = project
+    UNION ALL SELECT files, bytes, chunks FROM quota_deltas WHERE project_id = project) AS stored
+$$;
+
+-- What a project may store: its own limits, or else the defaults.
+CREATE FUNCTION project_limits(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
+LANGUAGE sql AS $$
+  SELECT coalesce(p.max_files, d.files), coalesce(p.max_bytes, d.bytes), coalesce(p.max_chunks, d.chunks)
+  FROM projects p LEFT JOIN quota_defaults d ON true WHERE p.id = project
+$$;
+
+-- Compares what the projects of an owner store with what an owner may. Whoever adds to one of them waits here.
+CREATE FUNCTION check_owner(owner uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  excess record;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(owner::text, 7310));
+  -- A statement of its own, because others may have been committed while this one waited.
+  SELECT v.* INTO excess FROM quota_defaults d, (
+      SELECT sum(s.files) AS files, sum(s.bytes) AS bytes, sum(s.chunks) AS chunks FROM (
+        SELECT u.files, u.bytes, u.chunks FROM memberships m, project_usage(m.project_id) u
+          WHERE m.user_id = owner AND m.role = 'owner'
+        UNION ALL SELECT r.files, r.bytes, r.chunks FROM quota_reservations r
+          WHERE r.owner_id = owner AND r.expires_at > clock_timestamp()) AS s) AS used,
+    LATERAL (VALUES ('files', used.files, d.owner_files), ('bytes', used.bytes, d.owner_bytes),
+      ('chunks', used.chunks, d.owner_chunks)) AS v (name, used, allowed)
+    WHERE v.used > v.allowed LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'All projects of an owner may store at most % % together.', excess.allowed, excess.name
+      USING ERRCODE = 'TQ001';
+  END IF;
+END $$;
+
+CREATE FUNCTION has_owner_limits() RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM quota_defaults WHERE num_nonnulls(owner_files, owner_bytes, owner_chunks) > 0)
+$$;
+
+-- In the order of their ids, so that two transactions never wait for each other.
+CREATE FUNCTION check_owners(projects uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  owner uuid;
+BEGIN
+  FOR owner IN SELECT DISTINCT user_id FROM memberships
+    WHERE project_id = ANY (projects) AND role = 'owner' AND has_owner_limits() ORDER BY user_id
+  LOOP
+    PERFORM check_owner(owner);
+  END LOOP;
+END $$;
+
+-- Reserves for an owner what a copy of a template will store, before it begins.
+CREATE FUNCTION reserve_quota(project uuid, owner uuid, template uuid, seconds integer) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM quota_reservations WHERE expires_at < clock_timestamp();
+  IF NOT has_owner_limits() THEN
+    RETURN;
+  END IF;
+  INSERT INTO quota_reservations
+    WITH served AS (
+      SELECT w.file_id, w.file_version_id FROM environments e
+        JOIN environment_files w ON w.environment_id = e.id
+        WHERE e.project_id = template AND e.active_release_id IS NULL
+      UNION ALL SELECT r.file_id, r.file_version_id FROM environments e
+        JOIN release_files r ON r.release_id = e.active_release_id WHERE e.project_id = template
+    ), stored AS (
+      SELECT 0 AS files, stored_bytes AS bytes, 0 AS chunks FROM projects WHERE id = template
+      UNION ALL SELECT 0, stored_bytes, 0 FROM environments WHERE project_id = template
+      UNION ALL SELECT 0, 200, 0 FROM served
+      UNION ALL SELECT 1, stored_bytes, 0 FROM files WHERE id IN (SELECT file_id FROM served)
+      UNION ALL SELECT 0, stored_bytes, 0 FROM file_versions WHERE id IN (SELECT file_version_id FROM served)
+      UNION ALL SELECT 0, stored_bytes, 1 FROM chunks WHERE file_version_id IN (SELECT file_version_id FROM served))
+    SELECT project, owner, sum(files), sum(bytes), sum(chunks), clock_timestamp() + make_interval(secs => seconds)
+    FROM stored;
+  PERFORM check_owner(owner);
+END $$;
+
+-- Charges a project for what this transaction has added, which may be less than nothing, and compares that with the
+-- limits, and with those of its owners unless it is `reserved` for them.
+CREATE FUNCTION charge(project uuid, added_files bigint, added_bytes bigint, added_chunks bigint, is_reserved boolean)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  used quota_usage;
+  allowed record;
+  excess record;
+BEGIN
+  INSERT INTO quota_deltas VALUES (project, added_files, added_bytes, added_chunks);
+  SELECT *, num_nonnulls(files, bytes, chunks) > 0 OR has_owner_limits() AS is_any INTO allowed
+    FROM project_limits(project);
+  IF NOT allowed.is_any AND random() > 0.02 THEN
+    RETURN;
+  END IF;
+  INSERT INTO quota_usage VALUES (project, 0, 0, 0) ON CONFLICT DO NOTHING;
+  IF allowed.is_any THEN
+    PERFORM FROM quota_usage WHERE project_id = project FOR UPDATE;
+  ELSE
+    -- Deltas are added now and then, and nobody waits for it.
+    PERFORM FROM quota_usage WHERE project_id = project FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN RETURN; END IF;
+  END IF;
+  WITH folded AS (DELETE FROM quota_deltas WHERE project_id = project RETURNING files, bytes, chunks)
+    UPDATE quota_usage u SET files = u.files + s.files, bytes = u.bytes + s.bytes, chunks = u.chunks + s.chunks
+    FROM (SELECT sum(files) AS files, sum(bytes) AS bytes, sum(chunks) AS chunks FROM folded) s
+    WHERE u.project_id = project RETURNING u.* INTO used;
+  SELECT v.* INTO excess FROM (VALUES ('files', added_files, used.files, allowed.files),
+      ('bytes', added_bytes, used.bytes, allowed.bytes),
+      ('chunks', added_chunks, used.chunks, allowed.chunks)) AS v (name, added, used, allowed)
+    WHERE v.added > 0 AND v.used > v.allowed LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'The project may store at most % %, and would store %.',
+      excess.allowed, excess.name, excess.used USING ERRCODE = 'TQ001';
+  END IF;
+  IF NOT is_reserved AND (added_files > 0 OR added_bytes > 0 OR added_chunks > 0) THEN
+    PERFORM check_owners(ARRAY[project]);
+  END IF;
+END $$;
+
 -- The audit log: who did what. Rows refer to others without foreign keys, because they outlive them.
 
 CREATE TABLE audit_log (
@@ -908,7 +1116,8 @@ CREATE TABLE audit_log (
   key_id uuid,
   request_id text,
   project_id uuid,
-  details jsonb NOT NULL DEFAULT '{}'
+  details jsonb NOT NULL DEFAULT '{}',
+  stored_bytes integer GENERATED ALWAYS AS (200 + octet_length(details::text)) STORED
 );
 CREATE INDEX audit_log_at ON audit_log (at);
 CREATE INDEX audit_log_project ON audit_log (project_id, id) WHERE project_id IS NOT NULL;
@@ -921,10 +1130,13 @@ $$;
 
 -- Writes an entry by the actor of this transaction or session, unless there are no details.
 CREATE FUNCTION note_change(event text, project uuid, noted jsonb) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
+  WITH entry AS (
+    INSERT INTO audit_log (action, via, user_id, key_id, request_id, project_id, details)
     SELECT event, actor->>'via', (actor->>'user_id')::uuid, (actor->>'key_id')::uuid, actor->>'request_id',
       project, noted
     FROM audit_actor() AS actor WHERE noted IS NOT NULL
+    RETURNING project_id, stored_bytes)
+  INSERT INTO quota_deltas SELECT p.id, 0, e.stored_bytes, 0 FROM entry e JOIN projects p ON p.id = e.project_id
 $$;
 
 -- The fields that differ, with their new values; null if none does. The log has no secrets and no long values: such a
@@ -944,8 +1156,8 @@ CREATE FUNCTION audited_quota(quota bigint) RETURNS jsonb LANGUAGE sql IMMUTABLE
   SELECT CASE quota WHEN 9223372036854775807 THEN '"none"' ELSE coalesce(to_jsonb(quota), '"default"') END
 $$;
 
--- Triggers write the entries of all changes of rows, so that a request, a command, a record of an import and a statement
--- by hand leave the same ones. Each has the fields of its event; those in `compared`, of a row `t`, are noted
+-- Triggers write the entries of all changes of rows, so that a request, a command, a record of an import and a
+-- statement by hand leave the same ones. Each has the fields of its event; those in `compared`, of a row `t`, are noted
 -- where they change. Documents of callers are hashed, because jsonb refuses some. A release is created when it is
 -- frozen, because only then its contents are known: the code that fills releases notes that.
 DO $$
@@ -1090,266 +1302,3 @@ CREATE TABLE questions (
   PRIMARY KEY (project_id, day, question),
   FOREIGN KEY (project_id, day) REFERENCES question_days ON DELETE CASCADE
 );
-
--- Quotas. All that a project stores is counted, in the transaction that stores it, for every project: files, chunks, and
--- as bytes the texts, documents and embeddings in all tables that clients can fill. The list of them is in one place,
--- from which the triggers are made.
---
--- A transaction notes what it adds in quota_notes. Its commit moves that to quota_deltas. Where something is limited, it
--- also adds the deltas to quota_usage, under the lock of the project's row there, and compares; so a limit holds
--- however many write at the same time. Where nothing is, a later commit adds the deltas, and writers wait for nobody.
-
-CREATE TABLE quota_usage (
-  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
-  files bigint NOT NULL,
-  bytes bigint NOT NULL,
-  chunks bigint NOT NULL
-);
-
--- What transactions that are running have added. A commit moves it to quota_deltas, so only the transaction itself
--- ever sees its rows.
-CREATE TABLE quota_notes (
-  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  -- True for the first rows of the transaction, whose triggers settle all of them.
-  is_first boolean NOT NULL DEFAULT true,
-  project_id uuid NOT NULL,
-  files bigint NOT NULL DEFAULT 0,
-  bytes bigint NOT NULL DEFAULT 0,
-  chunks bigint NOT NULL DEFAULT 0,
-  -- True when the transaction makes somebody an owner.
-  owners boolean NOT NULL DEFAULT false
-);
-CREATE INDEX quota_notes_xid ON quota_notes (xid, is_first);
-
--- What was committed and is not in quota_usage yet.
-CREATE TABLE quota_deltas (
-  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
-  files bigint NOT NULL,
-  bytes bigint NOT NULL,
-  chunks bigint NOT NULL
-);
-CREATE INDEX quota_deltas_project ON quota_deltas (project_id);
-
--- What projects and owners without limits of their own may store; null for no limit. The service writes it.
-CREATE TABLE quota_defaults (
-  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
-  files bigint,
-  bytes bigint,
-  chunks bigint,
-  owner_files bigint,
-  owner_bytes bigint,
-  owner_chunks bigint
-);
-
--- What copies of templates that are being made will store. A copy sees the database as of its beginning, so what
--- the owner's other transactions store meanwhile is compared with this.
-CREATE TABLE quota_reservations (
-  project_id uuid PRIMARY KEY,
-  owner_id uuid NOT NULL,
-  files bigint NOT NULL,
-  bytes bigint NOT NULL,
-  chunks bigint NOT NULL,
-  expires_at timestamptz NOT NULL
-);
-CREATE INDEX quota_reservations_owner ON quota_reservations (owner_id);
-
--- The bytes of a document; none for an empty one.
-CREATE FUNCTION document_bytes(document json) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(octet_length(nullif(nullif(document::text, '{}'), '[]')), 0)
-$$;
-
-DO $$
-DECLARE
-  part record;
-  op record;
-  counts text[];
-BEGIN
-  FOR part IN SELECT * FROM (VALUES
-    ('projects', '%6$s t', 't.id', '0', 'document_bytes(t.config)', '0'),
-    ('environments', '%6$s t', 't.project_id', '0',
-      'document_bytes(t.environment_variables)', '0'),
-    ('files', '%6$s t', 't.project_id', '1', '0', '0'),
-    ('file_versions', '%6$s t', 't.project_id', '0', 'octet_length(t.content)', '0'),
-    ('chunks', '%6$s t', 't.project_id', '0', 'octet_length(t.content)
-      + document_bytes(t.metadata) + coalesce(octet_length(t.embedding), 0)', '1'),
-    ('branch_approvals', '%6$s t JOIN branches b ON b.id = t.branch_id', 'b.project_id', '0',
-      'octet_length(concat(t.comment, t.dismissed_reason))', '0'),
-    ('status_checks', '%6$s t JOIN branches b ON b.id = t.branch_id', 'b.project_id', '0',
-      'octet_length(concat(t.check_name, t.description, t.external_url))', '0'),
-    ('conversations', '%6$s t', 't.project_id', '0',
-      'octet_length(concat(t.title, t.summary)) + document_bytes(t.metadata)', '0'),
-    ('messages', '%6$s t JOIN conversations c ON c.id = t.conversation_id', 'c.project_id', '0',
-      'octet_length(t.parts::text) + document_bytes(t.metadata)
-      + document_bytes(t.token_usage)', '0'),
-    ('input_requests', '%6$s t JOIN conversations c ON c.id = t.conversation_id', 'c.project_id', '0',
-      'octet_length(concat(t.title, t.description)) + document_bytes(t.fields)
-      + document_bytes(t.recommendations)
-      + document_bytes(t.metadata)', '0'),
-    ('input_responses', '%6$s t JOIN conversations c ON c.id = t.conversation_id', 'c.project_id', '0',
-      'octet_length(t.values::text)', '0'),
-    ('webhook_events', '%6$s t', 't.project_id', '0', 'octet_length(t.payload::text)', '0')
-  ) AS parts (name, source, project, files, bytes, chunks)
-  LOOP
-    FOR op IN SELECT * FROM (VALUES
-      ('insert', 'REFERENCING NEW TABLE AS added', ARRAY['added', '1']),
-      ('delete', 'REFERENCING OLD TABLE AS removed', ARRAY['removed', '-1']),
-      ('update', 'REFERENCING NEW TABLE AS added OLD TABLE AS removed', ARRAY['added', '1', 'removed', '-1'])
-    ) AS ops (name, tables, signed)
-    LOOP
-      counts := ARRAY(SELECT format('SELECT %1$s AS project, %2$s * (%3$s)::bigint AS files, %2$s * (%4$s)::bigint AS bytes,
-          %2$s * (%5$s)::bigint AS chunks FROM ' || part.source,
-          part.project, op.signed[i + 1], part.files, part.bytes, part.chunks, op.signed[i])
-        FROM generate_series(1, cardinality(op.signed), 2) i);
-      EXECUTE format($body$
-        CREATE FUNCTION note_%1$s_%2$s() RETURNS trigger LANGUAGE plpgsql AS $trigger$
-        BEGIN
-          -- Nothing of a project that is gone needs to be counted, however many rows it had.
-          INSERT INTO quota_notes (is_first, project_id, files, bytes, chunks)
-          SELECT NOT EXISTS (SELECT FROM quota_notes WHERE xid = pg_current_xact_id() AND is_first), *
-          FROM (SELECT project, sum(files), coalesce(sum(bytes), 0), sum(chunks) FROM (%3$s) changes
-            WHERE EXISTS (SELECT FROM projects WHERE projects.id = project) GROUP BY project
-            HAVING sum(files) <> 0 OR sum(bytes) <> 0 OR sum(chunks) <> 0) AS sums;
-          RETURN NULL;
-        END $trigger$ $body$, part.name, op.name, array_to_string(counts, ' UNION ALL '));
-      EXECUTE format('CREATE TRIGGER %1$s_stored_%2$s AFTER %2$s ON %1$s %3$s
-        FOR EACH STATEMENT EXECUTE FUNCTION note_%1$s_%2$s()', part.name, op.name, op.tables);
-    END LOOP;
-  END LOOP;
-END $$;
-
-CREATE FUNCTION note_owners() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO quota_notes (project_id, owners) VALUES (NEW.project_id, true);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER memberships_owners AFTER INSERT OR UPDATE OF role ON memberships FOR EACH ROW
-  WHEN (NEW.role = 'owner') EXECUTE FUNCTION note_owners();
-
-CREATE FUNCTION project_usage(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
-LANGUAGE sql AS $$
-  SELECT coalesce(sum(files), 0)::bigint, coalesce(sum(bytes), 0)::bigint, coalesce(sum(chunks), 0)::bigint
-  FROM (SELECT files, bytes, chunks FROM quota_usage WHERE project_id = project
-    UNION ALL SELECT files, bytes, chunks FROM quota_deltas WHERE project_id = project) AS stored
-$$;
-
--- What a project may store: its own limits, or else the defaults.
-CREATE FUNCTION project_limits(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
-LANGUAGE sql AS $$
-  SELECT coalesce(p.max_files, d.files), coalesce(p.max_bytes, d.bytes), coalesce(p.max_chunks, d.chunks)
-  FROM projects p LEFT JOIN quota_defaults d ON true WHERE p.id = project
-$$;
-
--- Compares what the projects of an owner store with what an owner may. Whoever adds to one of them waits here.
-CREATE FUNCTION check_owner(owner uuid) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  excess record;
-BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended(owner::text, 7310));
-  -- A statement of its own, because others may have been committed while this one waited.
-  SELECT v.* INTO excess FROM quota_defaults d, (
-      SELECT sum(s.files) AS files, sum(s.bytes) AS bytes, sum(s.chunks) AS chunks FROM (
-        SELECT u.files, u.bytes, u.chunks FROM memberships m, project_usage(m.project_id) u
-          WHERE m.user_id = owner AND m.role = 'owner'
-        UNION ALL SELECT r.files, r.bytes, r.chunks FROM quota_reservations r
-          WHERE r.owner_id = owner AND r.expires_at > clock_timestamp()) AS s) AS used,
-    LATERAL (VALUES ('files', used.files, d.owner_files), ('bytes', used.bytes, d.owner_bytes),
-      ('chunks', used.chunks, d.owner_chunks)) AS v (name, used, allowed)
-    WHERE v.used > v.allowed LIMIT 1;
-  IF FOUND THEN
-    RAISE EXCEPTION 'All projects of an owner may store at most % % together.', excess.allowed, excess.name
-      USING ERRCODE = 'TQ001';
-  END IF;
-END $$;
-
--- Reserves for an owner what a copy of a template will store, before it begins.
-CREATE FUNCTION reserve_quota(project uuid, owner uuid, template uuid, seconds integer) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM quota_reservations WHERE expires_at < clock_timestamp();
-  IF NOT EXISTS (SELECT FROM quota_defaults WHERE num_nonnulls(owner_files, owner_bytes, owner_chunks) > 0) THEN
-    RETURN;
-  END IF;
-  INSERT INTO quota_reservations
-    WITH served AS (
-      SELECT w.file_id, w.file_version_id AS id FROM environments e
-        JOIN environment_files w ON w.environment_id = e.id
-        WHERE e.project_id = template AND e.active_release_id IS NULL
-      UNION SELECT r.file_id, r.file_version_id FROM environments e
-        JOIN release_files r ON r.release_id = e.active_release_id WHERE e.project_id = template)
-    SELECT project, owner, (SELECT count(DISTINCT file_id) FROM served),
-      (SELECT coalesce(sum(octet_length(v.content)), 0) FROM served JOIN file_versions v USING (id))
-        + coalesce(sum(octet_length(c.content) + document_bytes(c.metadata)
-          + coalesce(octet_length(c.embedding), 0)), 0), count(*),
-      clock_timestamp() + make_interval(secs => seconds)
-    FROM served s JOIN chunks c ON c.file_version_id = s.id;
-  PERFORM check_owner(owner);
-END $$;
-
--- Adds what this transaction has stored, and compares it with the limits. The setting tessera.quota is `counted` in a
--- transaction that stores what the service makes of texts it has accepted, and `reserved` in one whose owner
--- has been checked.
-CREATE FUNCTION settle_quotas() RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  mode text := coalesce(current_setting('tessera.quota', true), '');
-  has_owner_limits boolean := EXISTS (SELECT FROM quota_defaults
-    WHERE num_nonnulls(owner_files, owner_bytes, owner_chunks) > 0);
-  noted record;
-  used quota_usage;
-  excess record;
-  grown uuid[] := '{}';
-  owner uuid;
-BEGIN
-  -- In the order of their ids, so that two transactions never wait for each other.
-  FOR noted IN
-    WITH taken AS (DELETE FROM quota_notes WHERE xid = pg_current_xact_id() RETURNING *),
-      sums AS (SELECT t.project_id, sum(t.files) AS files, sum(t.bytes) AS bytes, sum(t.chunks) AS chunks,
-        bool_or(t.owners) AS owners
-        FROM taken t JOIN projects p ON p.id = t.project_id GROUP BY t.project_id),
-      kept AS (INSERT INTO quota_deltas SELECT project_id, files, bytes, chunks FROM sums)
-    SELECT s.*, l.files AS max_files, l.bytes AS max_bytes, l.chunks AS max_chunks
-    FROM sums s, project_limits(s.project_id) l ORDER BY s.project_id
-  LOOP
-    IF noted.owners OR noted.files > 0 OR noted.bytes > 0 OR noted.chunks > 0 THEN
-      grown := grown || noted.project_id;
-    END IF;
-    IF num_nonnulls(noted.max_files, noted.max_bytes, noted.max_chunks) > 0 OR has_owner_limits THEN
-      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0) ON CONFLICT DO NOTHING;
-      PERFORM FROM quota_usage WHERE project_id = noted.project_id FOR UPDATE;
-    ELSE
-      -- Now and then, and nobody waits for it.
-      CONTINUE WHEN random() > 0.02;
-      INSERT INTO quota_usage VALUES (noted.project_id, 0, 0, 0) ON CONFLICT DO NOTHING;
-      PERFORM FROM quota_usage WHERE project_id = noted.project_id FOR UPDATE SKIP LOCKED;
-      CONTINUE WHEN NOT FOUND;
-    END IF;
-    WITH folded AS (
-      DELETE FROM quota_deltas WHERE project_id = noted.project_id RETURNING files, bytes, chunks)
-    UPDATE quota_usage u SET files = u.files + s.files, bytes = u.bytes + s.bytes, chunks = u.chunks + s.chunks
-      FROM (SELECT sum(files) AS files, sum(bytes) AS bytes, sum(chunks) AS chunks FROM folded) s
-      WHERE u.project_id = noted.project_id RETURNING u.* INTO used;
-    CONTINUE WHEN mode = 'counted';
-    SELECT v.* INTO excess FROM (VALUES ('files', noted.files, used.files, noted.max_files),
-        ('bytes', noted.bytes, used.bytes, noted.max_bytes),
-        ('chunks', noted.chunks, used.chunks, noted.max_chunks)) AS v (name, added, used, allowed)
-      WHERE v.added > 0 AND v.used > v.allowed LIMIT 1;
-    IF FOUND THEN
-      RAISE EXCEPTION 'The project may store at most % %, and would store %.',
-        excess.allowed, excess.name, excess.used USING ERRCODE = 'TQ001';
-    END IF;
-  END LOOP;
-  IF has_owner_limits AND mode = '' THEN
-    FOR owner IN SELECT DISTINCT user_id FROM memberships
-      WHERE project_id = ANY (grown) AND role = 'owner' ORDER BY user_id
-    LOOP
-      PERFORM check_owner(owner);
-    END LOOP;
-  END IF;
-END $$;
-
-CREATE FUNCTION check_quota() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM settle_quotas();
-  RETURN NULL;
-END $$;
-CREATE CONSTRAINT TRIGGER quota_notes_commit AFTER INSERT ON quota_notes
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.is_first) EXECUTE FUNCTION check_quota();

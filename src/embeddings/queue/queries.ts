@@ -1,5 +1,5 @@
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
-import { countOnly } from "../../db/quotas.ts";
+import { bytesOf, count, type StoredRow } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
 import { base64Of } from "../../shared/vector.ts";
 import { cutVersions } from "../store.ts";
@@ -161,13 +161,14 @@ export async function store(
     const [project] = await tx<{ embedder: string | null }[]>`
       SELECT embedder FROM projects WHERE id = ${id} AND (SELECT hold_project(${id})) FOR KEY SHARE`;
     if (project?.embedder !== fingerprint) return;
-    await countOnly(tx);
-    const embedded = await tx<{ version: string }[]>`
+    const embedded = await tx<(StoredRow & { version: string })[]>`
       UPDATE chunks c SET embedder = ${fingerprint}, embedding = decode(u.embedding, 'base64'),
         dimension = octet_length(decode(u.embedding, 'base64')) / 4
       FROM unnest(${[...vectors.keys()]}::uuid[], ${[...vectors.values()].map(base64Of)}::text[])
         AS u (id, embedding)
-      WHERE c.id = u.id AND c.embedding IS NULL RETURNING c.file_version_id AS version`;
+      WHERE c.id = u.id AND c.embedding IS NULL
+      RETURNING c.file_version_id AS version, octet_length(c.embedding) AS stored_bytes`;
+    await count(tx, id, { bytes: bytesOf(embedded) });
     await tx`DELETE FROM embedding_failures WHERE chunk_id = ANY (${[...vectors.keys()]}::uuid[])`;
     const failed = await noteFailures(tx, id, reasons);
     const changed = new Set([...embedded.map(({ version }) => version), ...failed]);

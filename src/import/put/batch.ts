@@ -1,5 +1,5 @@
 import { addressKey } from "../../auth/users.ts";
-import type { Queryable } from "../../db/client.ts";
+import type { Charging } from "../../db/quotas.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { isUuid } from "../../shared/formats.ts";
 import { namings } from "../../shared/reference.ts";
@@ -25,8 +25,7 @@ type RecordOfKind<K extends Kind> = Extract<ParsedRecord, { kind: K }>["record"]
 /** Fingerprints of embedders by their names. */
 export type Fingerprints = Readonly<Record<string, string>>;
 
-export interface BatchContext {
-  readonly sql: Queryable;
+export interface BatchContext extends Charging {
   /** The only project whose rows the records may refer to; undefined for all. */
   readonly target: ImportTarget | undefined;
   /** The fingerprints of the embedders that records may name. */
@@ -250,7 +249,7 @@ export class Batch {
       }
     }
     await this.hold();
-    this.count(await set.write(this.context.sql, table, rules));
+    this.count(await set.write(this.context, table, rules));
   }
 
   /** Holds the projects that were referred to since the last time. */

@@ -106,8 +106,8 @@ export async function putMessages(batch: Batch): Promise<void> {
       },
     };
   });
-  const conflict = "ON CONFLICT DO NOTHING RETURNING t.id::text AS key";
-  await conversations.upsert(batch.context.sql, "import_conversations", conflict);
+  const on = { conflict: "ON CONFLICT DO NOTHING", key: "t.id::text" };
+  await conversations.upsert(batch.context, "import_conversations", on);
 }
 
 // Importing a request again must not reopen it after it was answered.
@@ -145,8 +145,8 @@ export async function putInputRequests(batch: Batch): Promise<void> {
       },
     };
   });
-  const conflict = "ON CONFLICT DO NOTHING RETURNING t.input_request_id::text AS key";
-  batch.count(await responses.upsert(batch.context.sql, "input_responses", conflict));
+  const on = { conflict: "ON CONFLICT DO NOTHING", key: "t.input_request_id::text" };
+  batch.count(await responses.upsert(batch.context, "input_responses", on));
 }
 
 /** A response may repeat the ids of its request and conversation, but not name others. */

@@ -109,7 +109,7 @@ export class FileBatch {
     await this.#loadReleases(lines);
     await batch.hold();
     const results = await putVersions(
-      sql,
+      batch.context,
       lines.map(({ toPut }) => toPut),
       (put, i) => this.#accept(put, lines[i] as FileLine),
     );
@@ -121,12 +121,14 @@ export class FileBatch {
     this.#resolveReleases(Number.POSITIVE_INFINITY);
     await this.#remove();
     await batch.hold();
-    batch.count(await this.#releaseRows.write(sql, "releases"));
+    batch.count(await this.#releaseRows.write(batch.context, "releases"));
     const staged = new RowSet();
     for (const { line, scope, file, values } of this.#changes.sort((a, b) => a.line - b.line)) {
       staged.put(scope + file, true, { scope_id: scope, file_id: file, ...values }, line);
     }
-    await stageFiles(sql, staged, (line) => (batch.changed.has(line) ? null : firstRecord + line));
+    await stageFiles(batch.context, staged, (line) =>
+      batch.changed.has(line) ? null : firstRecord + line,
+    );
     if (this.#source !== undefined) await stageWorkingSet(sql, this.#source);
     batch.newVersions += this.#announced.size;
     await announceVersions(sql, [...this.#announced.values()]);

@@ -58,8 +58,13 @@ export async function putProjects(batch: Batch): Promise<void> {
     },
   );
   const conflict = `ON CONFLICT (user_id, project_id) DO UPDATE SET role = excluded.role
-    WHERE t.role <> excluded.role RETURNING concat(t.user_id, t.project_id) AS key`;
-  batch.count(await members.upsert(context.sql, "memberships", conflict));
+    WHERE t.role <> excluded.role`;
+  const on = { conflict, key: "concat(t.user_id, t.project_id)" };
+  const changed = await members.upsert(context, "memberships", on);
+  // A project may have got an owner, who has limits.
+  for (const { values } of changed)
+    context.charges.add(values["project_id"] as string, { bytes: 0 });
+  batch.count(changed);
 }
 
 const hexToBase64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");

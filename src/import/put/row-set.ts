@@ -1,4 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
+import type { Charging } from "../../db/quotas.ts";
 
 /** Rows and bytes of parameters per statement. */
 const IMPORT_STATEMENT_ROWS = 2_000;
@@ -64,25 +65,61 @@ function given(columns: readonly Column[]): string {
 
 const namesOf = (columns: readonly Column[]) => columns.map(({ name }) => `"${name}"`).join(", ");
 
+/** How the row `t` of a table names its project, by the columns that the table has. */
+const PROJECTS: readonly (readonly [column: string, project: string])[] = [
+  ["project_id", "t.project_id"],
+  ["conversation_id", "(SELECT project_id FROM conversations WHERE id = t.conversation_id)"],
+  ["branch_id", "(SELECT project_id FROM branches WHERE id = t.branch_id)"],
+  ["is_claimed", "t.id"],
+];
+
+/** What a statement returns of the rows `t` that are charged to projects; null for a table whose rows are not. */
+async function chargedOf(sql: Queryable, table: string, bytes = "t.stored_bytes") {
+  const names = new Set((await columnsOf(sql, table)).map(({ name }) => name));
+  if (!names.has("stored_bytes")) return null;
+  const project = PROJECTS.find(([column]) => names.has(column))?.[1];
+  return `${project} AS project, ${bytes} AS bytes`;
+}
+
+/** A row that was written, or several of a project. */
+interface Written {
+  readonly key: string | null;
+  /** Null for rows that belong to no project; absent for those that are not charged. */
+  readonly project?: string | null;
+  readonly bytes: number;
+  /** How many rows were added. */
+  readonly added: number;
+}
+
+interface Statement {
+  readonly table: string;
+  readonly statement: string;
+  readonly prepare: boolean;
+}
+
 /**
- * Runs a statement with the values of rows as arrays, in slices. It is prepared if all rows of its table have the same
- * columns: records choose among theirs, and a session would keep a statement for each choice.
+ * Runs a statement with the values of rows as arrays, in slices, and adds the written rows to the charges. It is prepared
+ * if all rows of its table have the same columns: records choose among theirs, and a session would keep a statement for
+ * each choice.
  */
-async function run<Found extends object>(
-  sql: Queryable,
-  statement: string,
-  {
-    columns,
-    rows,
-    prepare,
-  }: { columns: readonly Column[]; rows: readonly Values[]; prepare: boolean },
-): Promise<Found[]> {
-  const found: Found[] = [];
+async function run(
+  { sql, charges }: Charging,
+  { table, statement, prepare }: Statement,
+  columns: readonly Column[],
+  rows: readonly Values[],
+): Promise<Written[]> {
+  const written: Written[] = [];
   for (const slice of slices(rows)) {
     const arrays = columns.map(({ name }) => arrayLiteral(slice.map((row) => row[name])));
-    found.push(...(await sql.unsafe<Found[]>(statement, arrays, { prepare })));
+    written.push(...(await sql.unsafe<Written[]>(statement, arrays, { prepare })));
   }
-  return found;
+  for (const { project, bytes, added } of written) {
+    if (!project) continue;
+    const files = table === "files" ? added : 0;
+    const chunks = table === "chunks" ? added : 0;
+    charges.add(project, { files, bytes, chunks });
+  }
+  return written;
 }
 
 function* slices(rows: readonly Values[]): Generator<Values[]> {
@@ -108,26 +145,40 @@ async function givenColumns(sql: Queryable, table: string, rows: readonly Values
 
 /**
  * Inserts rows in this order, which all writers keep: that of their natural keys. Columns that a row does not give
- * get their default.
+ * get their default. Returns the keys of the written rows, if one is given.
  *
- * @param conflict SQL about rows that exist; without it, they make the statement fail
+ * @param conflict SQL of ON CONFLICT; without it, rows that exist make the statement fail
+ * @param key SQL on the row `t`
  * @param prepare true for a table whose rows always have the same columns
  */
-export async function insertRows<Found extends object>(
-  sql: Queryable,
+export async function insertRows(
+  writer: Charging,
   table: string,
   rows: readonly Values[],
-  conflict = "",
-  prepare = false,
-): Promise<Found[]> {
+  {
+    conflict = "",
+    key,
+    prepare = false,
+  }: { readonly conflict?: string; readonly key?: string; readonly prepare?: boolean } = {},
+): Promise<Written[]> {
   if (rows.length === 0) return [];
+  const { sql } = writer;
   const columns = await givenColumns(sql, table, rows);
+  const charged = await chargedOf(sql, table);
   const values = columns.map((column) =>
     column.fallback === null ? read(column) : `coalesce(${read(column)}, ${column.fallback})`,
   );
-  const statement = `INSERT INTO ${table} AS t (${namesOf(columns)})
+  const insert = `INSERT INTO ${table} AS t (${namesOf(columns)})
     SELECT ${values.join(", ")} FROM ${given(columns)} ${conflict}`;
-  return await run<Found>(sql, statement, { columns, rows, prepare });
+  const returned = [key && `${key} AS key, 1 AS added`, charged].filter(Boolean).join(", ");
+  // Only their sums are needed of rows without a key.
+  const statement = !returned
+    ? insert
+    : key
+      ? `${insert} RETURNING ${returned}`
+      : `WITH written AS (${insert} RETURNING ${returned})
+        SELECT project, sum(bytes)::float8 AS bytes, count(*)::integer AS added FROM written GROUP BY project`;
+  return await run(writer, { table, statement, prepare }, columns, rows);
 }
 
 /** The text of JSON without the space between its tokens, which deliveries of webhooks have. */
@@ -146,12 +197,13 @@ export interface UpdateRules {
 
 /** Changes the fields that rows give, in those where they differ. Returns the ids of the changed rows. */
 async function updateRows(
-  sql: Queryable,
+  writer: Charging,
   table: string,
   rows: readonly Values[],
   { greatest = [], updateWhen = "true", isTimed = false }: UpdateRules,
-): Promise<{ id: string }[]> {
+): Promise<Written[]> {
   if (rows.length === 0) return [];
+  const { sql } = writer;
   const columns = await givenColumns(sql, table, rows);
   const id = columns.find(({ name }) => name === "id") as Column;
   const rest = columns.filter((column) => column !== id);
@@ -167,13 +219,15 @@ async function updateRows(
   if (changes.length === 0) return [];
   const assignments = changes.map(({ assignment }) => assignment);
   if (isTimed) assignments.push("updated_at = now()");
+  const charged = await chargedOf(sql, table, "t.stored_bytes - c.stored_bytes");
+  const returned = ["t.id::text AS key, 0 AS added", charged].filter(Boolean).join(", ");
   const statement = `WITH changing AS (
-      SELECT t.id FROM ${table} t JOIN ${given(columns)} ON t.id = ${read(id)}
+      SELECT t.* FROM ${table} t JOIN ${given(columns)} ON t.id = ${read(id)}
       WHERE ${updateWhen} AND (${changes.map(({ differs }) => differs).join(" OR ")})
       ORDER BY t.id FOR NO KEY UPDATE OF t)
     UPDATE ${table} t SET ${assignments.join(", ")} FROM ${given(columns)} JOIN changing c ON c.id = ${read(id)}
-    WHERE t.id = c.id AND ${updateWhen} RETURNING t.id::text AS id`;
-  return await run(sql, statement, { columns, rows, prepare: false });
+    WHERE t.id = c.id AND ${updateWhen} RETURNING ${returned}`;
+  return await run(writer, { table, statement, prepare: false }, columns, rows);
 }
 
 export interface Row {
@@ -214,23 +268,27 @@ export class RowSet {
   /**
    * Inserts rows that may exist. Returns those that have changed something.
    *
-   * @param conflict SQL that says what becomes of a row that exists, and returns the keys of changed ones
+   * @param on what becomes of a row that exists, and the key under which the row was put, in SQL
    */
-  async upsert(sql: Queryable, table: string, conflict: string): Promise<Row[]> {
+  async upsert(
+    writer: Charging,
+    table: string,
+    on: { readonly conflict: string; readonly key: string },
+  ): Promise<Row[]> {
     const values = this.sorted().map((row) => row.values);
-    const changed = await insertRows<{ key: string }>(sql, table, values, conflict);
-    return changed.map(({ key }) => this.#rows.get(key) as Row);
+    const changed = await insertRows(writer, table, values, on);
+    return changed.map(({ key }) => this.#rows.get(key as string) as Row);
   }
 
   /** Writes rows whose key is their id. Returns those that were new or have changed. */
-  async write(sql: Queryable, table: string, rules: UpdateRules = {}): Promise<Row[]> {
+  async write(writer: Charging, table: string, rules: UpdateRules = {}): Promise<Row[]> {
     const { fresh = [], stored = [] } = Object.groupBy(this.sorted(), ({ isNew }) =>
       isNew ? "fresh" : "stored",
     );
     const given = (row: Row) => row.values;
-    await insertRows(sql, table, fresh.map(given));
-    const changed = await updateRows(sql, table, stored.map(given), rules);
-    const ids = new Set(changed.map(({ id }) => id));
+    await insertRows(writer, table, fresh.map(given));
+    const changed = await updateRows(writer, table, stored.map(given), rules);
+    const ids = new Set(changed.map(({ key }) => key));
     return [...fresh, ...stored.filter(({ values }) => ids.has(values["id"] as string))];
   }
 }

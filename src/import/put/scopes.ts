@@ -1,5 +1,6 @@
 import { noteChange, noteReleases } from "../../audit/changes.ts";
 import type { Queryable } from "../../db/client.ts";
+import { bytesOf, type Charging, type StoredRow } from "../../db/quotas.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import { RecordError } from "../records/errors.ts";
 import type { RowSet } from "./row-set.ts";
@@ -50,19 +51,16 @@ export async function dropStagingTables(sql: Queryable): Promise<void> {
 
 /** Stages changes of scopes. \`numberOf\` tells the number of a record that has changed nothing else, by its line. */
 export async function stageFiles(
-  sql: Queryable,
+  writer: Charging,
   changes: RowSet,
   numberOf: (line: number) => number | null,
 ): Promise<void> {
   for (const { values, lines } of changes.sorted()) {
     values["record"] = numberOf(lines.at(-1) as number)?.toString() ?? null;
   }
-  await changes.upsert(
-    sql,
-    "import_scopes",
-    `ON CONFLICT (scope_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id,
-      removed = excluded.removed, record = excluded.record RETURNING concat(t.scope_id, t.file_id) AS key`,
-  );
+  const conflict = `ON CONFLICT (scope_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id,
+    removed = excluded.removed, record = excluded.record`;
+  await changes.upsert(writer, "import_scopes", { conflict, key: "concat(t.scope_id, t.file_id)" });
 }
 
 /** The ids of the versions that releases have of files, stored and staged, by release and path. */
@@ -160,16 +158,17 @@ export async function groupScopes(sql: Queryable, ids?: Iterable<string>): Promi
 
 /** Adds the staged files to releases and freezes them. Returns how many rows changed. */
 export async function applyReleases(
-  sql: Queryable,
+  { sql, charges }: Charging,
   ids: readonly string[],
   sources: ReadonlyMap<string, string | null>,
 ): Promise<number> {
-  const filled = await sql<{ id: string }[]>`
-    SELECT n.id, fill_release(n.id, ARRAY(
-      SELECT file_version_id FROM import_scopes WHERE scope_id = n.id AND is_release))
+  const filled = await sql<{ id: string; project: string; bytes: number }[]>`
+    SELECT n.id, (SELECT project_id FROM releases WHERE id = n.id) AS project, fill_release(n.id, ARRAY(
+      SELECT file_version_id FROM import_scopes WHERE scope_id = n.id AND is_release)) AS bytes
     FROM unnest(${ids as string[]}::uuid[]) AS n (id)
     WHERE EXISTS (SELECT FROM releases WHERE id = n.id AND frozen_at IS NULL)
       OR EXISTS (SELECT FROM import_scopes WHERE scope_id = n.id AND is_release)`;
+  for (const { project, bytes } of filled) charges.add(project, { bytes });
   const created = filled.map(({ id }) => id);
   const environments = created.map((id) => sources.get(id) ?? null);
   await noteReleases(sql, created, environments);
@@ -191,9 +190,10 @@ async function lockWorkingSets(sql: Queryable, environments: readonly string[]):
 }
 
 /** Applies the staged files to working sets. Returns how many rows changed. */
-export async function applyEnvironments(sql: Queryable, ids: readonly string[]): Promise<number> {
+export async function applyEnvironments(writer: Charging, ids: readonly string[]): Promise<number> {
+  const { sql, charges } = writer;
   await lockWorkingSets(sql, ids);
-  const applied = await sql`
+  const applied = await sql<{ project: string; count: number; bytes: number }[]>`
     WITH applied AS (
       INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
       SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
@@ -201,27 +201,40 @@ export async function applyEnvironments(sql: Queryable, ids: readonly string[]):
       ORDER BY scope_id, file_id
       ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id
       WHERE e.file_version_id <> excluded.file_version_id
-      RETURNING e.environment_id AS scope_id, e.file_id
+      RETURNING e.environment_id AS scope_id, e.file_id, e.project_id,
+        CASE WHEN e.xmax = 0 THEN e.stored_bytes ELSE 0 END AS added
     ), ${sql.unsafe(NOTE_CHANGED)}
-    SELECT FROM applied`;
-  return applied.count + (await applyRemovals(sql, ids));
+    SELECT project_id AS project, count(*)::integer AS count, sum(added)::float8 AS bytes
+    FROM applied GROUP BY project_id`;
+  let changed = await applyRemovals(writer, ids);
+  for (const { project, count, bytes } of applied) {
+    charges.add(project, { bytes });
+    changed += count;
+  }
+  return changed;
+}
+
+interface Removed extends StoredRow {
+  readonly path: string;
+  readonly project: string;
+  readonly scope: string;
+  readonly environment: string;
 }
 
 /** Takes the files that are staged to be removed out of working sets. Returns their number. */
-async function applyRemovals(sql: Queryable, ids: readonly string[]): Promise<number> {
-  const removed = await sql<
-    { path: string; project: string; scope: string; environment: string }[]
-  >`
+async function applyRemovals({ sql, charges }: Charging, ids: readonly string[]): Promise<number> {
+  const removed = await sql<Removed[]>`
     WITH applied AS (
       DELETE FROM environment_files e USING import_scopes s
       WHERE s.scope_id = ANY (${ids as string[]}) AND s.removed
         AND e.environment_id = s.scope_id AND e.file_id = s.file_id
-      RETURNING e.environment_id AS scope_id, e.file_id, e.project_id
+      RETURNING e.environment_id AS scope_id, e.file_id, e.project_id, e.stored_bytes
     ), ${sql.unsafe(NOTE_CHANGED)}
-    SELECT f.path, a.project_id AS project, e.id AS scope, e.name AS environment FROM applied a
+    SELECT f.path, a.stored_bytes, a.project_id AS project, e.id AS scope, e.name AS environment FROM applied a
     JOIN files f ON f.id = a.file_id JOIN environments e ON e.id = a.scope_id`;
   for (const [first, ...others] of Map.groupBy(removed, ({ scope }) => scope).values()) {
-    const { project, environment, path } = first as (typeof removed)[number];
+    const { project, environment, path } = first as Removed;
+    charges.add(project, { bytes: -bytesOf([first as Removed, ...others]) });
     const paths = [path, ...others.map((other) => other.path)];
     const details = { environment, files: paths.length, paths: paths.slice(0, AUDIT_PATHS_MAX) };
     await noteChange(sql, "files.removed", project, details);
@@ -248,17 +261,19 @@ export async function prunablePaths(
 
 /** Removes the files of `prunablePaths` that are not among `paths` from a working set. Returns their number. */
 export async function pruneEnvironment(
-  sql: Queryable,
-  environmentId: string,
+  { sql, charges }: Charging,
+  { id, project_id: project }: { readonly id: string; readonly project_id: string },
   paths: readonly string[],
   text: boolean | undefined,
 ): Promise<number> {
-  await lockWorkingSets(sql, [environmentId]);
-  const result = await sql`
+  await lockWorkingSets(sql, [id]);
+  const pruned = await sql<StoredRow[]>`
     DELETE FROM environment_files e USING files f
-    WHERE e.environment_id = ${environmentId} AND f.id = e.file_id
-      AND f.path ~* ${prunable(text)} AND f.path <> ALL (${paths as string[]}::text[])`;
-  return result.count;
+    WHERE e.environment_id = ${id} AND f.id = e.file_id
+      AND f.path ~* ${prunable(text)} AND f.path <> ALL (${paths as string[]}::text[])
+    RETURNING e.stored_bytes`;
+  charges.add(project, { bytes: -bytesOf(pruned) });
+  return pruned.count;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../db/client.ts";
+import type { Charging } from "../../db/quotas.ts";
 import { fileTitle, isMarkdownPath } from "../../markdown/index.ts";
 import { derivedId, type IdOrigin, idAside, isIdAside } from "../../shared/uuid.ts";
 import { cutChunks } from "../records/cut.ts";
@@ -50,10 +51,11 @@ interface NewVersion {
  * @param accept may refuse a version, which is not stored then; called in the order of the versions
  */
 export async function putVersions(
-  tx: Queryable,
+  writer: Charging,
   versions: readonly VersionToPut[],
   accept: (put: AcceptedVersion, index: number) => RecordError | undefined = () => undefined,
 ): Promise<(PutVersion | RecordError)[]> {
+  const { sql: tx } = writer;
   const files = await filesOf(tx, versions);
   const known = new KnownVersions(tx);
   await known.load(
@@ -79,7 +81,7 @@ export async function putVersions(
     const rows = addition === undefined ? 0 : 1 + addition.chunks.length;
     results.push(refusal ?? { ...put, rows });
   }
-  await insertVersions(tx, [...added.values()]);
+  await insertVersions(writer, [...added.values()]);
   return results;
 }
 
@@ -264,10 +266,10 @@ function isToBeEmbedded({ chunks, content }: FileVersion, stored: readonly FileC
   return isUncut || stored.some(({ embedding }) => embedding === null);
 }
 
-async function insertVersions(tx: Queryable, added: readonly NewVersion[]): Promise<void> {
+async function insertVersions(writer: Charging, added: readonly NewVersion[]): Promise<void> {
   const sorted = added.toSorted((a, b) => (a.place < b.place ? -1 : 1));
   const insert = (table: string, rows: readonly Values[], conflict = "") =>
-    insertRows(tx, table, rows, conflict, true);
+    insertRows(writer, table, rows, { conflict, prepare: true });
   // A file may get several versions at once.
   const files = new Map(sorted.flatMap(({ file }) => (file ? [[file["id"], file]] : [])));
   const versions = sorted.map(({ version }) => version);

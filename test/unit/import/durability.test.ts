@@ -39,7 +39,7 @@ test("an import that is answered survives a power cut", async () => {
     readBatches([{ name: "", size: null, open: input }], {}),
     {
       ...{ actor: OPERATOR, strict: false, onRejected() {} },
-      async finalStep(sql) {
+      async finalStep({ sql }) {
         lastStep = { setting: await settingOf(sql), end: await endOfLog(sql) };
         return 0;
       },
