@@ -1,6 +1,7 @@
 import { basename, extname } from "node:path";
 import { documentText, requireDocumentSize } from "../records/document.ts";
 import { RecordError } from "../records/errors.ts";
+import { pageText } from "./html-charset.ts";
 
 /** Formats beside Markdown that are imported on request. All but text are converted to Markdown. */
 export interface FormatOptions {
@@ -32,7 +33,7 @@ const FORMATS: readonly Format[] = [
   { option: null, extensions: [".md", ".mdx", ".markdown"], suffix: "", read: documentText },
   {
     ...{ option: "html", extensions: [".html", ".htm"], suffix: ".md" },
-    read: async (bytes) => (await import("./html.ts")).htmlToMarkdown(documentText(bytes)),
+    read: async (bytes) => (await import("./html.ts")).htmlToMarkdown(pageText(bytes)),
   },
   {
     ...{ option: "asciidoc", extensions: [".adoc", ".asciidoc"], suffix: ".md" },

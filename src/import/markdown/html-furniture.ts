@@ -28,6 +28,7 @@ export function isFurniture(node: PageElement): boolean {
   return (
     isLandmark(node) ||
     attribute(node, "aria-hidden") === "true" ||
+    isHidden(node) ||
     isPanel(node, NAVIGATION) ||
     isPanel(node, CONSENT)
   );
@@ -46,10 +47,16 @@ export class Outline {
   #main = "";
   #isTitled = false;
   #title = "";
+  #headTitle = "";
 
   addMain(markdown: string): void {
     this.#mains += 1;
     this.#main = markdown;
+  }
+
+  /** The title in the head of the page, of which only the first counts. */
+  addHeadTitle(text: string): void {
+    if (this.#headTitle === "") this.#headTitle = text;
   }
 
   addTitle(markdown: string, node: PageElement): void {
@@ -60,9 +67,15 @@ export class Outline {
 
   /**
    * The text of the page, given its Markdown: the only `main`, below the page's title if it has none, without
-   * what stands around it, unless that is much of the text.
+   * what stands around it, unless that is much of the text. A page without a heading of level 1 has the title of its head.
    */
   textOf(page: string): string {
+    const text = this.#bodyOf(page);
+    if (this.#headTitle === "" || text === "" || this.#isTitled || this.#title !== "") return text;
+    return `# ${this.#headTitle}\n\n${text}`;
+  }
+
+  #bodyOf(page: string): string {
     if (this.#mains !== 1 || this.#main.length < MAIN_MIN_PART * page.length) return page;
     const isTitle = !this.#isTitled && page.includes(this.#title);
     return (isTitle ? `${this.#title}\n\n${this.#main.trim()}` : this.#main).trim();
@@ -72,6 +85,14 @@ export class Outline {
 function isLandmark(node: PageElement): boolean {
   if (/^(?:banner|contentinfo)$/.test(attribute(node, "role"))) return true;
   return /^(?:HEADER|FOOTER)$/.test(node.nodeName) && !isWithin(node, isSection);
+}
+
+/** Whether a browser does not show an element. Panels of tabs are shown one at a time, and found in the page. */
+function isHidden(node: PageElement): boolean {
+  if (attribute(node, "role") === "tabpanel") return false;
+  const hidden = node.getAttribute?.("hidden") ?? null;
+  if (hidden !== null && hidden !== "until-found") return true;
+  return /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(attribute(node, "style"));
 }
 
 function isPanel(node: PageElement, names: RegExp): boolean {

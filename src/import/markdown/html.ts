@@ -1,11 +1,20 @@
 import TurndownService from "turndown";
+import { type CodeNode, codeBlock } from "./html-code.ts";
 import { furnitureText, isFurniture, isMain, Outline } from "./html-furniture.ts";
 import { parsePage } from "./html-page.ts";
+import {
+  dataTable,
+  dataTableOf,
+  isDataTable,
+  type TableNode,
+  tableCell,
+  tableRow,
+} from "./html-table.ts";
 
 type TurndownElement = Parameters<TurndownService.FilterFunction>[0];
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
-// The title of a page is repeated in its first heading; navigation is not content.
-converter.remove(["script", "style", "noscript", "template", "title", "nav", "search" as "nav"]);
+// Navigation is not content.
+converter.remove(["script", "style", "noscript", "template", "nav", "search" as "nav"]);
 converter.remove((node) =>
   /^(?:navigation|menu|menubar|search)$/.test(node.getAttribute("role") ?? ""),
 );
@@ -22,10 +31,69 @@ converter.addRule("apart", {
   filter: ({ nodeName }) => APART.test(nodeName) || isCustom(nodeName),
   replacement: (content) => (content.includes("\n") ? `\n\n${content}\n\n` : ` ${content.trim()} `),
 });
-// Turndown knows code blocks by a `code` element. Without one, lines of code could become headings.
-converter.addRule("preformatted", {
-  filter: (node) => node.nodeName === "PRE" && node.firstChild?.nodeName !== "CODE",
-  replacement: (_, node) => fenced(node.textContent ?? ""),
+converter.addRule("code", {
+  filter: "pre",
+  replacement: (_, node) => codeBlock(node as unknown as CodeNode),
+});
+converter.addRule("data tables", {
+  filter: (node) => node.nodeName === "TABLE" && isDataTable(node as TableNode),
+  replacement: dataTable,
+});
+converter.addRule("rows of data tables", {
+  filter: (node) => node.nodeName === "TR" && dataTableOf(node as TableNode) !== undefined,
+  replacement: (content, node) => tableRow(content, node as TableNode),
+});
+converter.addRule("cells of data tables", {
+  filter: (node) => /^T[DH]$/.test(node.nodeName) && dataTableOf(node as TableNode) !== undefined,
+  replacement: (content, node) => tableCell(content, node as TableNode),
+});
+converter.addRule("powers", {
+  filter: "sup",
+  replacement: (content) => content.replace(/^\\?([-\u2212+]?\d+)$/, "^$1"),
+});
+converter.addRule("keys", {
+  filter: "kbd",
+  replacement: (content, { previousSibling }) =>
+    previousSibling?.nodeName === "KBD" ? ` ${content}` : content,
+});
+/** An image or a link with its content in the address has nothing else to read there. */
+const EMBEDDED = /^\s*data:/i;
+converter.addRule("embedded content", {
+  filter: (node) =>
+    EMBEDDED.test(node.getAttribute(node.nodeName === "IMG" ? "src" : "href") ?? ""),
+  replacement: (content, node) => content || ((node as TurndownElement).getAttribute("alt") ?? ""),
+});
+converter.addRule("anchors of headings", { filter: isHeadingAnchor, replacement: () => "" });
+
+const HEADING = /^H[1-6]$/;
+/** The signs that sites show for a link to a heading. */
+const ANCHOR_SIGNS = /^[^\p{L}\p{N}]*$/u;
+const ANCHOR_CLASS =
+  /(?:^|[\s-])(?:anchor|headerlink|hash-link|permalink|anchor-link|header-anchor)(?:\s|$)/;
+
+/** Whether an element links a heading to itself, with a sign or for screen readers. */
+function isHeadingAnchor(node: TurndownElement): boolean {
+  if (node.nodeName !== "A" || !node.getAttribute("href")?.startsWith("#")) return false;
+  const { parentNode: parent } = node;
+  const isAtHeading = [parent, parent?.firstChild].some((each) =>
+    HEADING.test(each?.nodeName ?? ""),
+  );
+  if (!isAtHeading) return false;
+  return (
+    ANCHOR_SIGNS.test(node.textContent ?? "") ||
+    (ANCHOR_CLASS.test(node.className) && parent?.textContent !== node.textContent)
+  );
+}
+
+/** The title in the head of a page, without the name of its site. */
+converter.addRule("head title", {
+  filter: "title",
+  replacement: (_, node) => {
+    const [own = ""] = (node.textContent ?? "").trim().split(/\s+[|\u00b7\u2014\u2013]\s+/);
+    if (!/^svg$/i.test(node.parentNode?.nodeName ?? ""))
+      outline.addHeadTitle(own.replace(/\s+/g, " "));
+    return "";
+  },
 });
 
 converter.addRule("furniture", { filter: isFurniture, replacement: furnitureText });
@@ -69,13 +137,6 @@ converter.addRule("far indented", {
   filter: isIndentedTooFar,
   replacement: (content) => `\n\n${content}\n\n`,
 });
-
-function fenced(text: string): string {
-  const runs = text.match(/`+/g) ?? [];
-  const longest = runs.reduce((length, run) => Math.max(length, run.length), 0);
-  const fence = "`".repeat(Math.max(3, longest + 1));
-  return `\n\n${fence}\n${text.replace(/\n$/, "")}\n${fence}\n\n`;
-}
 
 /** The Markdown of an HTML page. Throws a RecordError if its elements are nested too deeply. */
 export function htmlToMarkdown(html: string): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { htmlToMarkdown } from "../../../src/import/markdown/html.ts";
+import { pageText } from "../../../src/import/markdown/html-charset.ts";
 
 /** A large page, in characters. */
 const LARGE_CHARS = 1_048_576;
@@ -45,6 +46,83 @@ describe("converting HTML", () => {
       "Firstly Ab",
     );
     expect(htmlToMarkdown('<div role="navigation">menu</div><p>text</p>')).toBe("text");
+  });
+
+  test("each line of code stays one, whatever the highlighter puts around it", () => {
+    const lines = (open: string, close: string) =>
+      ["let a;", "", "let b;"].map((line) => `${open}${line}${close}`).join("");
+    const pages = [
+      `<pre><code class="language-js">${lines('<span class="token-line">', "<br></span>")}</code></pre>`,
+      `<pre class="language-js"><code>${lines('<div class="line">', "\n</div>")}</code></pre>`,
+      `<pre class="lang-js">${lines("", "<br>")}</pre>`,
+      `<pre class="language-js"><span></span><code>${lines("<span>", "</span>\n")}</code></pre>`,
+    ];
+    for (const page of pages) {
+      expect(htmlToMarkdown(page)).toBe("```js\nlet a;\n\nlet b;\n```");
+    }
+    expect(htmlToMarkdown("<pre>a ``` b</pre>")).toBe("````\na ``` b\n````");
+  });
+
+  test("a table of texts becomes one in Markdown, and a table that lays out a page does not", () => {
+    const head = "<thead><tr><th>Name</th><th>Use</th></tr></thead>";
+    const rows =
+      "<tr><td>a</td><td><p>one</p><p>two</p></td></tr><tr><td colspan=2><code>x|y</code></td></tr>";
+    expect(
+      htmlToMarkdown(`<table><caption>All</caption>${head}<tbody>${rows}</tbody></table>`),
+    ).toBe("All\n\n| Name | Use |\n| --- | --- |\n| a | one two |\n| `x\\|y` |  |");
+    const layout =
+      "<table><tr><td>menu</td><td><pre>x</pre></td></tr><tr><td>a</td><td>b</td></tr></table>";
+    expect(htmlToMarkdown(layout)).toBe("menu\n\n```\nx\n```\n\na\n\nb");
+  });
+
+  test("headings lose the signs of their anchors, and keep links that are their text", () => {
+    const anchors = [
+      'Own<a class="headerlink" href="#own">\u00b6</a>',
+      '<a href="#own">#</a>Own',
+      'Own<a class="hash-link" href="#own">\u200b</a>',
+      'Own<a class="anchor" href="#own">Link to this heading</a>',
+    ];
+    for (const own of anchors) expect(htmlToMarkdown(`<h2>${own}</h2>`)).toBe("## Own");
+    expect(htmlToMarkdown('<h2><a class="anchor" href="#own">Own</a></h2>')).toBe("## [Own](#own)");
+    const wrapped =
+      '<div><h2>Own</h2><a class="sl-anchor-link" href="#own">Section titled Own</a></div>';
+    expect(htmlToMarkdown(wrapped)).toBe("## Own");
+  });
+
+  test("the title of the head is that of a page without a heading of level 1", () => {
+    const head = "<head><title>Install | Site</title></head>";
+    expect(htmlToMarkdown(`${head}<body><h2>Steps</h2></body>`)).toBe("# Install\n\n## Steps");
+    expect(htmlToMarkdown(`${head}<body><h1>Own</h1></body>`)).toBe("# Own");
+    const picture = "<svg><title>Picture</title></svg><p>text</p>";
+    expect(htmlToMarkdown(picture)).toBe("text");
+  });
+
+  test("powers and keys stay apart, and what nobody sees is left out", () => {
+    expect(
+      htmlToMarkdown("10<sup>5</sup>, 10<sup>-3</sup>, the 1<sup>st</sup>, H<sub>2</sub>O"),
+    ).toBe("10^5, 10^-3, the 1st, H2O");
+    expect(htmlToMarkdown("Press <kbd>Ctrl</kbd><kbd>C</kbd>.")).toBe("Press Ctrl C.");
+    const hidden =
+      '<p hidden>a</p><p style="color: red; display:none">b</p><p style="visibility: hidden">c</p>';
+    const shown = '<div role="tabpanel" hidden>tab</div><p hidden="until-found">more</p>';
+    expect(htmlToMarkdown(hidden + shown)).toBe("tab\n\nmore");
+    const embedded =
+      '<img src="data:image/png;base64,AAAA" alt="Logo"> <a href="data:text/plain,x">file</a>';
+    expect(htmlToMarkdown(`<p>${embedded}</p>`)).toBe("Logo file");
+  });
+
+  test("a page is read in the charset that it declares", () => {
+    const page = (head: string, bytes: number[]) =>
+      Buffer.concat([Buffer.from(`<html><head>${head}</head><p>`), Buffer.from(bytes)]);
+    const read = (head: string, bytes: number[]) => htmlToMarkdown(pageText(page(head, bytes)));
+    expect(read('<meta charset="windows-1252">', [0x63, 0x61, 0x66, 0xe9])).toBe("caf\u00e9");
+    const old = '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">';
+    expect(read(old, [0x8e, 0x52])).toBe("\u5c71");
+    expect(read('<meta charset="utf-8">', [0xc3, 0xa9])).toBe("\u00e9");
+    expect(() => read("", [0xe9])).toThrow("is not valid UTF-8");
+    expect(() => read('<meta charset="klingon">', [0xe9])).toThrow(
+      "declares the charset klingon, which is unknown",
+    );
   });
 
   describe("leaves out what stands around the text of a page", () => {

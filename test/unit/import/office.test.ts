@@ -82,7 +82,10 @@ describe("a Word document", () => {
     ["single-paragraph.docx", "Walking on imported air"],
     ["embedded-style-map.docx", "# Walking on imported air"],
     ["simple-list.docx", "*   Apple\n*   Banana"],
-    ["tables.docx", "Above\n\nTop left\n\nTop right\n\nBottom left\n\nBottom right\n\nBelow"],
+    [
+      "tables.docx",
+      "Above\n\n| Top left | Top right |\n| --- | --- |\n| Bottom left | Bottom right |\n\nBelow",
+    ],
     ["text-box.docx", "Datum plane"],
     ["strict-format.docx", "Test"],
   ])("that Word has written is read: %s", async (name, expected) => {
