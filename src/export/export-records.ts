@@ -66,7 +66,8 @@ async function* projectRecords(
 }
 
 function* records(record: string, rows: readonly Row[]): Generator<object> {
-  for (const row of rows) yield { record, ...omitNulls(row) };
+  // The charge of a row follows from its fields.
+  for (const { stored_bytes: _, ...row } of rows) yield { record, ...omitNulls(row) };
 }
 
 async function* fileRecords(sql: Queryable, project: string): AsyncGenerator<object> {
