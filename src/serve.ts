@@ -19,6 +19,7 @@ import {
   openConfiguredDatabase,
   sharedIdentity,
 } from "./db/open.ts";
+import { watchSchema } from "./db/schema-watch.ts";
 import type { Demo } from "./demo/content.ts";
 import { greeting, prepareDemo } from "./demo/demo.ts";
 import { openEmbedding } from "./embeddings/queue/open.ts";
@@ -55,6 +56,8 @@ interface RunningServer {
   readonly greeting: string;
   /** All that it answers, each path with a colon before the names of its parameters. */
   readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>;
+  /** Resolves when this version cannot use the database any more, because a newer one has migrated it. */
+  readonly refused: Promise<Error>;
   /** Stops accepting, finishes running requests and closes everything. */
   stop(): Promise<void>;
 }
@@ -254,6 +257,8 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     const baseUrl = baseUrlOf(config, listener.port);
     const address = { baseUrl, listener };
     const { services, demo } = await openServices(config, address, log, { resources, signal });
+    const schema = watchSchema(services.sql);
+    resources.push("schema", () => schema.close());
     const app = buildApp(services);
     await announce({ config, claim, log }, listener.port, services.sql);
     listener.use(
@@ -263,14 +268,18 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
       ),
     );
     const own = { greeting: await greeting(services.sql, demo, baseUrl), routes: app.routes };
-    return { url: urlOf(config.host, listener.port), baseUrl, ...own, stop };
+    const { refused } = schema;
+    return { url: urlOf(config.host, listener.port), baseUrl, ...own, refused, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Serves until SIGTERM or SIGINT, then drains. Resolves with the exit status. */
+/**
+ * Serves until SIGTERM or SIGINT, then drains. Resolves with the exit status. Drains and throws a DatabaseRefusal when a
+ * newer version has migrated the database.
+ */
 export async function serveUntilSignal(config: Config): Promise<number> {
   const ending = new AbortController();
   const ended = new Promise<void>((resolve) => {
@@ -291,9 +300,10 @@ export async function serveUntilSignal(config: Config): Promise<number> {
   }
   process.stdout.write(`listening on ${server.url}\nconsole: ${server.baseUrl}/console\n`);
   process.stdout.write(server.greeting);
-  await ended;
+  const refusal = await Promise.race([ended, server.refused]);
   // A closer that hangs must not keep the process running beyond its deadline.
   setTimeout(() => process.exit(1), DRAIN_DEADLINE_MS).unref();
   await server.stop();
+  if (refusal !== undefined) throw refusal;
   return 0;
 }

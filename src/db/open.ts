@@ -55,9 +55,13 @@ export async function databaseId(sql: Queryable): Promise<string> {
  * restored from a dump has another one; a standby has the same, so that it can take over.
  */
 export async function sharedIdentity(sql: Queryable): Promise<string> {
+  // A managed server may not let its users call the function.
+  const [may] = await sql<{ call: boolean }[]>`
+    SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS call`;
+  const server = may?.call ? sql`(SELECT system_identifier FROM pg_control_system())` : sql`NULL`;
   const [row] = await sql<{ parts: string }[]>`
-    SELECT concat_ws(' ', o.id, c.system_identifier, d.oid) AS parts
-    FROM index_origin o, pg_control_system() c, pg_database d WHERE d.datname = current_database()`;
+    SELECT concat_ws(' ', o.id, ${server}, d.oid) AS parts
+    FROM index_origin o, pg_database d WHERE d.datname = current_database()`;
   return createHash("sha256")
     .update(row?.parts ?? "")
     .digest("base64url")
