@@ -7,6 +7,7 @@ import {
   type TestInputRequest,
 } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
+import { openTransaction } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -104,6 +105,17 @@ describe("POST /conversations/{conversation_id}/input-requests/{input_request_id
       );
     }
     expect(await storedFor(request)).toMatchObject({ status: "submitted", answers: 1 });
+  });
+
+  test("an answer that another one keeps waiting is told that it is in progress", async () => {
+    const request = await ask();
+    const { commit } = await openTransaction(sql, (tx) => {
+      return tx`SELECT FROM input_requests WHERE id = ${request.id} FOR UPDATE`;
+    });
+    const { status, body } = await answer(request, valid.values);
+    expect([status, body.idempotency?.state]).toEqual([409, "in_progress"]);
+    await commit();
+    expect((await answer(request, valid.values)).status).toBe(200);
   });
 
   test("NUL characters, lone surrogates and unusual field names are stored unchanged", async () => {
