@@ -4,6 +4,8 @@ import type { ParsedMarkdown } from "./types.ts";
 
 const TITLE_MAX_CHARS = 512;
 const MARKDOWN_PATH = /\.(?:md|mdx|markdown)$/i;
+/** Files that are stored as Markdown have its ending after their own. */
+const CONVERTED = /(?<=.)\.(?:html?|adoc|asciidoc|pdf|docx)$/i;
 
 /**
  * Parses a Markdown file. Never throws.
@@ -119,5 +121,6 @@ function titleOf(
 }
 
 function fileName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1).replace(MARKDOWN_PATH, "");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return MARKDOWN_PATH.test(name) ? name.replace(MARKDOWN_PATH, "").replace(CONVERTED, "") : name;
 }

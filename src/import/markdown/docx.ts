@@ -6,6 +6,10 @@ import { documentMarkdown } from "./converted.ts";
 
 const COMPOUND_FILE = Buffer.from("d0cf11e0", "hex");
 const PROPERTIES = "docProps/core.xml";
+/** Besides the headings that the converter knows. */
+const HEADING_STYLES = ["Title", "Subtitle"].flatMap((name, i) =>
+  [`p[style-name='${name}']`, `p.${name}`].map((style) => `${style} => h${i + 1}:fresh`),
+);
 
 /** The text of a Word document as Markdown, with the title of its properties. */
 export async function docxToMarkdown(bytes: Uint8Array): Promise<string> {
@@ -14,7 +18,10 @@ export async function docxToMarkdown(bytes: Uint8Array): Promise<string> {
     throw new RecordError("is encrypted, or of a version of Word before 2007");
   }
   const convertImage = mammoth.images.imgElement(async () => ({ src: "" }));
-  const { value } = await mammoth.convertToHtml({ buffer }, { convertImage });
+  const { value } = await mammoth.convertToHtml(
+    { buffer },
+    { convertImage, styleMap: HEADING_STYLES },
+  );
   return documentMarkdown(await titleOf(buffer), value);
 }
 

@@ -14,6 +14,9 @@ import {
   storedText,
 } from "./formats.ts";
 
+/** What is not content: names that begin with a dot, packages, and the lock files of Word. */
+const SKIPPED = /^\.|^node_modules$|^~\$/;
+
 /** A file of a folder. */
 export interface FolderFile {
   /** Relative to the folder, with forward slashes. */
@@ -45,7 +48,7 @@ const SAME_NAME = "has the name of another file, with letters that are written i
 
 /**
  * Finds the Markdown files below a folder, and those of other formats on request. Names that begin with
- * a dot and `node_modules` are skipped.
+ * a dot, `node_modules` and the lock files of Word are skipped.
  * Throws an ImportError if a folder cannot be read.
  *
  * @param only the name of the only file of the folder that is looked for
@@ -61,7 +64,7 @@ export function findMarkdown(
   const others = new Map<string, number>();
   const visit = (relative: string) => {
     for (const entry of entriesOf(join(folder, relative))) {
-      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      if (SKIPPED.test(entry.name)) continue;
       if (only !== undefined && entry.name !== only) continue;
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
       const named = isWanted(entry.name, formats);

@@ -71,6 +71,12 @@ describe("a Word document", () => {
   const body =
     paragraph("Steps", "Heading1") + paragraph("First &lt;b&gt; # one") + paragraph("Two");
 
+  test("has headings of level 1 and 2 where Word has a title and a subtitle", async () => {
+    const titled = paragraph("Plan", "Title") + paragraph("For May", "Subtitle") + body;
+    const text = await storedText("a.docx", docxFile(titled));
+    expect(text).toStartWith("# Plan\n\n## For May\n\n# Steps\n\n");
+  });
+
   test("becomes Markdown with its headings and the title of its properties", async () => {
     const text = await storedText("a.docx", docxFile(body, { title: "R&amp;D: plan" }));
     expect(text).toStartWith('---\ntitle: "R&D: plan"\n---\n\n');

@@ -184,6 +184,8 @@ describe("titles and headings", () => {
     expect(parseMarkdown("a.md", "<!-- note -->\n\n#\n\n## Five\n").title).toBe("Five");
     // A heading further down is one of a section.
     expect(parseMarkdown("set.md", "text\n\n## Options\n").title).toBe("set");
+    expect(parseMarkdown("a/report.docx.md", "text\n").title).toBe("report");
+    expect(parseMarkdown("a/.html.md", "text\n").title).toBe(".html");
     expect(parseMarkdown("set.md", page("title: [", "## Options\n")).title).toBe("set");
   });
 });
