@@ -29,7 +29,8 @@ describe("finding Markdown files", () => {
   });
 
   test("counts what else a folder has, by extension", () => {
-    for (const name of ["a.md", "a.PNG", "b.png", "x.css", "LICENSE", ".hidden"]) write(name);
+    for (const name of ["a.md", "a.PNG", "b.png", "x.css", "LICENSE", ".hidden", "~$a.docx"])
+      write(name);
     symlinkSync("a.md", join(folder, "link.md"));
     expect(skippedIn(findMarkdown(folder))).toEqual([
       "symbolic links are not followed: link.md",
