@@ -67,15 +67,18 @@ export function guardQuery(
 
 function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number): () => void {
   const { reject } = query;
+  let wasSent = false;
   return guard.watch({
     deadlineMs,
     fail() {
       const { active } = query;
+      wasSent = query.state !== null;
       reject(failureOf(query));
       // The driver still waits for the answer, and cancels only what is active.
       query.active = active;
     },
-    cancel: () => void query.cancel(),
+    // The driver never uses a connection again that it is opening for a cancelled statement.
+    cancel: () => void (wasSent && query.cancel()),
   });
 }
 

@@ -43,6 +43,26 @@ test("a statement that is not sent by its deadline is never sent", async () => {
   expect(await other`SELECT FROM users WHERE id = ${id}`).toHaveLength(0);
 });
 
+test("a statement whose connection opens after its deadline is never sent, and others use the connection", async () => {
+  const guard = new OutageGuard({ url, suspectMs: 600_000, patienceMs: 0, onChange() {} });
+  const opening = Promise.withResolvers<void>();
+  const base = postgres(url, {
+    ...{ max: 1, connection: { ...sessionOf(url).parameters } },
+    async socket(address: Parameters<OutageGuard["sockets"]["connect"]>[0]) {
+      await opening.promise;
+      return guard.sockets.connect(address);
+    },
+  } as never);
+  const sql = guardPool(base as never, guard, DEADLINES);
+  onCleanup(() => sql.end());
+  const id = randomUUID();
+  const stored = sql`INSERT INTO users (id, name) VALUES (${id}, 'late')`;
+  expect(await stored.catch((error) => error)).toMatchObject(NEVER_SENT);
+  opening.resolve();
+  expect([...(await withoutDeadlines(sql)`SELECT 42 AS n`)]).toEqual([{ n: 42 }]);
+  expect(await other`SELECT FROM users WHERE id = ${id}`).toHaveLength(0);
+});
+
 test("a transaction that has not begun by its deadline never begins", async () => {
   let begun = 0;
   await whileBusy(async (sql) => {
