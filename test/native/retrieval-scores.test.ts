@@ -44,6 +44,13 @@ describe("the score of a retrieval", () => {
     }
   });
 
+  test("is the cosine in `semantic`, also below 0", () => {
+    const opposite = (passages[0] as Float32Array).map((element) => -element);
+    const hits = handbook.hits("semantic", "", opposite as Float32Array<ArrayBuffer>, 1_000);
+    expect(hits.at(-1)?.path).toBe(documents[0]?.path as string);
+    expect(hits.at(-1)?.score).toBeCloseTo(-1, 3);
+  });
+
   test("is from 0 to 1 and never rises, by whatever vectors", () => {
     for (const { title } of random.sample(documents, 12)) {
       const vector = randomVector(768, random.below(1_000)) as Float32Array<ArrayBuffer>;

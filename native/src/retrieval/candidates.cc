@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ranges>
 
 #include "common/cosine.hpp"
@@ -158,10 +159,10 @@ void Candidates::rank() {
   for (HitCandidate& candidate : candidates_) ranked.push_back(&candidate);
   std::ranges::stable_sort(ranked, std::greater(),
                            [](const HitCandidate* candidate) { return candidate->item.rank; });
-  // What is ranked above others is as good as they are.
-  double best = 0;
+  // A candidate scores at least as much as those below it.
+  double least = std::numeric_limits<double>::lowest();
   for (HitCandidate* candidate : ranked | std::views::reverse) {
-    best = candidate->item.score = std::max(candidate->item.score, best);
+    least = candidate->item.score = std::max(candidate->item.score, least);
   }
   ranked_.assign(ranked.begin(), ranked.end());
 }
