@@ -436,7 +436,7 @@ describe("files that wait for their embeddings", () => {
     const other = await api.user();
     const [mine, theirs] = [await projectOf("model"), await projectOf("model", other)];
     endpoint.instead = () => new Response("", { status: 503 });
-    const many = Array.from({ length: 120 }, (_, i) => file(`f${i}.md`, `# F${i}\n\nNumber ${i}.`));
+    const many = Array.from({ length: 240 }, (_, i) => file(`f${i}.md`, `# F${i}\n\nNumber ${i}.`));
     await report(mine, many);
     await importsOf(api, other).report(theirs, [file("one.md", "# One\n\nA single file.")]);
     endpoint.served.length = 0;

@@ -59,9 +59,10 @@ async function emptyPair() {
   return { api, owner, demo, namesake: await api.project(owner, { slug: demo.id }) };
 }
 
-/** Tables that a service writes by itself meanwhile, and the log, which names what is only read, too. */
+/** Tables that a service writes by itself meanwhile, and the log, which names what is only read, too, with its charges. */
 const BACKGROUND = [
   ...["index_nodes", "index_state", "parked_tasks", "questions", "question_days", "audit_log"],
+  "quota_deltas",
 ];
 
 /**

@@ -19,10 +19,12 @@ interface BranchRow {
 export async function readBranch(sql: Queryable, projectId: string, branchId: string) {
   const rows = await sql<BranchRow[]>`
     SELECT p.config -> 'branch_protection' AS protection,
-      (SELECT coalesce(json_agg(a ORDER BY a.approved_at, a.id), '[]')
-        FROM branch_approvals a WHERE a.branch_id = b.id) AS approvals,
-      (SELECT coalesce(json_agg(s ORDER BY s.check_name COLLATE "C"), '[]')
-        FROM status_checks s WHERE s.branch_id = b.id) AS status_checks
+      (SELECT coalesce(json_agg(a ORDER BY a.approved_at, a.id), '[]') FROM (
+        SELECT id, branch_id, approved_by, approved_at, comment, dismissed_at, dismissed_by, dismissed_reason
+        FROM branch_approvals WHERE branch_id = b.id) a) AS approvals,
+      (SELECT coalesce(json_agg(s ORDER BY s.check_name COLLATE "C"), '[]') FROM (
+        SELECT id, branch_id, check_name, status, description, external_url, created_at, updated_at
+        FROM status_checks WHERE branch_id = b.id) s) AS status_checks
     FROM branches b JOIN projects p ON p.id = b.project_id
     WHERE b.id = ${branchId} AND b.project_id = ${projectId}`;
   return rows[0];
