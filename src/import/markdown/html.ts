@@ -81,7 +81,7 @@ function isHeadingAnchor(node: TurndownElement): boolean {
   if (!isAtHeading) return false;
   return (
     ANCHOR_SIGNS.test(node.textContent ?? "") ||
-    (ANCHOR_CLASS.test(node.className) && parent?.textContent !== node.textContent)
+    (ANCHOR_CLASS.test(node.className) && parent?.firstChild !== parent?.lastChild)
   );
 }
 
