@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import type { Sql } from "../../src/db/client.ts";
 import { IMPORTS_MAX } from "../../src/shared/limits.ts";
 import { startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
@@ -10,6 +11,7 @@ import {
   openUpload,
   PRODUCTION,
 } from "../../support/api/imports.ts";
+import { onCleanup } from "../../support/cleanup.ts";
 import { until } from "../../support/until.ts";
 
 const MAX_BYTES = 100_000;
@@ -80,6 +82,21 @@ describe("the body of an import", () => {
     expect(await report(project, [refusedLines(MAX_BYTES - 200).trim()])).toMatchObject({
       changed: 0,
     });
+  });
+
+  test("declared above the limit is answered 413 before any of it has arrived", async () => {
+    const project = await api.project(owner);
+    const { key } = await api.key(owner);
+    const head = `POST /projects/${project.slug}/import HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n`;
+    const body = `Content-Type: application/x-ndjson\r\nContent-Length: ${MAX_BYTES + 1}\r\n\r\n`;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const socket = connect(Number(new URL(api.url).port), "127.0.0.1", () => {
+      socket.write(head + body);
+    });
+    socket.on("data", (bytes) => resolve(bytes.toString("latin1")));
+    socket.on("close", () => resolve("closed"));
+    onCleanup(() => void socket.destroy());
+    expect(await promise).toStartWith("HTTP/1.1 413 ");
   });
 
   test("larger than the limit of other operations is imported", async () => {
