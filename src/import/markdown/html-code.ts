@@ -15,7 +15,8 @@ const LANGUAGE = /(?:^|\s)lang(?:uage)?-([\w+#-]{1,32})(?:\s|$)/;
 /** A block of code in Markdown. Line breaks and elements that a browser shows on lines of their own end a line. */
 export function codeBlock(block: CodeNode): string {
   const code = textOf(block).replace(/\n$/, "");
-  const longest = Math.max(0, ...(code.match(/`+/g) ?? []).map((run) => run.length));
+  const runs = code.match(/`+/g) ?? [];
+  const longest = runs.reduce((length, run) => Math.max(length, run.length), 0);
   const fence = "`".repeat(Math.max(3, longest + 1));
   return `\n\n${fence}${languageOf(block)}\n${code}\n${fence}\n\n`;
 }

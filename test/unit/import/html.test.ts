@@ -249,6 +249,7 @@ describe("converting HTML", () => {
     ["items of a numbered list", () => `<ol>${elements("<li>x</li>")}</ol>`],
     ["rows of a table", () => `<table>${elements("<tr><td>x<td>y</tr>")}</table>`],
     ["tables", () => elements("<table><tr><td>x<td>y</tr><tr><td>z</tr></table>")],
+    ["runs of backticks in code", () => `<pre>${fill("`x")}</pre>`],
     ["lines of code", () => `<pre>${elements("<div>x</div>")}</pre>`],
     ["anchors of a heading", () => `<h2>${elements("<a href='#x' class=anchor>x</a>")}</h2>`],
     ["spaces in code", () => `<p><code> ${fill("x")}</code></p>`],
