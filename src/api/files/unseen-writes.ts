@@ -1,13 +1,12 @@
 import { HASHING } from "../../config/embedders.ts";
 import type { Sql } from "../../db/client.ts";
-import { readUnembedded } from "../../embeddings/queue/queries.ts";
+import { AwaitedEmbeddings } from "../../embeddings/queue/awaited.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type {
   ProjectEmbedder,
   ProjectEmbedders,
 } from "../../import/embedders/project-embedders.ts";
 import { Problem } from "../../problem/problem.ts";
-import { SharedWork } from "../../shared/shared-work.ts";
 import { TenantTurns } from "../../tenants/tenant-turns.ts";
 import type { Written } from "./change-file.ts";
 
@@ -19,8 +18,6 @@ const UNSEEN_TEXT_MIN_BYTES = 16_384;
 const UNSEEN_WAIT_MAX_MS = 10_000;
 /** A text counts no longer while no text gets its embeddings or is shown: what does it may be away. */
 const UNSEEN_COUNTS_MAX_MS = 30_000;
-/** How often texts are looked for that have their embeddings. */
-const UNSEEN_POLL_MS = 50;
 
 const BEHIND = {
   detail:
@@ -45,20 +42,18 @@ const NEVER = new AbortController().signal;
  */
 export class UnseenWrites {
   readonly #turns = new TenantTurns({ places: UNSEEN_MAX_BYTES, waitMaxMs: UNSEEN_WAIT_MAX_MS });
-  /** The versions that may wait for their embeddings. */
-  readonly #versions = new Set<string>();
-  readonly #looks: SharedWork<Awaited<ReturnType<typeof readUnembedded>>>;
-  /** When one of them was last found to have its embeddings. */
+  readonly #embeddings: AwaitedEmbeddings;
+  /** Texts may wait for other embedders for hours, and cost this service little meanwhile. */
+  readonly #embedder: string;
+  /** When a text was last found to have its embeddings. */
   #embeddedAt = 0;
 
   constructor(
     private readonly services: UnseenServices,
     private readonly countsMaxMs = UNSEEN_COUNTS_MAX_MS,
   ) {
-    const { sql, embedders } = services;
-    // Texts may wait for other embedders for hours, and cost this service little meanwhile.
-    const { fingerprint } = embedders.get(HASHING) as ProjectEmbedder;
-    this.#looks = new SharedWork(() => readUnembedded(sql, [...this.#versions], fingerprint));
+    this.#embeddings = new AwaitedEmbeddings(services.sql);
+    this.#embedder = (services.embedders.get(HASHING) as ProjectEmbedder).fingerprint;
   }
 
   /** Does a write, which has its text admitted. That counts until searches show it. */
@@ -91,28 +86,22 @@ export class UnseenWrites {
   }
 
   /** Resolves when searches of this process show a file. */
-  async #untilSeen({ projectId, file }: Written): Promise<void> {
+  async #untilSeen({ projectId }: Written): Promise<void> {
     const { engine } = this.services;
-    const version = file.version_id;
     const writtenAt = performance.now();
-    this.#versions.add(version);
-    try {
-      for (let waited = false; ; waited = true) {
-        // A database that does not answer shows nothing either.
-        const look = await this.#looks.run().catch(() => undefined);
-        if (look?.waiting.has(version) === false) {
-          if (waited) this.#embeddedAt = performance.now();
-          engine.noteChange(look.seq);
-          const change = { projectId, seq: look.seq, timeoutMs: this.countsMaxMs, signal: NEVER };
-          return void (await engine.whenApplied(change, "vectors"));
-        }
+    let waited = false;
+    const seq = await this.#embeddings.position(projectId, {
+      embedder: this.#embedder,
+      isOver: () => {
+        waited = true;
         // A machine that is busy embeds slowly, and is not asked for more meanwhile.
-        const since = Math.max(writtenAt, this.#embeddedAt);
-        if (performance.now() > since + this.countsMaxMs) return;
-        await Bun.sleep(UNSEEN_POLL_MS);
-      }
-    } finally {
-      this.#versions.delete(version);
-    }
+        return performance.now() > Math.max(writtenAt, this.#embeddedAt) + this.countsMaxMs;
+      },
+    });
+    if (seq === undefined) return;
+    if (waited) this.#embeddedAt = performance.now();
+    engine.noteChange(seq);
+    const change = { projectId, seq, timeoutMs: this.countsMaxMs, signal: NEVER };
+    await engine.whenApplied(change, "vectors");
   }
 }

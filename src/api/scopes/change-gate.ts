@@ -90,8 +90,9 @@ export class ChangeGate implements Changes {
   /** The vectors of a text are a change of their own, which the project's embedder makes after the other. */
   async #applied(wait: Wait, read: IndexRead): Promise<boolean> {
     const { projectId, seq, deadline, signal } = wait;
+    const isOver = () => signal.aborted || performance.now() > deadline;
     const embedded =
-      read === "vectors" ? await this.#embeddings.position(projectId, deadline, signal) : 0;
+      read === "vectors" ? await this.#embeddings.position(projectId, { isOver }) : 0;
     if (embedded === undefined) return false;
     const timeoutMs = Math.max(0, deadline - performance.now());
     const change = { projectId, seq: Math.max(seq, embedded), timeoutMs, signal };

@@ -1,47 +1,53 @@
 import type { Sql } from "../../db/client.ts";
 import { SharedWork } from "../../shared/shared-work.ts";
-import { type EmbeddedPosition, readEmbeddedPosition } from "./queries.ts";
+import { type EmbeddedPosition, readEmbeddedPositions } from "./queries.ts";
 
-/** How often those who wait for embeddings look at the queue. */
+/** How often the queue is read while somebody waits for embeddings. */
 const EMBEDDED_POLL_MS = 50;
 
-interface Look {
-  readonly work: SharedWork<EmbeddedPosition | undefined>;
-  /** How many wait for it. */
-  users: number;
+/** A wait for the embeddings of a project. */
+interface EmbeddedWait {
+  /** The only embedder whose embeddings are waited for; any if it is absent. */
+  readonly embedder?: string;
+  /** Ends the wait. */
+  isOver(): boolean;
 }
 
-/** Waits for the embeddings of files that are stored. All who wait for a project share its queries. */
+/** Waits for the embeddings of files that are stored. All waits share the queries of the queue. */
 export class AwaitedEmbeddings {
-  readonly #looks = new Map<string, Look>();
+  /** The number of waits by project. */
+  readonly #waits = new Map<string, number>();
+  readonly #looks: SharedWork<ReadonlyMap<string, EmbeddedPosition>>;
 
-  constructor(private readonly sql: Sql) {}
+  constructor(sql: Sql) {
+    this.#looks = new SharedWork(() => readEmbeddedPositions(sql, [...this.#waits.keys()]));
+  }
 
   /**
-   * The position in the change log at which the files that a project has now have their embeddings; 0 in a
-   * project without an embedder. Undefined when the time is over or the signal ends the wait.
+   * The position in the change log at which the files that a project has now have their embeddings; 0 in a project
+   * without an embedder. Files that are stored later do not prolong the wait. Undefined if the wait is over before.
    */
   async position(
     projectId: string,
-    deadline: number,
-    signal: AbortSignal,
+    { embedder, isOver }: EmbeddedWait,
   ): Promise<number | undefined> {
-    const look = this.#looks.get(projectId) ?? {
-      work: new SharedWork(() => readEmbeddedPosition(this.sql, projectId)),
-      users: 0,
-    };
-    this.#looks.set(projectId, look);
-    look.users++;
+    this.#waits.set(projectId, (this.#waits.get(projectId) ?? 0) + 1);
     try {
+      let last: number | null | undefined;
       for (;;) {
-        const { seq = 0, waits = false } = (await look.work.run()) ?? {};
-        if (!waits) return seq;
-        if (signal.aborted || performance.now() > deadline) return undefined;
+        const look = (await this.#looks.run()).get(projectId);
+        if (look === undefined) return 0;
+        const { seq, oldest, newest } = look;
+        if (embedder !== undefined && look.embedder !== embedder) return seq;
+        if (last === undefined) last = newest;
+        if (last === null || oldest === null || oldest > last) return seq;
+        if (isOver()) return undefined;
         await Bun.sleep(EMBEDDED_POLL_MS);
       }
     } finally {
-      look.users--;
-      if (look.users === 0) this.#looks.delete(projectId);
+      const others = (this.#waits.get(projectId) as number) - 1;
+      if (others === 0) this.#waits.delete(projectId);
+      else this.#waits.set(projectId, others);
     }
   }
 }

@@ -27,37 +27,28 @@ export async function countWaiting(sql: Queryable, projectId: string): Promise<n
 
 /** How far a project with an embedder has come. */
 export interface EmbeddedPosition {
-  /** The last change of the project, in which the files have their embeddings that do not wait for them. */
+  /** The fingerprint of the embedder. */
+  readonly embedder: string;
+  /** The last change of the project, in which the files have their embeddings that are not in the queue. */
   readonly seq: number;
-  /** True if a file waits, or is being embedded. Files that the embedder refuses do not count. */
-  readonly waits: boolean;
+  /** The first and the last place in the queue of files that wait or are being embedded; null without such files. */
+  readonly oldest: number | null;
+  readonly newest: number | null;
 }
 
-/** Undefined for a project without an embedder. */
-export async function readEmbeddedPosition(
+/** The positions of those projects that have an embedder, by id. Files that the embedder refuses do not wait. */
+export async function readEmbeddedPositions(
   sql: Queryable,
-  projectId: string,
-): Promise<EmbeddedPosition | undefined> {
-  const [row] = await sql<EmbeddedPosition[]>`
-    SELECT coalesce((SELECT max(seq) FROM change_log WHERE project_id = p.id), 0)::float8 AS seq,
-      EXISTS (SELECT FROM embedding_queue WHERE project_id = p.id
-        AND due <= now() + make_interval(secs => ${CLAIM_SECONDS})) AS waits
-    FROM projects p WHERE p.id = ${projectId} AND p.embedder IS NOT NULL`;
-  return row;
-}
-
-/** Those of some file versions that wait for an embedder, and the last change, which has the embeddings of the others. */
-export async function readUnembedded(
-  sql: Queryable,
-  versions: readonly string[],
-  embedder: string,
-): Promise<{ readonly seq: number; readonly waiting: ReadonlySet<string> }> {
-  const [row] = await sql<{ seq: number; waiting: string[] }[]>`
-    SELECT coalesce((SELECT max(seq) FROM change_log), 0)::float8 AS seq, ARRAY(
-      SELECT q.file_version_id FROM embedding_queue q JOIN projects p ON p.id = q.project_id
-      WHERE q.file_version_id = ANY (${[...versions]}::uuid[]) AND p.embedder = ${embedder}) AS waiting`;
-  const { seq = 0, waiting = [] } = row ?? {};
-  return { seq, waiting: new Set(waiting) };
+  projects: readonly string[],
+): Promise<Map<string, EmbeddedPosition>> {
+  const rows = await sql<(EmbeddedPosition & { id: string })[]>`
+    SELECT p.id, p.embedder, q.oldest::float8 AS oldest, q.newest::float8 AS newest,
+      coalesce((SELECT max(seq) FROM change_log WHERE project_id = p.id), 0)::float8 AS seq
+    FROM projects p CROSS JOIN LATERAL (
+      SELECT min(id) AS oldest, max(id) AS newest FROM embedding_queue
+      WHERE project_id = p.id AND due <= now() + make_interval(secs => ${CLAIM_SECONDS})) AS q
+    WHERE p.id = ANY (${[...projects]}::uuid[]) AND p.embedder IS NOT NULL`;
+  return new Map(rows.map(({ id, ...position }) => [id, position]));
 }
 
 /** True if a file waits that nobody is at work on. */

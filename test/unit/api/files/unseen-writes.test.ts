@@ -10,12 +10,20 @@ const NEVER = new AbortController().signal;
 const SEEN_MS = 60;
 const HALF = UNSEEN_MAX_BYTES / 2;
 const embedders = projectEmbedders([], () => {});
+const embedder = embedders.get("hashing")?.fingerprint;
 
 /** Writes whose embeddings and indexes are made when the test says so. */
 function writing(countsMaxMs?: number) {
   const unembedded = new Set<string>();
   const unindexed = new Set<() => void>();
-  const sql = () => Promise.resolve([{ seq: 1, waiting: [...unembedded] }]);
+  // Each text is in a project of its own, which waits while the text does.
+  const sql = () =>
+    Promise.resolve(
+      stored.map((id) => {
+        const place = unembedded.has(id) ? 1 : null;
+        return { id, embedder, seq: 1, oldest: place, newest: place };
+      }),
+    );
   const engine = {
     noteChange() {},
     whenApplied: () => new Promise<boolean>((resolve) => unindexed.add(() => resolve(true))),
@@ -27,7 +35,7 @@ function writing(countsMaxMs?: number) {
       await admit(bytes);
       stored.push(id);
       unembedded.add(id);
-      return { projectId: "project", file: { version_id: id } } as never;
+      return { projectId: id } as never;
     });
   const index = async (files = 1) => {
     await advance(SEEN_MS);
