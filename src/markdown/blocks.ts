@@ -1,4 +1,6 @@
 import type { Token } from "markdown-it";
+import type { Span } from "./cut.ts";
+import { withoutData } from "./data-addresses.ts";
 import { dialect } from "./dialect.ts";
 import { type HtmlHeading, htmlHeadings } from "./html.ts";
 import { type Env, headingText, textOfTokens } from "./text.ts";
@@ -23,6 +25,8 @@ export interface Block {
   /** True if it begins a section. */
   readonly isHeading: boolean;
   readonly form: BlockForm;
+  /** The lines of a table above its rows, which name its columns. */
+  readonly head?: Span | undefined;
   /** The text that a reader sees, without the headings. */
   text(): string;
   /** False for definitions, comments, imports and the like, of which a reader sees nothing. */
@@ -35,12 +39,12 @@ export interface Block {
 type BlockForm = "lines" | "text";
 
 /** A block inside another one. */
-export type Part = Pick<Block, "start" | "end" | "form" | "parts">;
+export type Part = Pick<Block, "start" | "end" | "form" | "head" | "parts">;
 
 const HIDDEN = new Set(["reference_definition", "comment", "module", "hr"]);
 const LINES = new Set(["code_block", "fence", "html_block", "table_open"]);
 /** What a paragraph begins with of which a reader may see nothing. */
-const MAYBE_HIDDEN = /^[{<[!:]/;
+const MAYBE_HIDDEN = /^[{<[!:%^]/;
 const DEFINITION = /^ {0,3}\[((?:[^\]\\\n]|\\.){1,999})\]:/gm;
 const LINE_END = /\r\n?|\n/g;
 
@@ -65,7 +69,9 @@ function definitionsIn(source: string): Record<string, { href: string; title: st
 
 /** Reads the blocks of a Markdown body one after the other, for callers who have other things to do. */
 export function* readBlocks(text: string, from: number): Generator<Block> {
-  const source = text.slice(from).replace(/\r\n?/g, "\n").replaceAll("\0", "\ufffd");
+  // It has the same lines.
+  const { text: shown } = withoutData(text.slice(from));
+  const source = shown.replace(/\r\n?/g, "\n").replaceAll("\0", "\ufffd");
   const env: Env = { references: definitionsIn(source) };
   const { State, ruler } = dialect.block;
   const state = new State(source, dialect, env, []);
@@ -89,6 +95,7 @@ class ParsedBlock implements Block {
   readonly headings: readonly Heading[];
   readonly isHeading: boolean;
   readonly form: BlockForm;
+  readonly head?: Span | undefined;
 
   constructor(
     private readonly tokens: readonly Token[],
@@ -104,6 +111,7 @@ class ParsedBlock implements Block {
     this.isHeading =
       first?.type === "heading_open" || (first?.type === "html_block" && this.headings.length > 0);
     this.form = formOf(first);
+    this.head = headOf(first, offsetOf);
   }
 
   #findHeadings(): Heading[] {
@@ -144,6 +152,13 @@ function formOf(first: Token | undefined): BlockForm {
   return first !== undefined && LINES.has(first.type) ? "lines" : "text";
 }
 
+/** The names of a table's columns and the line below them. */
+function headOf(first: Token | undefined, offsetOf: OffsetOf): Span | undefined {
+  if (first?.type !== "table_open" || first.map === null) return undefined;
+  const [line] = first.map;
+  return { start: offsetOf(line), end: offsetOf(line + 2) };
+}
+
 /** Groups the tokens inside a container by block. */
 function partsOf(tokens: readonly Token[], start: number, end: number, offsetOf: OffsetOf): Part[] {
   const container = tokens[0];
@@ -162,6 +177,6 @@ function partsOf(tokens: readonly Token[], start: number, end: number, offsetOf:
     const next = groups[i + 1];
     const own = { start: startOf(group, i), end: next ? startOf(next, i + 1) : end };
     const parts = () => partsOf(group, own.start, own.end, offsetOf);
-    return { ...own, form: formOf(group[0]), parts };
+    return { ...own, form: formOf(group[0]), head: headOf(group[0], offsetOf), parts };
   });
 }

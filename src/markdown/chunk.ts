@@ -1,25 +1,30 @@
 import { CHUNK_MAX_CHARS } from "../shared/limits.ts";
 import { type Block, type Heading, type Part, readBlocks } from "./blocks.ts";
 import { cutLines, cutText, type Span, trimmed } from "./cut.ts";
+import { type WithoutData, withoutData } from "./data-addresses.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import type { MarkdownChunk } from "./types.ts";
 
 /** Blocks are joined into chunks up to the target; no chunk exceeds CHUNK_MAX_CHARS. */
 const CHUNK_TARGET_CHARS = 1_200;
+/** The head of a longer table is not repeated, so that at least half of a chunk is rows. */
+const TABLE_HEAD_MAX_CHARS = CHUNK_MAX_CHARS / 2;
 
 /**
  * Cuts a Markdown file into chunks by heading, and long sections between blocks. A block is cut only if it is
  * longer than a chunk may be: a list between its items, code and tables between lines, text between sentences.
  * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
- * chunk. What a reader sees nothing of, as frontmatter and definitions of links, makes no chunk of its own;
- * everything else is in exactly one. Callers who have other things to do take one chunk after the other.
+ * chunk, but for two things: files that are in addresses are left out, and a chunk that continues a table has the head
+ * of the table before it. What a reader sees nothing of, as frontmatter and definitions of links, makes no chunk of its
+ * own; everything else is in exactly one. Callers who have other things to do take one chunk after the other.
  */
 export function* markdownChunks(text: string): Generator<MarkdownChunk> {
   const { unread, bodyOffset } = readFrontmatter(text);
   const outline = new Outline();
-  const chunks = new ChunkWriter(text);
+  const shown = withoutData(text, bodyOffset);
+  const chunks = new ChunkWriter(shown);
   if (unread !== null) yield* chunks.add({ ...unread, form: "lines", parts: () => [] }, true);
-  for (const block of readBlocks(text, bodyOffset)) {
+  for (const block of readBlocks(shown.text, bodyOffset)) {
     if (block.isHeading) yield* chunks.beginSection(() => outline.add(block.headings));
     if (block.isVisible()) yield* chunks.add(block, hasBody(block));
   }
@@ -28,8 +33,9 @@ export function* markdownChunks(text: string): Generator<MarkdownChunk> {
 
 /** Splits a file that is not Markdown between paragraphs, as a long section of Markdown. */
 export function* plainChunks(text: string): Generator<MarkdownChunk> {
-  const chunks = new ChunkWriter(text);
-  for (const paragraph of paragraphsOf(text)) {
+  const shown = withoutData(text);
+  const chunks = new ChunkWriter(shown);
+  for (const paragraph of paragraphsOf(shown.text)) {
     yield* chunks.add({ ...paragraph, form: "text", parts: () => [] }, true);
   }
   yield* chunks.end();
@@ -64,14 +70,28 @@ class Outline {
   }
 }
 
+/** A passage of the text; one that continues a table has its head. */
+interface Piece extends Span {
+  readonly head?: string;
+}
+
+/** The head of a table with single spaces in its cells. */
+function headText(text: string, { start, end }: Span): string {
+  const lines = text.slice(start, end).trimEnd();
+  return `${lines.replace(/(\S) {2,}/g, "$1 ").replace(/-{3,}/g, "---")}\n`;
+}
+
 /** Fills chunks with whole blocks. */
 class ChunkWriter {
+  readonly #text: string;
   #headings: string[] = [];
-  #span: { start: number; end: number } | undefined;
+  #open: { start: number; end: number; head?: string } | undefined;
   /** False while the section consists of headings, which stay with what follows them. */
   #hasBody = false;
 
-  constructor(private readonly text: string) {}
+  constructor(private readonly shown: WithoutData) {
+    this.#text = shown.text;
+  }
 
   /** A heading that no text follows is part of the next section. */
   *beginSection(path: () => string[]): Generator<MarkdownChunk> {
@@ -82,11 +102,12 @@ class ChunkWriter {
   *add(part: Part, hasBody: boolean): Generator<MarkdownChunk> {
     for (const piece of this.#pieces(part)) {
       const limit = this.#hasBody ? CHUNK_TARGET_CHARS : CHUNK_MAX_CHARS;
-      if (this.#span !== undefined && piece.end - this.#span.start <= limit) {
-        this.#span.end = piece.end;
+      const open = this.#open;
+      if (open !== undefined && lengthOf({ ...open, end: piece.end }) <= limit) {
+        open.end = piece.end;
       } else {
         yield* this.#flush();
-        this.#span = { ...piece };
+        this.#open = { ...piece };
       }
       this.#hasBody ||= hasBody;
     }
@@ -98,31 +119,43 @@ class ChunkWriter {
   }
 
   *#flush(): Generator<MarkdownChunk> {
-    if (this.#span === undefined) return;
-    const { start, end } = this.#span;
-    this.#span = undefined;
-    const content = this.text.slice(start, end);
+    if (this.#open === undefined) return;
+    const { start, end, head = "" } = this.#open;
+    this.#open = undefined;
+    const content = head + this.#text.slice(start, end);
     yield {
       content,
-      start_offset: start,
-      end_offset: end,
+      start_offset: this.shown.originalOf(start),
+      end_offset: this.shown.originalOf(end),
       token_count: countTokens(content),
       metadata: { headings: this.#headings },
     };
   }
 
   /** A block that fits into a chunk is one piece. */
-  *#pieces(part: Part): Generator<Span> {
-    const span = trimmed(this.text, part, part.form === "lines");
+  *#pieces(part: Part): Generator<Piece> {
+    const text = this.#text;
+    const span = trimmed(text, part, part.form === "lines");
     if (span.end - span.start <= CHUNK_MAX_CHARS) {
       if (span.end > span.start) yield span;
       return;
     }
     const parts = part.parts();
     if (parts.length > 0) for (const each of parts) yield* this.#pieces(each);
-    else yield* part.form === "lines" ? cutLines(this.text, span) : cutText(this.text, span);
+    else if (part.head !== undefined) yield* this.#rows(span, headText(text, part.head));
+    else yield* part.form === "lines" ? cutLines(text, span) : cutText(text, span);
+  }
+
+  *#rows(table: Span, head: string): Generator<Piece> {
+    const isRepeated = head.length <= TABLE_HEAD_MAX_CHARS;
+    const max = CHUNK_MAX_CHARS - (isRepeated ? head.length : 0);
+    for (const rows of cutLines(this.#text, table, max)) {
+      yield isRepeated && rows.start > table.start ? { ...rows, head } : rows;
+    }
   }
 }
+
+const lengthOf = ({ start, end, head = "" }: Piece) => head.length + end - start;
 
 const CJK = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}\\p{sc=Thai}";
 const TOKEN = new RegExp(

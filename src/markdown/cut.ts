@@ -21,29 +21,41 @@ export function trimmed(text: string, { start, end }: Span, keepsIndent = false)
 
 /** Cuts a long text after sentences; a long sentence after words. */
 export function cutText(text: string, span: Span): Generator<Span> {
-  return cut(text, span, (window) => sentenceEnd(window) ?? spaceEnd(window));
+  const choose = (window: string) => sentenceEnd(window) ?? wordEnd(window);
+  return cut(text, span, { choose, maxChars: CHUNK_MAX_CHARS, keepsIndent: false });
 }
 
 /**
- * Cuts long code or a long table after lines: of those in the second half of a chunk after an empty one, or
- * else before the one that is indented least.
+ * Cuts long code or a long table after lines: of those in the second half of a piece after an empty one, or
+ * else before the one that is indented least. A line that is longer than a piece is cut after words.
  */
-export function cutLines(text: string, span: Span): Generator<Span> {
-  return cut(text, span, (window, after) => bestLine(window, after) ?? spaceEnd(window), true);
+export function cutLines(text: string, span: Span, maxChars = CHUNK_MAX_CHARS): Generator<Span> {
+  const choose = (window: string, after: string) => {
+    const line = bestLine(window, after.slice(0, INDENT_MAX)) ?? 0;
+    const isWhole = after.length < line || after.slice(0, line).includes("\n");
+    if (isWhole || line >= window.length / 2) return line;
+    return wordEnd(window) ?? (line > 0 ? line : undefined);
+  };
+  return cut(text, span, { choose, maxChars, keepsIndent: true });
 }
 
-/** Cuts at the position that is chosen in each window of the length of a chunk, of which `after` is next. */
+interface Cutting {
+  /** Chooses a position in a window of the length of a piece; `after` is next, of the same length at most. */
+  readonly choose: (window: string, after: string) => number | undefined;
+  readonly maxChars: number;
+  readonly keepsIndent: boolean;
+}
+
 function* cut(
   text: string,
   { start: from, end }: Span,
-  choose: (window: string, after: string) => number | undefined,
-  keepsIndent = false,
+  { choose, maxChars, keepsIndent }: Cutting,
 ): Generator<Span> {
   let start = from;
-  while (end - start > CHUNK_MAX_CHARS) {
-    const latest = start + CHUNK_MAX_CHARS;
+  while (end - start > maxChars) {
+    const latest = start + maxChars;
     const window = text.slice(start, latest);
-    const after = text.slice(latest, latest + INDENT_MAX);
+    const after = text.slice(latest, Math.min(end, latest + maxChars));
     const next = start + (choose(window, after) ?? wholeCharacters(window));
     const piece = trimmed(text, { start, end: next }, keepsIndent);
     if (piece.end > piece.start) yield piece;
@@ -59,11 +71,17 @@ function sentenceEnd(window: string): number | undefined {
   return last > 0 ? last : undefined;
 }
 
-function spaceEnd(window: string): number | undefined {
-  const from = window.length / 2;
+/** The end of the last word in the second half of a window: at a space, else after any sign between words. */
+function wordEnd(window: string): number | undefined {
+  const from = Math.ceil(window.length / 2);
   const space = Math.max(window.lastIndexOf("\n"), window.lastIndexOf(" "));
-  return space >= from ? space + 1 : undefined;
+  if (space >= from) return space + 1;
+  const [ends] = SIGN_AT_END.exec(window.slice(from)) ?? [];
+  return ends === undefined ? undefined : from + ends.length;
 }
+
+/** Up to the last character that is no part of a word, and no half of a surrogate pair. */
+const SIGN_AT_END = /^[\s\S]*[^\p{L}\p{N}\p{M}\p{Cs}_](?!\p{M})/u;
 
 /** Never between the halves of a surrogate pair. */
 function wholeCharacters(window: string): number {

@@ -1,7 +1,8 @@
 import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import { FRONTMATTER_MAX_CHARS } from "../shared/limits.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
-import { plainText, readPlainYaml } from "./plain-yaml.ts";
+import { parseJsonBlock } from "./json-block.ts";
+import { type Plain, plainText, readPlainYaml } from "./plain-yaml.ts";
 
 interface Frontmatter {
   entries: FrontmatterEntry[];
@@ -13,23 +14,41 @@ interface Frontmatter {
   warning: string | null;
 }
 
+type Language = "YAML" | "TOML" | "JSON";
+
 /** The lines around a block, and the language of what is between them. */
-const FENCES = [
+const FENCES: readonly Fence[] = [
   {
-    opening: /^---[ \t]*(?:\r\n|\n|\r)/,
+    opening: /^---(?:[ \t]*ya?ml)?[ \t]*(?:\r\n|\n|\r)/,
     closing: /^(?:---|\.\.\.)[ \t]*$/,
-    mark: "---",
-    isToml: false,
+    ...{ mark: "---", language: "YAML" },
   },
-  { opening: /^\+\+\+[ \t]*(?:\r\n|\n|\r)/, closing: /^\+\+\+[ \t]*$/, mark: "+++", isToml: true },
-] as const;
+  {
+    opening: /^---[ \t]*json[ \t]*(?:\r\n|\n|\r)/,
+    closing: /^---[ \t]*$/,
+    ...{ mark: "---", language: "JSON" },
+  },
+  {
+    opening: /^\+\+\+[ \t]*(?:\r\n|\n|\r)/,
+    closing: /^\+\+\+[ \t]*$/,
+    ...{ mark: "+++", language: "TOML" },
+  },
+];
+
+interface Fence {
+  readonly opening: RegExp;
+  readonly closing: RegExp;
+  readonly mark: string;
+  readonly language: Language;
+}
+
 const LINE_END = /\r\n?|\n/g;
 
-/** The block of YAML or TOML at the top of a Markdown file. */
+/** The block of YAML, TOML or JSON at the top of a Markdown file. */
 interface Block {
   /** Without the fences; null when there is none, or it is not closed. */
   readonly source: string | null;
-  readonly isToml: boolean;
+  readonly language: Language;
   readonly start: number;
   readonly bodyOffset: number;
   readonly warning: string | null;
@@ -38,8 +57,12 @@ interface Block {
 /** A block without a closing fence is text. */
 function findBlock(text: string): Block {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  const none = { source: null, isToml: false, start, bodyOffset: start, warning: null };
+  const none: Block = {
+    ...{ source: null, start, bodyOffset: start, warning: null },
+    language: "YAML",
+  };
   const window = text.slice(start, start + FENCE_WINDOW);
+  if (BRACE.test(window)) return { ...none, ...bracedBlock(text, start) };
   const fence = FENCES.find(({ opening }) => opening.test(window));
   if (fence === undefined) return none;
   const from = start + (fence.opening.exec(window) as RegExpExecArray)[0].length;
@@ -49,42 +72,68 @@ function findBlock(text: string): Block {
     return { ...none, warning };
   }
   const { end, bodyOffset } = closing;
-  return { ...none, source: text.slice(from, end), isToml: fence.isToml, bodyOffset };
+  return { ...none, source: text.slice(from, end), language: fence.language, bodyOffset };
+}
+
+/** The brace of a map of JSON, which stands for both fences. Braces of templates are followed by other signs. */
+const BRACE = /^\{[ \t]*(?:[\r\n]|"[^"\r\n]*"[ \t]*:)/;
+const JSON_MARK = /"(?:[^"\\]|\\[\s\S])*"|[{}]/g;
+
+/** The map of JSON that begins at an offset; nothing if it has no end, or text follows on the line where it ends. */
+function bracedBlock(text: string, start: number): Partial<Block> {
+  let depth = 0;
+  for (const { 0: mark, index } of text
+    .slice(start, start + FRONTMATTER_MAX_CHARS)
+    .matchAll(JSON_MARK)) {
+    if (mark === "{") depth++;
+    if (mark !== "}" || --depth > 0) continue;
+    const end = start + index + 1;
+    const [rest] = /^[ \t]*(?:\r\n?|\n|$)/.exec(text.slice(end, end + FENCE_WINDOW)) ?? [];
+    if (rest === undefined) return {};
+    return { source: text.slice(start, end), language: "JSON", bodyOffset: end + rest.length };
+  }
+  return {};
 }
 
 /**
- * Reads the block of YAML or TOML at the top of a Markdown file. Never throws: a block that is not valid is
- * text, with a warning; YAML that is not a map, as between two rules, is a part of the body.
+ * Reads the block of YAML, TOML or JSON at the top of a Markdown file. Never throws: a block that is not valid is
+ * text, with a warning; what is not a map, as YAML between two rules, is a part of the body.
  */
 export function readFrontmatter(text: string): Frontmatter {
-  const { source, isToml, start, bodyOffset, warning } = findBlock(text);
+  const { source, language, start, bodyOffset, warning } = findBlock(text);
   if (source === null) return { entries: [], bodyOffset, unread: null, warning };
   try {
-    const entries = isToml
-      ? tomlParser().parseToml(source)
-      : (readPlainYaml(source) ?? yamlParser().parseYaml(source, yamlParser().scalarAsWritten));
+    const entries = entriesOf(source, language, "scalarAsWritten");
     if (entries === null) return { entries: [], bodyOffset: start, unread: null, warning: null };
     const texts = entries.map(([key, value]) => ({ key, value: plainText(value) }));
     return { entries: texts, bodyOffset, unread: null, warning: null };
   } catch (cause) {
     const unread = { start, end: bodyOffset };
-    return { entries: [], bodyOffset, unread, warning: warningText(cause, isToml) };
+    return { entries: [], bodyOffset, unread, warning: warningText(cause, language) };
   }
 }
 
 /** The values of the block with their types, by key; empty without a valid block. */
 export function readFrontmatterValues(text: string): Readonly<Record<string, unknown>> {
-  const { source, isToml } = findBlock(text);
+  const { source, language } = findBlock(text);
   if (source === null) return {};
   try {
-    const entries = isToml
-      ? tomlParser().parseToml(source)
-      : (readPlainYaml(source) ?? yamlParser().parseYaml(source, yamlParser().typedScalar));
-    return Object.fromEntries(entries ?? []);
+    return Object.fromEntries(entriesOf(source, language, "typedScalar") ?? []);
   } catch {
     // What is wrong with it was reported when the file was imported.
     return {};
   }
+}
+
+/** The entries of a block; null for YAML that is not a map. Throws a FrontmatterError or what a parser throws. */
+function entriesOf(
+  source: string,
+  language: Language,
+  scalar: "scalarAsWritten" | "typedScalar",
+): [key: string, value: Plain][] | null {
+  if (language === "TOML") return tomlParser().parseToml(source);
+  if (language === "JSON") return parseJsonBlock(source);
+  return readPlainYaml(source) ?? yamlParser().parseYaml(source, yamlParser()[scalar]);
 }
 
 /** Long enough for a fence and trailing blanks. */
@@ -109,10 +158,10 @@ function findClosingFence(
   return null;
 }
 
-function warningText(cause: unknown, isToml: boolean): string {
+function warningText(cause: unknown, language: Language): string {
   if (cause instanceof FrontmatterError) return `frontmatter ${cause.message}`;
   if (cause instanceof RangeError) return "frontmatter is nested too deeply";
-  return `frontmatter is not valid ${isToml ? "TOML" : "YAML"}`;
+  return `frontmatter is not valid ${language}`;
 }
 
 /** Loaded with the first block that needs it, because few do and every thread would load it. */

@@ -1,4 +1,4 @@
-import { dialect } from "./dialect.ts";
+import { dialect, TEMPLATE } from "./dialect.ts";
 
 export interface HtmlHeading {
   readonly level: number;
@@ -16,6 +16,7 @@ const CLOSINGS: Readonly<Record<string, string>> = {
   "{/*": "*/}",
 };
 const TAG = /<\/?[a-zA-Z][^<>]*>/g;
+const TEMPLATES = new RegExp(TEMPLATE, "g");
 const ENTITY = /&#?\w{1,32};/g;
 
 /** The headings of a block of HTML. */
@@ -37,7 +38,8 @@ export function onOneLine(text: string): string {
 }
 
 function tagless(html: string): string {
-  return html.replace(TAG, " ").replace(ENTITY, (entity) => dialect.utils.unescapeAll(entity));
+  const text = html.replace(TAG, " ").replace(TEMPLATES, " ");
+  return text.replace(ENTITY, (entity) => dialect.utils.unescapeAll(entity));
 }
 
 /** Takes time linear in the length, also where nothing is closed. */

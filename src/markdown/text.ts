@@ -9,9 +9,9 @@ export type Env = Record<string, unknown>;
 /** Longer paragraphs are read in pieces, because the time for links that are not closed grows faster than the text. */
 const INLINE_PIECE_CHARS = 2_048;
 /** The begin of a callout, such as `[!NOTE]`, or of an item of a task list. */
-const MARKER = /^(?:\[![\w-]+\][+-]?|\[[ xX]\](?=\s))/;
-/** The lines around an admonition; what follows the kind is its title. */
-const ADMONITION = /^:{3,}[ \t]*[\w-]*(?:\{[^}\n]*\})?/gm;
+const MARKER = /^(?:\[![\w -]+(?:\|[^\]\n]*)?\][+-]?|\[[ xX]\](?=\s))/;
+/** The lines around an admonition; what follows the kind is its title, also in brackets. */
+const ADMONITION = /^:{3,}[ \t]*[\w-]*(?:\[([^\]\n]*)\])?(?:\{[^}\n]*\})?/gm;
 
 /** The text of a heading, from its Markdown. */
 export function headingText(markdown: string, env: Env): string {
@@ -39,7 +39,7 @@ export function textOfTokens(tokens: readonly Token[], env: Env): string {
 function blockText(markdown: string, env: Env): string {
   const unmarked = markdown.replace(MARKER, "");
   return inlineText(
-    unmarked.includes(":::") ? unmarked.replace(ADMONITION, "") : unmarked,
+    unmarked.includes(":::") ? unmarked.replace(ADMONITION, "$1") : unmarked,
     env,
   ).trim();
 }

@@ -19,7 +19,10 @@ export interface ParsedMarkdown {
   warning: string | null;
 }
 
-/** A chunk of a Markdown file. `text.slice(start_offset, end_offset) === content`. */
+/**
+ * A chunk of a Markdown file: `text.slice(start_offset, end_offset)`, without the files in its addresses, and after the head
+ * of the table that it continues.
+ */
 export interface MarkdownChunk {
   content: string;
   /** In UTF-16 code units of the whole file, frontmatter included. */

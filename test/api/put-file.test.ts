@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { markdownChunks } from "../../src/markdown/index.ts";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";
@@ -93,6 +94,20 @@ describe("PUT /projects/{project_reference}/files/{file_reference}", () => {
   test("the content that an import stored is unchanged content, whatever its chunks are", async () => {
     const before = await api.get(pathOf("imported.md"), editor);
     const answer = await put("imported.md", "# Imported\n");
+    expect([answer.status, answer.body.version_id]).toEqual([200, before.body.version_id]);
+  });
+
+  test("chunks that an import cut as the service cuts are unchanged content, with a repeated head of a table", async () => {
+    const row = (_: unknown, n: number) => `| ${n} | ${"word ".repeat(20)}|`;
+    const content = `| a | b |\n|---|---|\n${Array.from({ length: 60 }, row).join("\n")}\n`;
+    const chunks = [...markdownChunks(content)];
+    const slices = chunks.map((c) => content.slice(c.start_offset, c.end_offset));
+    expect(chunks.map((c) => c.content)).not.toEqual(slices);
+    const record = { record: "file", path: "table.md", environments: ["production"] };
+    const lines = [{ ...record, content, chunks, version_key: "a-table" }];
+    expect((await post(project, lines, { as: editor })).body.refused).toBe(0);
+    const before = await api.get(pathOf("table.md"), editor);
+    const answer = await put("table.md", content);
     expect([answer.status, answer.body.version_id]).toEqual([200, before.body.version_id]);
   });
 

@@ -140,7 +140,7 @@ export async function storeText(sql: Sql, text: NewText, isAllowed = false): Pro
     const current = await lock();
     requireMatch(change, current);
     const version =
-      current !== undefined && (await isImported(tx, current.versionId, cut.content ?? ""))
+      current !== undefined && (await isImported(tx, current.versionId, cut))
         ? current.versionId
         : await replaceFile(tx, set, cut, current);
     const summary = summaryOf(await readVersion(tx, version));

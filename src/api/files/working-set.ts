@@ -31,15 +31,16 @@ export async function lockFile(
 
 /**
  * True if an import has stored a version with exactly this content, in chunks of its own. They must be passages of
- * the content, without embeddings that a client gave beside those of the project's embedder: a write of a text
- * is not answered with what somebody else says of it. A version with the key of a text is compared with the text when that is
- * stored.
+ * the content, or those that the service cuts, without embeddings that a client gave beside those of the project's embedder:
+ * a write of a text is not answered with what somebody else says of it. A version with the key of a text is compared
+ * with the text when that is stored.
  */
 export async function isImported(
   sql: Queryable,
   versionId: string,
-  content: string,
+  { content, chunks: cut }: Pick<FileVersion, "content" | "chunks">,
 ): Promise<boolean> {
+  if (content === null) return false;
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const [row] = await sql`
     SELECT 1 FROM file_versions v JOIN projects p ON p.id = v.project_id
@@ -49,7 +50,10 @@ export async function isImported(
   if (row === undefined) return false;
   const chunks = await sql<{ text: string; start: number }[]>`
     SELECT content AS text, start_offset AS start FROM chunks WHERE file_version_id = ${versionId}`;
-  return chunks.every(({ text, start }) => content.startsWith(text, start));
+  const own = new Map(cut.map((chunk) => [chunk.startOffset, chunk.content]));
+  return chunks.every(
+    ({ text, start }) => content.startsWith(text, start) || own.get(start) === text,
+  );
 }
 
 /**

@@ -13,7 +13,7 @@ import { type FolderFile, readText } from "./folder.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
-const CHUNKER = "markdown-2";
+const CHUNKER = "markdown-3";
 
 /** The bytes that are hashed before the text of a file, for the key of its version. */
 export const versionKeyPrefix = (embedder: string): string => `${CHUNKER}\n${embedder}\n`;

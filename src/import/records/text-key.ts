@@ -1,7 +1,7 @@
 import { RecordError } from "./errors.ts";
 
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
-const CHUNKER = "text-1";
+const CHUNKER = "text-2";
 
 const FORMS = ["markdown", "plain"] as const;
 

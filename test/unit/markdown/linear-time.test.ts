@@ -9,8 +9,14 @@ const SMALL_CHARS = 4_096;
 const TIMES_LARGER = 4;
 /** Four times the text needs four times the work in linear time, and 16 times in quadratic time. */
 const MAX_RATIO = 5;
-/** Patterns that may be given a whole text: ends of lines, and the characters of a paragraph without markup. */
-const SIMPLE_PATTERNS = ["\\r\\n?", "\\r\\n?|\\n", "[^\\p{L}\\p{N} .,;'\"()?\\n-]"];
+/**
+ * Patterns that may be given a whole text: ends of lines, the characters of a paragraph without markup, and the beginning of
+ * an address with a file in it, which is found or not within some hundred characters.
+ */
+const SIMPLE_PATTERNS = [
+  ...["\\r\\n?", "\\r\\n?|\\n", "[^\\p{L}\\p{N} .,;'\"()?\\n-]"],
+  '\\bdata:[\\w.+/;=-]{0,128}(?:;base64,[\\w+/=%-]{256,}|,[^\\s"()<>`]{256,})',
+];
 /** Quadratic work on so many characters does not end within the time of a test, on any machine. */
 const NATIVE_CHARS = 1_048_576;
 /** What native code looks for the end of, and a line without one. */
@@ -21,6 +27,21 @@ const UNITS = [
   ...["x", "word ", "1", "aB", "AB", "A. ", " ", "_"],
   ...["漢", "😀", "e\u0301", "\u00a0", "\u200d"],
   ...["#", "`", "~", "[", "<", "- ", "* ", "![", "[a](", "{#", "{%", "{{<", "[[", "<!-", "{/*\n"],
+  ...[
+    "%%",
+    "{{",
+    "==",
+    "==a",
+    " ^a",
+    "{:",
+    "<%",
+    "a %%",
+    "data:",
+    "data:a,",
+    "!!! a\n",
+    '=== "a"\n',
+    "    !!! a\n",
+  ],
   ...["a\n", " \n", "\n \t", "\r", "a\r\n\r\n", "# h\n", "a\n=\n", "```\n", "---\n", "---\na: ["],
 ];
 

@@ -235,7 +235,7 @@ describe("documents of sites and vaults", () => {
       "see [menu templates][] and [this][x]\n\n[x]: /url": "see menu templates and this",
       "a[i][j]": "a[i][j]",
       "> [!NOTE]\n> careful **now**": "careful now",
-      ":::tip[Title]\nbody\n:::": "[Title] body",
+      ":::tip[Title]\nbody\n:::": "Title body",
       'text {{< ref "a" >}}{{% note %}}{% raw %} more': "text more",
       "import X from 'y'\nimport {\n  a,\n} from 'b'\n\ntext": "text",
       "Import rules from another server.": "Import rules from another server.",
