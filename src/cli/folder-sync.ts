@@ -89,7 +89,7 @@ export class FolderSync {
     for (const { file, path } of found.files) {
       try {
         const replaces = remote.get(path)?.versionId;
-        const bytes = Buffer.from(await readText(folder, file));
+        const bytes = Buffer.from((await readText(folder, file)).text);
         const upload = { path, file, size: bytes.length, hash: hashOf(bytes) };
         if (replaces === undefined) added.push(upload);
         else kept.push({ ...upload, replaces });
@@ -170,7 +170,7 @@ export class FolderSync {
 
   async #put({ path, file, replaces }: Upload, { onWarning }: StepListener): Promise<void> {
     const { project, environment, folder } = this.target;
-    const text = await readText(folder, file);
+    const { text, leftOut } = await readText(folder, file);
     const type = isMarkdownPath(path) ? "text/markdown" : "text/plain";
     const options = {
       environment,
@@ -179,7 +179,8 @@ export class FolderSync {
     } as const;
     const written = await this.client.putFile(project, path, text, options);
     this.#hashes.set(written.version_id, hashOf(Buffer.from(text)));
-    for (const { message } of written.warnings ?? []) onWarning?.(path, message);
+    const warnings = (written.warnings ?? []).map(({ message }) => message);
+    for (const warning of [...warnings, ...leftOut]) onWarning?.(path, warning);
   }
 
   async #remove({ path, versionId }: SyncPlan["removed"][number]): Promise<void> {

@@ -15,7 +15,7 @@ const folder = temporaryFolder("fuzz");
 async function readDocument(path: string, input: Uint8Array): Promise<void> {
   writeFileSync(join(folder, path), input);
   await refusing([RecordError], async () => {
-    readMarkdown(await foreign.read({ kind: "document", folder, path }));
+    readMarkdown((await foreign.read({ kind: "document", folder, path })).text);
   });
 }
 

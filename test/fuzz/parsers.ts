@@ -121,7 +121,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     ],
     words: HTML,
     read: (input) =>
-      refusing([RecordError], async () => readMarkdown(await storedText("a.html", input))),
+      refusing([RecordError], async () => readMarkdown((await storedText("a.html", input)).text)),
   },
   "search-bodies": SEARCH_BODIES,
   ...FOREIGN,

@@ -23,10 +23,16 @@ export interface TableRows {
   readonly of: number;
 }
 
-/** A document becomes text. */
-export type Result<T extends Task> = T extends RowsTask ? TableRows : string;
+/** The text of a document as it is stored, and sentences that name the rest of the document. */
+export interface DocumentText {
+  readonly text: string;
+  /** Without their subject, which is the document: `has 2 charts, which are left out`. */
+  readonly leftOut: readonly string[];
+}
+
+export type Result<T extends Task> = T extends RowsTask ? TableRows : DocumentText;
 
 export type Answer =
   | { readonly ready: true }
-  | { readonly result: string | TableRows }
+  | { readonly result: DocumentText | TableRows }
   | { readonly reason: string };

@@ -66,13 +66,14 @@ async function readDocument(
     if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
       throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
     }
-    const text = await readText(folder, file);
+    const { text, leftOut } = await readText(folder, file);
     const hash = new Bun.CryptoHasher("sha256");
     hash.update(versionKeyPrefix(embedder));
     hash.update(text);
     const versionKey = `markdown:${hash.digest("hex")}`;
-    const [title, warning] = [fileTitle(path, text), documentWarning(path, text)];
-    return { path, text, title, versionKey, warning };
+    const warnings = [documentWarning(path, text) ?? [], leftOut].flat();
+    const warning = warnings.length === 0 ? null : warnings.join("; ");
+    return { path, text, title: fileTitle(path, text), versionKey, warning };
   } catch (error) {
     if (error instanceof RecordError) return { path: file, reason: error.message };
     throw error;

@@ -1,6 +1,7 @@
 import { decodeXML } from "entities";
 import JSZip from "jszip";
 import mammoth from "mammoth";
+import type { DocumentText } from "../foreign/protocol.ts";
 import { RecordError } from "../records/errors.ts";
 import { documentMarkdown } from "./converted.ts";
 
@@ -12,7 +13,7 @@ const HEADING_STYLES = ["Title", "Subtitle"].flatMap((name, i) =>
 );
 
 /** The text of a Word document as Markdown, with the title of its properties. */
-export async function docxToMarkdown(bytes: Uint8Array): Promise<string> {
+export async function docxToMarkdown(bytes: Uint8Array): Promise<DocumentText> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.subarray(0, 4).equals(COMPOUND_FILE)) {
     throw new RecordError("is encrypted, or of a version of Word before 2007");
@@ -22,7 +23,7 @@ export async function docxToMarkdown(bytes: Uint8Array): Promise<string> {
     { buffer },
     { convertImage, styleMap: HEADING_STYLES },
   );
-  return documentMarkdown(await titleOf(buffer), value);
+  return { text: documentMarkdown(await titleOf(buffer), value), leftOut: [] };
 }
 
 async function titleOf(archive: Buffer): Promise<string | undefined> {

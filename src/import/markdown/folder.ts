@@ -2,6 +2,7 @@ import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "no
 import { extname, join, resolve } from "node:path";
 import { documentPath } from "../../shared/paths.ts";
 import { ForeignReader } from "../foreign/foreign-reader.ts";
+import type { DocumentText } from "../foreign/protocol.ts";
 import { requireDocumentSize } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
 import {
@@ -157,15 +158,15 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 /** The text of a file as it is stored. Throws a RecordError if it cannot be read or is too large. */
-export async function readText(folder: string, path: string): Promise<string> {
+export async function readText(folder: string, path: string): Promise<DocumentText> {
   if (!isConverted(path)) return await readHere(folder, path);
-  const text = await converter.read({ kind: "document", folder: resolve(folder), path });
-  requireDocumentSize(Buffer.byteLength(text));
-  return text;
+  const document = await converter.read({ kind: "document", folder: resolve(folder), path });
+  requireDocumentSize(Buffer.byteLength(document.text));
+  return document;
 }
 
 /** The text of a file like `readText`, in this process whatever its format. */
-export async function readHere(folder: string, path: string): Promise<string> {
+export async function readHere(folder: string, path: string): Promise<DocumentText> {
   return await storedText(path, readBytes(folder, path));
 }
 

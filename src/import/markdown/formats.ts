@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import type { DocumentText } from "../foreign/protocol.ts";
 import { documentText, requireDocumentSize } from "../records/document.ts";
 import { RecordError } from "../records/errors.ts";
 import { pageText } from "./html-charset.ts";
@@ -22,22 +23,26 @@ interface Format {
   /** True for a file that has more beside its text, such as pictures. */
   readonly isContainer?: boolean;
   /** The text of a file, as Markdown unless it is plain. Throws any error if it cannot be read. */
-  readonly read: (bytes: Uint8Array, path: string) => string | Promise<string>;
+  readonly read: (bytes: Uint8Array, path: string) => Promise<DocumentText>;
 }
 
 /** The size of a file that has more beside its text. Its reader takes several times as much memory. */
 const CONTAINER_MAX_BYTES = 268_435_456;
 
+const whole = (text: string): DocumentText => ({ text, leftOut: [] });
+const plain = async (bytes: Uint8Array) => whole(documentText(bytes));
+
 /** Converters are loaded when they are needed. */
 const FORMATS: readonly Format[] = [
-  { option: null, extensions: [".md", ".mdx", ".markdown"], suffix: "", read: documentText },
+  { option: null, extensions: [".md", ".mdx", ".markdown"], suffix: "", read: plain },
   {
     ...{ option: "html", extensions: [".html", ".htm"], suffix: ".md" },
-    read: async (bytes) => (await import("./html.ts")).htmlToMarkdown(pageText(bytes)),
+    read: async (bytes) => whole((await import("./html.ts")).htmlToMarkdown(pageText(bytes))),
   },
   {
     ...{ option: "asciidoc", extensions: [".adoc", ".asciidoc"], suffix: ".md" },
-    read: async (bytes) => (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes)),
+    read: async (bytes) =>
+      whole(await (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes))),
   },
   {
     ...{ option: "pdf", extensions: [".pdf"], suffix: ".md", isContainer: true },
@@ -47,8 +52,8 @@ const FORMATS: readonly Format[] = [
     ...{ option: "docx", extensions: [".docx"], suffix: ".md", isContainer: true },
     read: async (bytes) => (await import("./docx.ts")).docxToMarkdown(bytes),
   },
-  { option: "text", extensions: [".txt"], suffix: "", read: documentText },
-  { option: "text", extensions: [""], suffix: ".txt", read: documentText },
+  { option: "text", extensions: [".txt"], suffix: "", read: plain },
+  { option: "text", extensions: [""], suffix: ".txt", read: plain },
 ];
 
 const nameOf = (path: string) => basename(path, extname(path));
@@ -99,9 +104,9 @@ export function storedSuffix(path: string): string {
 }
 
 /** The text of a file as it is stored. Throws a RecordError. */
-export async function storedText(path: string, bytes: Uint8Array): Promise<string> {
+export async function storedText(path: string, bytes: Uint8Array): Promise<DocumentText> {
   try {
-    return await (formatOf(path)?.read ?? documentText)(bytes, path);
+    return await (formatOf(path)?.read ?? plain)(bytes, path);
   } catch (error) {
     if (error instanceof RecordError) throw error;
     const format = extname(path).slice(1).toUpperCase();

@@ -2,6 +2,7 @@ import "./navigator.ts";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
+import type { DocumentText } from "../foreign/protocol.ts";
 import { RecordError } from "../records/errors.ts";
 import { documentMarkdown } from "./converted.ts";
 import { paragraphsOf } from "./pdf-lines.ts";
@@ -22,12 +23,12 @@ type Pdf = Awaited<ReturnType<typeof getDocument>["promise"]>;
  * The text of a PDF as Markdown: a heading for each page, and the title of its properties, else the name of
  * the file. Throws a RecordError.
  */
-export async function pdfToMarkdown(bytes: Uint8Array, name: string): Promise<string> {
+export async function pdfToMarkdown(bytes: Uint8Array, name: string): Promise<DocumentText> {
   const pdf = await open(bytes);
   try {
     if (pdf.numPages > PDF_MAX_PAGES) throw new RecordError(`has more than ${PDF_MAX_PAGES} pages`);
     const title = await titleOf(pdf);
-    return documentMarkdown(title ?? name, await htmlOf(pdf));
+    return { text: documentMarkdown(title ?? name, await htmlOf(pdf)), leftOut: [] };
   } finally {
     await pdf.loadingTask.destroy();
   }

@@ -43,7 +43,7 @@ describe("finding Markdown files", () => {
   test("names the first byte that is not UTF-8", async () => {
     write("a.md", Buffer.from("é\ufffd"));
     write("b.md", Buffer.concat([Buffer.from("é\ufffdx"), Buffer.from([0xff])]));
-    expect(await readText(folder, "a.md")).toBe("é\ufffd");
+    expect((await readText(folder, "a.md")).text).toBe("é\ufffd");
     await expect(readText(folder, "b.md")).rejects.toThrow("is not valid UTF-8 at byte 6");
   });
 

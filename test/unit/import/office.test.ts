@@ -2,12 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { storedText } from "../../../src/import/markdown/formats.ts";
+import { storedText as converted } from "../../../src/import/markdown/formats.ts";
 import { docxFile, paragraph, pdfFile } from "./office-files.ts";
 
 /** Real documents, which the tests of the reader have. */
 const SAMPLES = join(dirname(require.resolve("mammoth/package.json")), "test", "test-data");
 const sample = (name: string) => new Uint8Array(readFileSync(join(SAMPLES, name)));
+const storedText = async (name: string, bytes: Uint8Array) => (await converted(name, bytes)).text;
 
 test("reading a PDF leaves what programs know of the machine", async () => {
   await storedText("a.pdf", pdfFile({ pages: [["A page."]] }));
