@@ -118,10 +118,13 @@ describe("while a project is being deleted", () => {
 
 test("writes beside the deletion of their project are answered with success or a 404, never a 5xx", async () => {
   const all = Object.entries(WRITES);
+  // Copies by one user take turns, and on a busy machine a second one is refused: that is another promise.
+  const twice = all.filter(([id]) => id !== "createProject");
   const seen: string[] = [];
   const expected = new Set([200, 201, 204, 401, 404, 409]);
   for (let round = 0; round < STORMS; round++) {
-    const project = await addWritableProject(api, owner, 1 + round * 40);
+    const copier = await api.user({ permissions: ["account.billing.manage"] });
+    const project = await addWritableProject(api, copier, 1 + round * 40);
     const removals: number[] = [];
     const send = async ([id, recipe]: (typeof all)[number]) => {
       await Bun.sleep(random() * STORM_MS);
@@ -129,7 +132,7 @@ test("writes beside the deletion of their project are answered with success or a
       if (id === "deleteProject") removals.push(status);
       if (!expected.has(status)) seen.push(`${id}: ${status} ${text}`);
     };
-    await Promise.all([...all, ...all].map(send));
+    await Promise.all([...all, ...twice].map(send));
     expect(removals.sort(), seedNotice).toEqual([204, 404]);
   }
   expect(seen, seedNotice).toEqual([]);
