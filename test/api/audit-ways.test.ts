@@ -234,12 +234,14 @@ test("entries say that secrets have changed, and have no values of them", async 
     ...[webhook, { ...webhook, secret: `${secret}-too` }],
   ];
   for (const each of records) await importsOf(api, within.owner).report(project, [each]);
+  const made = await api.post("/api-keys", { name: "k", project_id: project.id }, within.owner);
   const found = await entriesSince("0", within);
   const changed = found.flatMap(({ details }) =>
     Object.keys(details).filter((field) => details[field] === "changed"),
   );
   expect(changed.sort()).toEqual(["config", "environment_variables", "secret"]);
-  expect(JSON.stringify(found)).not.toContain(secret);
+  expect(found.map(({ action }) => action)).toContain("key.created");
+  for (const hidden of [secret, made.body.key]) expect(JSON.stringify(found)).not.toContain(hidden);
 });
 
 const sorted = (entries: readonly Entry[]) =>

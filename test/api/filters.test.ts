@@ -201,23 +201,6 @@ describe("a lookup with a filter", () => {
     expect(await count({ "frontmatter.version": 1.1 })).toBe(FILES);
     expect(await count({ "frontmatter.tags": "even" })).toBe(FILES / 2);
   });
-
-  test("pages on with its cursor alone or with the same filter, not with another", async () => {
-    const filter = { "frontmatter.topic": "odd" };
-    const first = (await lookUp({ filter, limit: 5 })).body;
-    const cursor = first.page_info.next;
-    const odd = files.filter(({ topic }) => topic === "odd").map(({ path }) => path);
-    for (const body of [{ cursor }, { cursor, filter }]) {
-      expect(pathsOf((await lookUp(body)).body)).toEqual(odd.slice(5, 10));
-    }
-    for (const other of [{ "frontmatter.topic": "even" }, {}]) {
-      const { status, body } = await lookUp({ cursor, filter: other });
-      expect([status, body.slug]).toEqual([400, "invalid-cursor"]);
-    }
-    const unfiltered = (await lookUp({ limit: 5 })).body.page_info.next;
-    expect((await lookUp({ cursor: unfiltered, filter: {} })).status).toBe(200);
-    expect((await lookUp({ cursor: unfiltered, filter })).body.slug).toBe("invalid-cursor");
-  });
 });
 
 describe("a list of files with a filter", () => {
@@ -240,17 +223,6 @@ describe("a list of files with a filter", () => {
   test("has files without chunks, which have no metadata", async () => {
     const { body } = await list({ "metadata.part": { $exists: false } });
     expect(pathsOf(body)).toEqual(["notes/plain.txt"]);
-  });
-
-  test("refuses a cursor of another filter", async () => {
-    const cursor = new URL(
-      (await list({ path: { $prefix: "docs/" } })).body.page_info.next,
-      "http://x",
-    ).searchParams.get("cursor");
-    const same = await list({ path: { $prefix: "docs/" } }, `&cursor=${cursor}`);
-    expect(same.status).toBe(200);
-    const other = await list({ path: "docs/" }, `&cursor=${cursor}`);
-    expect(other.body.slug).toBe("invalid-cursor");
   });
 });
 

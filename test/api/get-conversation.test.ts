@@ -57,12 +57,6 @@ describe("GET /conversations/{id}", () => {
     expect((await api.get(own, colleague)).body.slug).toBe("conversation-not-found");
   });
 
-  test("a key that is bound to a project reaches conversations of that project alone", async () => {
-    const other = await api.project(member);
-    expect((await api.get(path, await api.key(member, { project }))).status).toBe(200);
-    expect((await api.get(path, await api.key(member, { project: other }))).status).toBe(404);
-  });
-
   test("creators lose access to a conversation with their project membership", async () => {
     const former = await api.user();
     await api.join(former, project);

@@ -128,16 +128,4 @@ describe("GET /projects/{project_reference}/files/{file_reference}", () => {
       expect(answer.body.slug, at).toBe("file-not-found");
     }
   });
-
-  test("an unknown environment or release is not found, and both together are refused", async () => {
-    for (const [query, status, slug] of [
-      ["environment=none", 404, "environment-not-found"],
-      ["release=none", 404, "release-not-found"],
-      ["environment=production&release=v1", 400, "validation-failed"],
-    ] as const) {
-      const answer = await api.get(`${path}?${query}`, member);
-      expect(answer.status).toBe(status);
-      expect(answer.body.slug).toBe(slug);
-    }
-  });
 });

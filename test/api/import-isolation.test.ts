@@ -6,7 +6,7 @@ import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 const api = await sharedApi();
 const { sql } = api;
 const owner = await api.user({ email: "isolation-owner@example.com" });
-const { post, report } = importsOf(api, owner);
+const { report } = importsOf(api, owner);
 const project = await api.project(owner);
 const stranger = await api.user({ email: "isolation-stranger@example.com" });
 const foreign = await api.project(stranger);
@@ -97,23 +97,6 @@ describe("an import into a project", () => {
 });
 
 describe("the roles of an import", () => {
-  test("owners and editors import, other members are answered 403", async () => {
-    const editor = await api.user();
-    await api.join(editor, project, "editor");
-    const lines = [file("by-editor.md", { environments: [] })];
-    expect(await report(project, lines, { as: editor })).toMatchObject({ changed: 1 });
-    const bound = await api.key(editor, { project, scopes: ["projects.import"] });
-    expect(await report(project, lines, { as: bound })).toMatchObject({ unchanged: 1 });
-    for (const role of ["member", "viewer", "Owner"]) {
-      const member = await api.user();
-      await api.join(member, project, role);
-      const answer = await post(project, lines, { as: member });
-      expect(answer.status).toBe(403);
-      expect(answer.body.slug).toBe("permission-denied");
-      expect(answer.body.detail).toContain("owner or editor");
-    }
-  });
-
   test("an editor can neither change the project nor become its owner", async () => {
     const editor = await api.user({ email: "isolation-editor@example.com" });
     await api.join(editor, project, "editor");

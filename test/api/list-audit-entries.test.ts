@@ -51,7 +51,7 @@ describe("GET /projects/{project_reference}/audit", () => {
     expect(await entries(`${path}?limit=2`)).toHaveLength(own.length);
   });
 
-  test("from and to bound the entries, and a cursor goes on within its own bounds only", async () => {
+  test("from and to bound the entries", async () => {
     for (let i = 0; i < 4; i++) await rename(`Name ${i}`);
     await api.sql`UPDATE audit_log SET at = '2020-01-01T00:00:00Z'::timestamptz + id * interval '1 hour'
       WHERE project_id = ${project.id}`;
@@ -59,9 +59,5 @@ describe("GET /projects/{project_reference}/audit", () => {
     const [to, from] = [dated[1].at, dated[3].at];
     const some = await entries(`${path}?from=${from}&to=${to}&limit=1`);
     expect(some).toEqual(dated.slice(2, 4));
-    const first = (await api.get(`${path}?from=${from}&limit=1`, owner)).body;
-    const cursor = new URLSearchParams(first.page_info.next.split("?")[1]).get("cursor");
-    const other = await api.get(`${path}?cursor=${cursor}`, owner);
-    expect([other.status, other.body.slug]).toEqual([400, "invalid-cursor"]);
   });
 });

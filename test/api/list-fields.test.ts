@@ -85,13 +85,4 @@ describe("GET /projects/{project_reference}/fields", () => {
       values: [],
     });
   });
-
-  test("what does not exist is a 404, and two names are refused by name", async () => {
-    const missing = await api.get(`${path}?environment=none`, member);
-    expect([missing.status, missing.body.slug]).toEqual([404, "environment-not-found"]);
-    const none = await api.get(`${path}?release=none`, member);
-    expect([none.status, none.body.slug]).toEqual([404, "release-not-found"]);
-    const two = await api.get(`${path}?environment=production&release=v1`, member);
-    expect([two.status, two.body.errors[0].field]).toEqual([400, "release"]);
-  });
 });

@@ -94,42 +94,14 @@ describe("GET /projects/{project_reference}/files", () => {
     }
   });
 
-  test("a cursor with another environment, prefix or project is refused", async () => {
-    const { body } = await api.get(`${path}?limit=2&path_prefix=docs`, member);
-    const next = body.page_info.next as string;
-    const other = await api.project(member);
-    await api.sql`INSERT INTO environments (id, project_id, name)
-      VALUES (gen_random_uuid(), ${other.id}, 'production')`;
-    for (const at of [
-      `${next}&environment=staging`,
-      `${next}&path_prefix=doc`,
-      next.replace(project.slug, other.slug),
-    ]) {
-      const answer = await api.get(at, member);
-      expect(answer.status, at).toBe(400);
-      expect(answer.body.slug).toBe("invalid-cursor");
-    }
-    const same = `${next}&environment=production&path_prefix=docs`;
-    expect(pathsOf((await api.get(same, member)).body)).toEqual(ALL.slice(2, 4));
-  });
-
   test("invalid parameters are refused by name", async () => {
     for (const [query, field] of [
-      ["environment=production&release=v1", "release"],
       ["path_prefix=%00", "path_prefix"],
       ["filter=%7B", "filter"],
     ] as const) {
       const answer = await api.get(`${path}?${query}`, member);
       expect(answer.status, query).toBe(400);
       expect(answer.body.errors[0].field).toBe(field);
-    }
-  });
-
-  test("an unknown environment and an unknown release are not found", async () => {
-    for (const kind of ["environment", "release"]) {
-      const answer = await api.get(`${path}?${kind}=none`, member);
-      expect(answer.status).toBe(404);
-      expect(answer.body.slug).toBe(`${kind}-not-found`);
     }
   });
 });

@@ -42,51 +42,14 @@ describe("GET /projects", () => {
     const { id: environment } = await addEnvironment(api.sql, project, "production");
     const { id: release } = await addRelease(api.sql, project, "v1");
     await api.sql`UPDATE environments SET active_release_id = ${release} WHERE id = ${environment}`;
-    const { body } = await api.get("/projects", caller);
-    expect(body).toEqual({
-      data: [
-        {
-          id: project.id,
-          slug: "complete",
-          name: "A project",
-          is_claimed: true,
-          features: [],
-          environments: [
-            {
-              id: environment,
-              name: "production",
-              protected: false,
-              domains: [],
-              environment_variables: [],
-              active_release_id: release,
-            },
-          ],
-          releases: [
-            {
-              id: release,
-              name: "v1",
-              export_status: "pending",
-              build_status: "pending",
-              deploy_status: "pending",
-            },
-          ],
-          created_at: expect.stringMatching(/\.\d{3}Z$/),
-          updated_at: expect.stringMatching(/\.\d{3}Z$/),
-          prompt_count: 0,
-          config: {},
-          provider: null,
-          layout: null,
-          users: [
-            {
-              id: caller.userId,
-              email: "complete@example.com",
-              name: "Somebody",
-              role: "owner",
-              avatar_src: "",
-            },
-          ],
-        },
-      ],
+    const whole = (await api.get(`/projects/${project.slug}`, caller)).body;
+    expect(whole).toMatchObject({
+      environments: [{ id: environment, active_release_id: release }],
+      releases: [{ id: release, name: "v1", build_status: "pending" }],
+      users: [{ id: caller.userId, email: "complete@example.com", role: "owner" }],
+    });
+    expect((await api.get("/projects", caller)).body).toEqual({
+      data: [whole],
       page_info: { self: "/projects", first: null, next: null, prev: null },
     });
   });
@@ -111,19 +74,5 @@ describe("GET /projects", () => {
     const project = await api.project(caller, { slug: "bound" });
     expect(await pages("/projects", await api.key(caller, { project }))).toEqual([["bound"]]);
     expect(await pages("/projects", await api.key(caller))).toEqual([["bound", "unbound"]]);
-  });
-
-  test("a cursor of another caller is an invalid cursor", async () => {
-    const caller = await owner("cursor-a", "cursor-b");
-    const next = (await api.get("/projects?limit=1", caller)).body.page_info.next as string;
-    const project = await api.project(caller);
-    for (const [as, path] of [
-      [await api.user(), next],
-      [await api.key(caller, { project }), next],
-    ] as const) {
-      const answer = await api.get(path, as);
-      expect(answer.status).toBe(400);
-      expect(answer.body.slug).toBe("invalid-cursor");
-    }
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
-import { sharedApi } from "../../support/api/api.ts";
+import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
@@ -21,6 +21,15 @@ const other = await api.project(owner);
 /** An environment without files in both. */
 const EMPTY = "many-0";
 for (const name of ["production", EMPTY]) await addEnvironment(sql, other, name);
+
+/** Values of parameters that make another list of one without them. */
+const OTHERS: Readonly<Record<string, string>> = {
+  ...{ environment: EMPTY, release: EMPTY, base_environment: "production" },
+  ...{ path_prefix: "many", filter: '{"path":"many-1"}' },
+  ...{ from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" },
+};
+/** Callers who have other lists where no project is named. */
+const others = [await api.user(), await api.key(owner, { project })];
 
 /** Fills every list with more than it has by default, most of it with the same in all but what breaks ties. */
 async function fill(): Promise<void> {
@@ -62,8 +71,11 @@ await fill();
 const lists = (await operationsOf(api)).filter(
   ({ method, operation }) => method === "GET" && /^list|^compare/.test(operation.operationId),
 );
+const contract = await api.contract();
+const parametersOf = ({ parameters }: Json): string[] =>
+  parameters.map((parameter: Json) => contract.resolved(parameter).name);
 const takesCursor = ({ operation }: (typeof lists)[number]) =>
-  JSON.stringify(operation.parameters).includes('"cursor"');
+  parametersOf(operation).includes("cursor");
 
 test("every list has pages, but for those named here", () => {
   const whole = lists.filter((each) => !takesCursor(each));
@@ -87,8 +99,8 @@ for (const { operation, template } of lists.filter(takesCursor)) {
     }
     return pages;
   };
-  const refusal = async (path: string) => {
-    const { status, body } = await api.get(path, owner);
+  const refusal = async (path: string, as: Caller = owner) => {
+    const { status, body } = await api.get(path, as);
     return [status, body.slug, body.errors?.[0]?.field];
   };
 
@@ -133,6 +145,27 @@ for (const { operation, template } of lists.filter(takesCursor)) {
         paths.push(next.replace(project.slug, other.slug));
       for (const path of paths) {
         expect((await refusal(path)).slice(0, 2), path).toEqual([400, "invalid-cursor"]);
+      }
+    });
+
+    test("a cursor is bound to its parameters, and to its caller where no project is named", async () => {
+      const { next } = (await read(at("limit=2"))).page_info;
+      const having = (name: string, value: string) => {
+        const url = new URL(next, api.url);
+        url.searchParams.set(name, value);
+        return url.pathname + url.search;
+      };
+      for (const [name, value] of Object.entries(OTHERS)) {
+        if (!parametersOf(operation).includes(name)) continue;
+        const path = having(name, value);
+        expect((await refusal(path)).slice(0, 2), path).toEqual([400, "invalid-cursor"]);
+        if (name === "environment") {
+          expect((await read(having(name, "production"))).data).toEqual((await read(next)).data);
+        }
+      }
+      if (template.includes("{project_reference}")) return;
+      for (const as of others) {
+        expect((await refusal(next, as)).slice(0, 2)).toEqual([400, "invalid-cursor"]);
       }
     });
   });

@@ -203,19 +203,6 @@ describe("group_by", () => {
     expect(group.hits).toHaveLength(1);
   });
 
-  test("a cursor is bound to the groups and the diversity of its question", async () => {
-    const question = { ...byVector, group_by: "file", limit: 2, diversity: 0.2 };
-    const { next } = (await ask(question)).body.page_info;
-    expect((await ask({ ...question, cursor: next })).status).toBe(200);
-    for (const other of [{ group_size: 4 }, { diversity: 0.3 }]) {
-      const answer = await ask({ cursor: next, ...other });
-      expect([answer.status, answer.body.slug]).toEqual([400, "invalid-cursor"]);
-    }
-    const plain = (await ask({ ...byVector, limit: 2 })).body.page_info.next;
-    const answer = await ask({ cursor: plain, group_by: "file" });
-    expect([answer.status, answer.body.slug]).toEqual([400, "invalid-cursor"]);
-  });
-
   test("a size of groups without groups is refused by name", async () => {
     const { status, body } = await ask({ ...byWords, group_size: 2 });
     expect([status, body.errors[0].field]).toEqual([400, "group_by"]);

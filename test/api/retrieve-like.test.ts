@@ -277,14 +277,4 @@ describe("like and unlike", () => {
       expect(headers.get("retry-after")).not.toBeNull();
     }
   });
-
-  test("a cursor is bound to its sources", async () => {
-    const question = { like: likeChunk, threshold: 0, limit: 1 };
-    const { next } = (await ask(question)).body.page_info;
-    expect((await ask({ ...question, cursor: next })).status).toBe(200);
-    for (const other of [{ like: { path: third.path } }, { unlike: likeChunk }]) {
-      const { status, body } = await ask({ cursor: next, ...other });
-      expect([status, body.slug]).toEqual([400, "invalid-cursor"]);
-    }
-  });
 });

@@ -168,6 +168,11 @@ describe("POST /projects/{project_reference}/retrieve", () => {
       { threshold: 0.5 },
       { filter: { path: "x" } },
       { target: { environment: "empty" } },
+      { group_by: "file" },
+      { diversity: 0.3 },
+      { facets: ["path"] },
+      { like: { path: "notes.txt" } },
+      { unlike: { path: "notes.txt" } },
       { cursor: "nonsense" },
     ]) {
       const answer = await ask({ cursor: next, ...other });

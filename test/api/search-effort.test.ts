@@ -4,17 +4,15 @@ import { type Answer, type Caller, ENGINE_VARIABLE, sharedApi } from "../../supp
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
-  base64Of,
   chunkOf,
-  cosine,
   nearVector,
   randomVector,
   release,
-  type TestChunk,
   writeVersion,
 } from "../../support/api/versions.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { SEED } from "../../support/seed.ts";
+import { nearest, searchForms } from "./searches.ts";
 
 const DIMENSION = 768;
 const CHUNKS = 300;
@@ -63,39 +61,6 @@ function timesOf({ headers }: Answer): number[] {
   return times as number[];
 }
 
-function bruteForce(list: readonly TestChunk[], query: Float32Array, limit: number) {
-  return list
-    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
-    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
-    .slice(0, limit);
-}
-
-/** The three forms of a body, as requests of one query. */
-function forms(path: string, query: Float32Array<ArrayBuffer>, limit: number) {
-  const options = { dimension: DIMENSION, limit, threshold: 0 };
-  const octets = `dimension=${DIMENSION}&limit=${limit}&threshold=0`;
-  const send = (parameters: string, sent: Json) =>
-    api.send("POST", parameters === "" ? path : `${path}?${parameters}`, { as: member, ...sent });
-  return [
-    (effort: string) => send(effort, { json: { vector: Array.from(query), ...options } }),
-    (effort: string) => send(effort, { json: { vector: base64Of(query), ...options } }),
-    (effort: string) =>
-      send(effort === "" ? octets : `${octets}&${effort}`, {
-        body: new Uint8Array(query.buffer),
-        headers: { "content-type": "application/octet-stream" },
-      }),
-    (effort: string) =>
-      send(effort, {
-        // Escapes in keys are left to the full parser.
-        body: JSON.stringify({ vector: Array.from(query), ...options }).replace(
-          "limit",
-          "\\u006cimit",
-        ),
-        headers: { "content-type": "application/json" },
-      }),
-  ];
-}
-
 describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) => {
   const json = { vector: Array.from(centre), dimension: DIMENSION };
 
@@ -106,8 +71,8 @@ describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) =
 
   test("an exact search finds what brute force finds, for every form of the body", async () => {
     const query = nearVector(centre, 1, seed());
-    const wanted = bruteForce(chunks, query, 10);
-    for (const ask of forms(path, query, 10)) {
+    const wanted = nearest(chunks, query, 10, 0);
+    for (const ask of searchForms(api, member, path, query, { threshold: 0 })) {
       const answer = await ask("effort=exact");
       expect(answer.status).toBe(200);
       const hits: Json[] = answer.body.data;
@@ -119,7 +84,7 @@ describe.each(OPERATIONS)("the effort of searches in $name", ({ path, empty }) =
   });
 
   test("every answer has headers with its plan and its times, for every form of the body", async () => {
-    for (const ask of forms(path, nearVector(centre, 1, seed()), 10)) {
+    for (const ask of searchForms(api, member, path, nearVector(centre, 1, seed()))) {
       const answer = await ask("");
       expect(answer.status).toBe(200);
       expect(answer.headers.get("x-search-plan")).toBe(planOf300Chunks);

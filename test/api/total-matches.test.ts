@@ -3,7 +3,6 @@ import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import {
   attach,
-  base64Of,
   chunkOf,
   cosine,
   nearVector,
@@ -11,6 +10,7 @@ import {
   release,
   writeVersion,
 } from "../../support/api/versions.ts";
+import { searchForms } from "./searches.ts";
 
 const DIMENSION = 768;
 const FEW = 300;
@@ -46,26 +46,11 @@ for (const [name, version] of Object.entries(versions)) {
 const truth = (list: typeof chunks) =>
   list.filter(({ vector }) => cosine(vector, centre) >= THRESHOLD).length;
 
-/** The three forms of a search by the centre. */
-function forms(path: string, parameters: string, limit: number) {
-  const options = { dimension: DIMENSION, limit, threshold: THRESHOLD };
-  const octets = `dimension=${DIMENSION}&limit=${limit}&threshold=${THRESHOLD}`;
-  const join = parameters === "" ? "" : `?${parameters}`;
-  return [
-    () => api.post(path + join, { vector: Array.from(centre), ...options }, member),
-    () => api.post(path + join, { vector: base64Of(centre), ...options }, member),
-    () =>
-      api.send("POST", `${path}?${octets}${parameters === "" ? "" : `&${parameters}`}`, {
-        as: member,
-        body: new Uint8Array(centre.buffer),
-        headers: { "content-type": "application/octet-stream" },
-      }),
-  ];
-}
-
 describe.each(["environments", "releases"])("the matches of a search in %s", (kind) => {
   const pathOf = (name: string) => `/projects/${project.slug}/${kind}/${name}/search`;
   const json = { vector: Array.from(centre), dimension: DIMENSION };
+  const forms = (name: string, limit: number) =>
+    searchForms(api, member, pathOf(name), centre, { limit, threshold: THRESHOLD });
 
   /** Storing the vectors of a large scope in PostgreSQL may take longer than a search waits for it. */
   async function searched(name: string) {
@@ -84,8 +69,8 @@ describe.each(["environments", "releases"])("the matches of a search in %s", (ki
     expect(wanted).toBeGreaterThan(10);
     for (const limit of [1, 100]) {
       for (const parameters of ["", "effort=exact", "count=exact"]) {
-        for (const ask of forms(pathOf("few"), parameters, limit)) {
-          const { status, headers, body } = await ask();
+        for (const ask of forms("few", limit)) {
+          const { status, headers, body } = await ask(parameters);
           expect(status).toBe(200);
           expect(body.data).toHaveLength(Math.min(limit, wanted));
           expect(body.total_matches).toBe(wanted);
@@ -98,16 +83,16 @@ describe.each(["environments", "releases"])("the matches of a search in %s", (ki
   test("of a large scope are a lower bound, and are counted on demand", async () => {
     const wanted = truth(chunks);
     for (const limit of [1, 100]) {
-      for (const ask of forms(pathOf("many"), "", limit)) {
-        const { headers, body } = await ask();
+      for (const ask of forms("many", limit)) {
+        const { headers, body } = await ask("");
         expect(body.total_matches).toBeWithin(body.data.length, wanted + 1);
         if (process.env[ENGINE_VARIABLE] !== "pgvector") {
           expect(headers.get("x-total-matches")).toBe("at-least");
         }
       }
       for (const parameters of ["count=exact", "effort=exact"]) {
-        for (const ask of forms(pathOf("many"), parameters, limit)) {
-          const { headers, body } = await ask();
+        for (const ask of forms("many", limit)) {
+          const { headers, body } = await ask(parameters);
           expect(body.data).toHaveLength(Math.min(limit, wanted));
           expect(body.total_matches).toBe(wanted);
           expect(headers.get("x-total-matches")).toBe("exact");

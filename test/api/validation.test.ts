@@ -104,6 +104,27 @@ for (const operation of operations) {
     });
   }
 
+  const scopes = query.filter(({ name }) => /environment$|release$/.test(name));
+  if (scopes.length > 0) {
+    test(`a scope of ${method} ${template} that does not exist is a 404, and two names for one are refused`, async () => {
+      const [example] = await examplesOfOne(api, owner, operation);
+      const ask = (given: Readonly<Record<string, string>>) => {
+        const url = new URL((example as Example).path, api.url);
+        for (const { name } of scopes) url.searchParams.delete(name);
+        for (const [name, value] of Object.entries(given)) url.searchParams.set(name, value);
+        return sendExample(api, owner, example as Example, url.pathname + url.search);
+      };
+      for (const { name } of scopes) {
+        const [kind = ""] = /environment$|release$/.exec(name) ?? [];
+        const { status, body } = await ask({ [name]: "none" });
+        expect([status, body.slug], name).toEqual([404, `${kind}-not-found`]);
+        if (kind !== "release") continue;
+        const twin = name.replace("release", "environment");
+        expectRefused(await ask({ [name]: "none", [twin]: "production" }), name, twin);
+      }
+    });
+  }
+
   if (query.length > 0) {
     test(`every parameter of ${method} ${template} is checked, and named if it is wrong`, async () => {
       for (const example of await examplesOfOne(api, owner, operation)) {

@@ -55,6 +55,16 @@ describe("the payload of a delivery", () => {
     expect((await deliver(webhook, bytes, latin)).body.payload).toBe("grün\u0000");
   });
 
+  test("a body without a content type is JSON if it parses, otherwise text", async () => {
+    for (const [text, payload] of [
+      ["[1]", [1]],
+      ["[1", "[1"],
+    ] as const) {
+      const bytes = new TextEncoder().encode(text);
+      expect((await deliver(webhook, bytes, {})).body.payload).toEqual(payload);
+    }
+  });
+
   test("malformed JSON under a JSON content type returns 400 and stores nothing", async () => {
     const own = await addWebhook(sql, project);
     const invalid = new Uint8Array([0x22, 0xff, 0x22]);

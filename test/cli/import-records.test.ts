@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { generateKey } from "../../src/auth/key-format.ts";
+import { everyKind, file, ID } from "./every-kind.ts";
 import {
   ADA,
   base64Of,
@@ -12,138 +12,6 @@ import {
   type TestCli,
   vector,
 } from "./support.ts";
-
-const ID = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`;
-const file = (path: string, more: object = {}) => ({
-  record: "file",
-  project: "docs",
-  path,
-  ...more,
-});
-
-/** At least one record of every kind, with optional fields. */
-function everyKind(): object[] {
-  return [
-    {
-      record: "user",
-      id: ID(1),
-      email: "Ada@Example.com",
-      name: "Ada",
-      role: "admin",
-      avatar_src: "a.png",
-    },
-    { record: "user", email: "bob@example.com", name: "Bob" },
-    {
-      record: "project",
-      id: ID(2),
-      slug: "docs",
-      name: "Docs",
-      description: "All of it",
-      features: ["plain", 'with "quotes", \\ and {braces}', "NULL"],
-      config: { branch_protection: { required_approvals: 2 } },
-      ...{ is_claimed: false, prompt_count: 3, provider: "gitlab", layout: "wide" },
-      published_at: "2026-01-02T03:04:05.678Z",
-      owner: "ada@example.com",
-      members: [{ user: "bob@example.com", role: "member" }],
-    },
-    {
-      record: "environment",
-      project: "docs",
-      name: "production",
-      protected: true,
-      domains: ["docs.example.com"],
-      environment_variables: [{ key: "A", value: "1" }],
-      server_hostname: "host",
-      active_release: "v1",
-    },
-    { record: "environment", project: ID(2), name: "staging" },
-    file("a.md", {
-      environments: ["production", "staging"],
-      releases: ["v1"],
-      content: "hello wide world",
-      chunks: [
-        { content: "hello", embedding: vector(768, 1) },
-        { content: "world", metadata: { b: 1, a: null }, embedding: base64Of(vector(1024, 2)) },
-      ],
-    }),
-    {
-      record: "release",
-      project: "docs",
-      name: "v2",
-      environment: "staging",
-      build_status: "done",
-    },
-    { record: "branch", project: "docs", id: ID(3), name: "feature" },
-    {
-      record: "branch_approval",
-      branch_id: ID(3),
-      approved_by: ID(1),
-      approved_at: "2026-01-01T00:00:00Z",
-      comment: "fine",
-      dismissed_at: null,
-    },
-    { record: "status_check", branch_id: ID(3), check_name: "ci", status: "pending" },
-    {
-      record: "conversation",
-      id: ID(4),
-      project_id: "docs",
-      created_by: "ada@example.com",
-      title: "Title",
-      message_count: 0,
-      metadata: null,
-    },
-    {
-      record: "message",
-      id: ID(5),
-      conversation_id: ID(4),
-      seq: 1,
-      role: "user",
-      parts: [{ type: "text", text: "hi" }],
-      created_at: "2026-01-01T00:00:00Z",
-    },
-    {
-      record: "message",
-      conversation_id: ID(4),
-      parent_id: ID(5),
-      seq: 7,
-      role: "assistant",
-      token_usage: { input: 3 },
-      cost_credits: "0.5",
-      created_at: "2026-01-02T00:00:00Z",
-    },
-    {
-      record: "input_request",
-      id: ID(6),
-      conversation_id: ID(4),
-      fields: [{ name: "x", type: "text", required: true }],
-      expires_at: "2030-01-01T00:00:00Z",
-    },
-    {
-      record: "input_request",
-      id: ID(7),
-      conversation_id: ID(4),
-      status: "submitted",
-      submitted_at: "2026-01-01T00:00:00Z",
-      latest_response: { actor_id: ID(1), values: { z: 1, a: [1, 2] } },
-    },
-    {
-      record: "webhook_definition",
-      id: "hook",
-      project: "docs",
-      secret: "s3cret",
-      conversation_id: ID(4),
-    },
-    {
-      record: "api_key",
-      user: "bob@example.com",
-      name: "laptop",
-      key: generateKey(),
-      project: "docs",
-      scopes: ["search.query"],
-      expires_at: "2030-01-01T00:00:00Z",
-    },
-  ];
-}
 
 let cli: TestCli;
 beforeEach(async () => {
@@ -346,73 +214,45 @@ describe("environments and releases", () => {
 });
 
 describe("an invalid line", () => {
-  const rejected: [why: string, line: object | string, reason: string][] = [
-    ["invalid JSON", "{nonsense", "is not valid JSON"],
-    ["not an object", "[1]", "must be a JSON object"],
-    ["no kind", { name: "x" }, "record: is required and names the kind"],
+  /** A file with a chunk that is wrong. */
+  const chunk = (more: object) => file("x", { chunks: [{ content: "", ...more }] });
+  const rejected: [line: object | string, reason: string][] = [
+    ["{nonsense", "is not valid JSON"],
+    ["[1]", "must be a JSON object"],
+    [{ name: "x" }, "record: is required and names the kind"],
+    [{ record: "nope" }, 'record: "nope" is not a known kind, must be one of user, '],
+    [{ record: "user", email: "x@example.com" }, "name: is required"],
+    [{ ...ADA, name: 3 }, "name: must be string"],
+    [{ ...ADA, email: "nobody" }, "email: must be an email address"],
+    [{ ...ADA, id: "7" }, "id: must be a valid uuid"],
+    [{ ...ADA, id: ID(9) }, "id: the user with this natural key"],
+    [{ ...DOCS, slug: "No Slug" }, "slug: must match"],
+    [{ ...DOCS, slug: "new", owner: "eve@example.com" }, "owner: there is no user"],
+    [{ ...PRODUCTION, project: "nope" }, 'project: there is no project "nope"'],
+    [file("x", { environments: ["nope"] }), "environments[0]: the project has"],
+    [file("é".repeat(513)), "path: must have at most 1024 bytes"],
+    ['{"record":"user","email":"x@example.com","name":"a\\u0000b"}', "name: contains a NUL"],
     [
-      "an unknown kind",
-      { record: "nope" },
-      'record: "nope" is not a known kind, must be one of user, ',
-    ],
-    ["a missing field", { record: "user", email: "x@example.com" }, "name: is required"],
-    ["a wrong type", { ...ADA, name: 3 }, "name: must be string"],
-    ["an invalid email address", { ...ADA, email: "nobody" }, "email: must be an email address"],
-    ["an invalid id", { ...ADA, id: "7" }, "id: must be a valid uuid"],
-    [
-      "another id for a known email address",
-      { ...ADA, id: ID(9) },
-      "id: the user with this natural key",
-    ],
-    ["an invalid slug", { ...DOCS, slug: "No Slug" }, "slug: must match"],
-    [
-      "an unknown owner",
-      { ...DOCS, slug: "new", owner: "eve@example.com" },
-      "owner: there is no user",
-    ],
-    [
-      "an unknown project",
-      { ...PRODUCTION, project: "nope" },
-      'project: there is no project "nope"',
-    ],
-    [
-      "an unknown environment",
-      file("x", { environments: ["nope"] }),
-      "environments[0]: the project has",
-    ],
-    ["a path that is too long", file("é".repeat(513)), "path: must have at most 1024 bytes"],
-    [
-      "a NUL character",
-      '{"record":"user","email":"x@example.com","name":"a\\u0000b"}',
-      "name: contains a NUL",
-    ],
-    [
-      "an unpaired surrogate",
       '{"record":"user","email":"x@example.com","name":"\\ud800"}',
       "name: contains an unpaired surrogate",
     ],
     [
-      "a key with a typo",
       { record: "api_key", user: "ada@example.com", name: "k", key: "tsr_x_y" },
       "key: must have the form",
     ],
     [
-      "an unknown branch",
       { record: "status_check", branch_id: ID(8), check_name: "ci", status: "pending" },
       "branch_id: there is no such branch yet",
     ],
     [
-      "an unknown status",
       { record: "status_check", branch_id: ID(8), check_name: "ci", status: "odd" },
       "status: must be one of pending, success, failure",
     ],
     [
-      "an unknown conversation",
       { record: "message", conversation_id: ID(8), seq: 1, role: "user" },
       "conversation_id: there is no such",
     ],
     [
-      "a response to an open request",
       {
         record: "input_request",
         conversation_id: ID(8),
@@ -421,69 +261,38 @@ describe("an invalid line", () => {
       "conversation_id: there is no such",
     ],
     [
-      "a date that does not exist",
       { record: "conversation", created_by: "x", created_at: "2026-02-30T00:00:00Z" },
       "created_at: must be a valid date-time",
     ],
     [
-      "a year that PostgreSQL does not support",
       { record: "conversation", created_by: "x", created_at: "0000-01-01T00:00:00Z" },
       "created_at: must be a valid date-time",
     ],
     [
-      "two chunks with the same index",
       file("x", { chunks: [{ content: "" }, { index: 0, content: "" }] }),
       "chunks[1].index: another chunk",
     ],
+    [chunk({ start_offset: 5, end_offset: 1 }), "chunks[0].end_offset: must not"],
+    [chunk({ embedding: [] }), "chunks[0].embedding: has 0 elements, must have 1 to 4096"],
+    [chunk({ embedding: vector(768, 1).fill(0) }), "chunks[0].embedding: must not be all zeros"],
     [
-      "offsets in the wrong order",
-      file("x", { chunks: [{ content: "", start_offset: 5, end_offset: 1 }] }),
-      "chunks[0].end_offset: must not",
-    ],
-    [
-      "an embedding without elements",
-      file("x", { chunks: [{ content: "", embedding: [] }] }),
-      "chunks[0].embedding: has 0 elements, must have 1 to 4096",
-    ],
-    [
-      "an embedding of zeros",
-      file("x", { chunks: [{ content: "", embedding: vector(768, 1).fill(0) }] }),
-      "chunks[0].embedding: must not be all zeros",
-    ],
-    [
-      "a number too large for float32",
-      file("x", { chunks: [{ content: "", embedding: vector(768, 1).with(3, 1e39) }] }),
+      chunk({ embedding: vector(768, 1).with(3, 1e39) }),
       "chunks[0].embedding[3]: must be a finite number",
     ],
+    [chunk({ embedding: ["1", ...vector(767, 1)] }), "chunks[0].embedding[0]: must be a number"],
+    [chunk({ embedding: "*".repeat(4096) }), "chunks[0].embedding: is not valid base64"],
     [
-      "a string among the numbers",
-      file("x", { chunks: [{ content: "", embedding: ["1", ...vector(767, 1)] }] }),
-      "chunks[0].embedding[0]: must be a number",
-    ],
-    [
-      "invalid base64",
-      file("x", { chunks: [{ content: "", embedding: "*".repeat(4096) }] }),
-      "chunks[0].embedding: is not valid base64",
-    ],
-    [
-      "base64 with a NaN",
-      file("x", {
-        chunks: [{ content: "", embedding: base64Of(vector(768, 1).with(5, Number.NaN)) }],
-      }),
+      chunk({ embedding: base64Of(vector(768, 1).with(5, Number.NaN)) }),
       "chunks[0].embedding[5]: must be a finite number",
     ],
-    [
-      "an embedding that is an object",
-      file("x", { chunks: [{ content: "", embedding: {} }] }),
-      "chunks[0].embedding: must be an array",
-    ],
+    [chunk({ embedding: {} }), "chunks[0].embedding: must be an array"],
   ];
 
   test("is reported with its reason, and the other lines are imported", async () => {
     const lines: (object | string)[] = [...FRAME];
     const expected: string[] = [];
     const path = cli.file([]);
-    rejected.forEach(([, line, reason], i) => {
+    rejected.forEach(([line, reason], i) => {
       lines.push(line, file(`good/${i}.md`, { environments: ["production"], content: `${i}` }));
       expected.push(`${path}:${FRAME.length + 2 * i + 1}: ${reason}`);
     });
@@ -496,7 +305,7 @@ describe("an invalid line", () => {
     const reported = result.stderr.trimEnd().split("\n");
     expect(reported).toHaveLength(rejected.length);
     reported.forEach((line, i) => {
-      expect(line, rejected[i]?.[0]).toStartWith(expected[i] as string);
+      expect(line).toStartWith(expected[i] as string);
       expect(line.length).toBeLessThan(path.length + 400);
     });
     const imported = await contentsOf(cli.sql, "environment", "production");

@@ -188,27 +188,12 @@ for (const [place, { coordinator, pass }] of Object.entries(places)) {
       );
     });
 
-    test("a value that was never stored is null", async () => {
-      expect(await coordinator.get(name())).toBeNull();
-    });
-
-    test("a value and a lease of the same name are independent", async () => {
-      const shared = name();
-      await coordinator.put(shared, "value", lifetime(60));
-      expect(isFree(await coordinator.acquire(shared, LONG_MS))).toBe(true);
-      expect(await coordinator.get(shared)).toBe("value");
-    });
-
     test("an expired value is null", async () => {
       const key = name();
       await coordinator.put(key, "value", lifetime(1));
       await pass(1_000);
       expect(await coordinator.get(key)).toBeNull();
     });
-  });
-
-  test(`the check of coordination ${place} reports that it answers`, async () => {
-    expect(await coordinator.check()).toBeNull();
   });
 }
 

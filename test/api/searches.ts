@@ -1,0 +1,45 @@
+import type { Caller, TestApi } from "../../support/api/api.ts";
+import { base64Of, cosine, type TestChunk } from "../../support/api/versions.ts";
+
+/** What a search must find, computed by brute force. */
+export function nearest(
+  list: readonly TestChunk[],
+  query: Float32Array,
+  limit = 10,
+  threshold = 0.7,
+) {
+  return list
+    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
+    .filter(({ score }) => score >= threshold)
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+}
+
+/** The same search in each form of a body, with parameters of its own. */
+export function searchForms(
+  api: TestApi,
+  as: Caller,
+  path: string,
+  query: Float32Array<ArrayBuffer>,
+  more: Readonly<Record<string, number>> = {},
+) {
+  const options = { dimension: query.length, ...more };
+  const binary = Object.entries(options).map(([name, value]) => `${name}=${value}`);
+  const numbers = JSON.stringify({ vector: Array.from(query), ...options });
+  const json = (body: string) => (parameters: string) =>
+    api.send("POST", parameters === "" ? path : `${path}?${parameters}`, {
+      ...{ as, body, headers: { "content-type": "application/json" } },
+    });
+  return [
+    json(numbers),
+    json(JSON.stringify({ vector: base64Of(query), ...options })),
+    // Escapes in keys are left to the full parser.
+    json(numbers.replace('"vector"', '"\\u0076ector"')),
+    (parameters: string) =>
+      api.send("POST", `${path}?${binary.concat(parameters || []).join("&")}`, {
+        as,
+        body: new Uint8Array(query.buffer),
+        headers: { "content-type": "application/octet-stream" },
+      }),
+  ];
+}
