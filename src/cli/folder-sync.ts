@@ -1,7 +1,9 @@
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
-import { findMarkdown, readText, skippedIn } from "../import/markdown/folder.ts";
+import type { Conversions } from "../import/markdown/conversions.ts";
+import { findMarkdown, readText, skippedIn, unknownBelow } from "../import/markdown/folder.ts";
 import type { FormatOptions } from "../import/markdown/formats.ts";
+import { settledScan } from "../import/markdown/watch.ts";
 import { RecordError } from "../import/records/errors.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { PAGE_MAX } from "../shared/limits.ts";
@@ -15,6 +17,7 @@ interface SyncTarget extends FormatOptions {
   readonly folder: string;
   readonly project: string;
   readonly environment: string;
+  readonly conversions?: Conversions;
 }
 
 /** A file that is to be written. */
@@ -59,15 +62,18 @@ const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(byte
 export class FolderSync {
   /** The hashes of versions that were read or written, so that they are not read again. */
   readonly #hashes = new Map<string, string>();
+  readonly #find: ReturnType<typeof settledScan>;
 
   constructor(
     private readonly client: Tessera,
     private readonly target: SyncTarget,
-  ) {}
+  ) {
+    this.#find = settledScan(() => findMarkdown(target.folder, target));
+  }
 
   /** Throws a CommandError if the environment serves a release, which a folder cannot change. */
   async plan(): Promise<SyncPlan> {
-    const { project, environment, folder, text } = this.target;
+    const { project, environment, folder, text, conversions } = this.target;
     const { environments = [] } = await this.client.getProject(project);
     const { active_release_id: active } = environments.find((e) => e.name === environment) ?? {};
     if (active !== undefined) {
@@ -82,14 +88,15 @@ export class FolderSync {
       if (isMarkdownPath(path) || (text === true && isPlainPath(path)))
         remote.set(path, { versionId, size });
     }
-    const found = findMarkdown(folder, this.target);
+    const found = await this.#find();
     const unreadable = [...found.rejected];
     const added: Upload[] = [];
     const kept: Upload[] = [];
     for (const { file, path } of found.files) {
       try {
         const replaces = remote.get(path)?.versionId;
-        const bytes = Buffer.from((await readText(folder, file)).text);
+        const { text: read } = await readText(folder, file, conversions);
+        const bytes = Buffer.from(read);
         const upload = { path, file, size: bytes.length, hash: hashOf(bytes) };
         if (replaces === undefined) added.push(upload);
         else kept.push({ ...upload, replaces });
@@ -101,7 +108,10 @@ export class FolderSync {
     const changed = await this.#changed(kept, (path) => remote.get(path)?.size);
     const skipped = [...found.links, ...found.rejected.map(({ path }) => path)];
     const present = new Set([...found.files.map(({ path }) => path), ...skipped.map(documentPath)]);
-    const removed = [...remote].filter(([path]) => !present.has(path));
+    const unknown = unknownBelow(found.rejected);
+    const isKept = (path: string) =>
+      present.has(path) || unknown.some((start) => path.startsWith(start));
+    const removed = [...remote].filter(([path]) => !isKept(path));
     return {
       ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },
       removed: removed.map(([path, { versionId }]) => ({ path, versionId })),
@@ -169,8 +179,8 @@ export class FolderSync {
   }
 
   async #put({ path, file, replaces }: Upload, { onWarning }: StepListener): Promise<void> {
-    const { project, environment, folder } = this.target;
-    const { text, leftOut } = await readText(folder, file);
+    const { project, environment, folder, conversions } = this.target;
+    const { text, leftOut } = await readText(folder, file, conversions);
     const type = isMarkdownPath(path) ? "text/markdown" : "text/plain";
     const options = {
       environment,

@@ -15,8 +15,9 @@ import type { ImportSummary } from "../import/import-summary.ts";
 import { importTable } from "../import/import-table.ts";
 import { findMarkdown, skippedIn } from "../import/markdown/folder.ts";
 import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
-import { watchFolder } from "../import/markdown/watch.ts";
+import { settledScan, watchFolder } from "../import/markdown/watch.ts";
 import { readBatches } from "../import/records/batches.ts";
+import { ImportError } from "../import/records/errors.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
 import type { ColumnMap } from "../import/tables/column-map.ts";
 import { sizeOfTables } from "../import/tables/rows.ts";
@@ -29,6 +30,7 @@ import { chooseEmbedder } from "./import-embedder.ts";
 import { untilSearchable } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
+import { openConversions } from "./kept-conversions.ts";
 import { defaultOwner, tellNextSteps } from "./next-steps.ts";
 import { warnOfMixedEmbedders } from "./other-embedders.ts";
 import { notice, print, withoutControls } from "./output.ts";
@@ -126,42 +128,40 @@ async function importFolder(
     throw new CommandError(`--prune removes what a folder does not have, and ${place} is a file`);
   }
   const folder = isFile ? dirname(place) : place;
-  const find = () => findMarkdown(folder, options, isFile ? basename(place) : undefined);
-  const { files, ...rest } = find();
+  const only = isFile ? basename(place) : undefined;
+  const find = settledScan(() => findMarkdown(folder, options, only));
+  const conversions = openConversions(io);
+  const { files, ...rest } = await find();
   if (files.length === 0 && options.watch !== true) {
-    const notes = [`there is no ${wantedKinds(options)} file in ${place}`, ...skippedIn(rest)];
+    const unread = rest.rejected.map(({ path, reason }) => `${path} ${reason}`);
+    const missing = `there is no ${wantedKinds(options)} file in ${place}`;
+    const notes = [missing, ...unread, ...skippedIn(rest)];
     throw new CommandError(withoutControls(notes.join("; ")));
   }
   // Before the first import, so that no change is missed.
-  const changes = options.watch ? await watchFolder(place) : undefined;
+  const changes = options.watch
+    ? await watchFolder(place, (fault) => notice(io, withoutControls(fault)))
+    : undefined;
   const first = async (sql: Sql, destination: ImportDestination, embedder: Embedder) => {
-    const found = find();
-    if (options.prune)
-      await confirmPrune(
-        io,
-        sql,
-        { ...destination, files: found.files, text: options.text },
-        options,
-      );
+    const found = await find();
+    if (options.prune) {
+      await confirmPrune(io, sql, { ...destination, ...found, text: options.text }, options);
+    }
     if (embedder.fingerprint === undefined) {
       await warnOfMixedEmbedders(io, sql, { ...destination, files: found.files }, embedder);
     }
-    return await importFound(io, sql, { ...options, ...destination, ...found, folder, embedder });
+    const work = { ...options, ...destination, ...found, folder, conversions, embedder };
+    return await importFound(io, sql, work);
   };
   const again = async (sql: Sql, destination: ImportDestination) => {
     const project = await projectNamed(sql, destination.project);
     const { embedder } = await chooseEmbedder(io, sql, project, options);
-    const found = find();
+    const found = await find();
     // Nobody can be asked while the folder is watched.
     const prune =
       options.prune === true &&
-      (await withinPruneMax(
-        io,
-        sql,
-        { ...destination, files: found.files, text: options.text },
-        options,
-      ));
-    const work = { ...options, ...destination, ...found, folder, embedder, prune };
+      (await withinPruneMax(io, sql, { ...destination, ...found, text: options.text }, options));
+    const work = { ...options, ...destination, ...found, folder, conversions, embedder, prune };
     await importFound(io, sql, work);
   };
   return await intoProject(io, options, first, async (sql, destination) => {
@@ -171,23 +171,23 @@ async function importFolder(
   });
 }
 
-/** The texts of a watched folder may be embedded later. */
-const reasonOf = (error: Error) =>
-  error instanceof EmbeddingError ? explainEmbeddingError(error) : undefined;
+/** The texts of a watched folder may be embedded later, and the folder may come back. */
+function reasonOf(error: Error): string | undefined {
+  if (error instanceof EmbeddingError) return explainEmbeddingError(error);
+  return error instanceof ImportError ? error.message : undefined;
+}
 
 type FoundFiles = Parameters<typeof importMarkdown>[1] &
   ReturnType<typeof findMarkdown> &
   Pick<ImportOptions, "strict" | "wait">;
 
 async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSummary> {
-  const { files, rejected } = work;
   return await reported(
     io,
     sql,
-    new Reporter(io.stderr, files.length, "files"),
+    new Reporter(io.stderr, work.files.length, "files"),
     work,
     (reporter) => {
-      for (const { path, reason } of rejected) reporter.report(path, reason);
       for (const note of skippedIn(work)) reporter.report("tessera", withoutControls(note));
       return importMarkdown(sql, work, {
         onFile: () => reporter.advance(1),

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { Tessera, TesseraError } from "../../client/src/index.ts";
 import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
 import { watchFolder } from "../import/markdown/watch.ts";
+import { ImportError } from "../import/records/errors.ts";
 import { REMOVALS_SHOWN_MAX } from "../shared/limits.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { yesOption } from "./confirm.ts";
@@ -10,6 +11,7 @@ import { formatOptions } from "./format-options.ts";
 import { noWaitOption } from "./index-wait.ts";
 import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
+import { openConversions } from "./kept-conversions.ts";
 import { url } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
@@ -71,12 +73,15 @@ async function syncFolder(
   options: SyncOptions,
 ): Promise<void> {
   // Before the first run, so that no change is missed.
-  const changes = options.watch ? await watchFolder(folder) : undefined;
+  const changes = options.watch
+    ? await watchFolder(folder, (fault) => notice(io, withoutControls(fault)))
+    : undefined;
   const failed = await explained(() => syncOnce(io, sync, options));
   if (changes !== undefined) {
     notice(io, `watching ${folder}; interrupt to end`);
     const again = () => explained(() => syncOnce(io, sync, options));
-    const reasonOf = (error: Error) => (error instanceof CommandError ? error.message : undefined);
+    const reasonOf = (error: Error) =>
+      error instanceof CommandError || error instanceof ImportError ? error.message : undefined;
     for await (const _ of changes) await untilDone(io, again, reasonOf);
   }
   if (failed > 0) throw new ReportedError();
@@ -89,7 +94,10 @@ function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {
     throw new CommandError("there is no API key: give one with --key or in TESSERA_API_KEY");
   }
   const baseUrl = options.url?.replace(/\/+$/, "") ?? serviceAddress(config);
-  return new FolderSync(new Tessera({ baseUrl, credential }), { ...options, folder });
+  return new FolderSync(new Tessera({ baseUrl, credential }), {
+    ...options,
+    ...{ folder, conversions: openConversions(io) },
+  });
 }
 
 const countsOf = ({ added, changed, removed, unchanged }: SyncPlan) =>

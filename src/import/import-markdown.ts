@@ -7,6 +7,7 @@ import { type ImportDestination, inputRecords, missingRecords } from "./destinat
 import type { Embedder } from "./embedders/embedder.ts";
 import { importRecords } from "./import-records.ts";
 import type { ImportSummary } from "./import-summary.ts";
+import type { Conversions } from "./markdown/conversions.ts";
 import {
   documentVersion,
   embedChunks,
@@ -14,7 +15,7 @@ import {
   type MarkdownDocument,
   readDocuments,
 } from "./markdown/documents.ts";
-import type { FolderFile } from "./markdown/folder.ts";
+import { type FolderFile, type Rejected, unknownBelow } from "./markdown/folder.ts";
 import { prunablePaths, pruneEnvironment } from "./put/scopes.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
@@ -22,6 +23,9 @@ import { RecordError } from "./records/errors.ts";
 interface MarkdownImport extends ImportDestination {
   readonly folder: string;
   readonly files: readonly FolderFile[];
+  /** Files and folders that cannot be read. What is stored of them is not removed. */
+  readonly rejected?: readonly Rejected[];
+  readonly conversions?: Conversions | undefined;
   readonly embedder: Embedder;
   /** Plain texts are imported too. */
   readonly text?: boolean | undefined;
@@ -64,7 +68,7 @@ export async function importMarkdown(
   });
 }
 
-type PruneScope = Pick<MarkdownImport, "project" | "environments" | "files" | "text">;
+type PruneScope = Pick<MarkdownImport, "project" | "environments" | "files" | "rejected" | "text">;
 
 /** Files that `prune` removes from a working set. */
 export interface Removals {
@@ -90,10 +94,13 @@ async function environmentsOf(sql: Queryable, work: PruneScope): Promise<Environ
 /** What an import with `prune` would remove now, by environment. */
 export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise<Removals[]> {
   const kept = new Set(work.files.map(({ path }) => path));
+  const unknown = unknownBelow(work.rejected ?? []);
+  const isKept = (path: string) =>
+    kept.has(path) || unknown.some((start) => path.startsWith(start));
   const planned: Removals[] = [];
   for (const { id, name } of await environmentsOf(sql, work)) {
     const present = await prunablePaths(sql, id, work.text);
-    const paths = present.filter((path) => !kept.has(path));
+    const paths = present.filter((path) => !isKept(path));
     if (paths.length > 0) planned.push({ environment: name, paths, of: present.length });
   }
   return planned;
@@ -101,7 +108,10 @@ export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise
 
 async function prune(writer: Charging, work: MarkdownImport): Promise<number> {
   const { sql } = writer;
-  const kept = work.files.map(({ path }) => path);
+  const kept = {
+    paths: work.files.map(({ path }) => path),
+    below: unknownBelow(work.rejected ?? []),
+  };
   let removed = 0;
   for (const environment of await environmentsOf(sql, work)) {
     const { name, project_id: project } = environment;
@@ -122,11 +132,14 @@ async function* readBatches(
   work: MarkdownImport,
   listener: MarkdownListener,
 ): AsyncGenerator<InputRecord[]> {
-  const { folder, project, files, embedder } = work;
+  const { folder, project, files, rejected = [], embedder, conversions } = work;
   const missing = await missingRecords(sql, work);
   if (missing.length > 0) yield missing;
   const batch = new BatchBuilder();
-  for await (const documents of readDocuments(folder, files, embedder.name)) {
+  for (const { path, reason } of rejected) {
+    batch.add({ where: path, parsed: new RecordError(reason) }, 0);
+  }
+  for await (const documents of readDocuments(folder, files, embedder.name, conversions)) {
     const readable = documents.filter((each): each is MarkdownDocument => !("reason" in each));
     const stored = await findStoredPaths(sql, project, readable);
     const changed = readable.filter(({ path }) => !stored.has(path));

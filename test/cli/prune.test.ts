@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -50,6 +50,24 @@ describe("import --prune", () => {
     expect(await dump(cli.sql)).toEqual(before);
     expect((await importFolder("--prune", "--yes")).status).toBe(0);
     expect(await count()).toBe(2);
+  });
+
+  test("removes nothing below a folder that cannot be read, which is named with exit status 1", async () => {
+    const below = join(folder, "d\ufffd");
+    mkdirSync(below);
+    writeFileSync(join(below, "in.md"), "# In");
+    await importFolder();
+    expect(await count()).toBe(FILES + 1);
+    rmSync(below, { recursive: true });
+    mkdirSync(Buffer.concat([Buffer.from(`${folder}/d`), Buffer.of(0xfe)]));
+    remove(2);
+    const { status, stderr } = await importFolder("--prune", "--yes");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("d\ufffd: has a name")]);
+    expect(stderr).toContain("to be removed: 1.md");
+    expect(await count()).toBe(FILES - 1);
+    expect(await contentsOf(cli.sql, "environment", "production")).toHaveProperty([
+      "d\ufffd/in.md",
+    ]);
   });
 
   test("asks on a terminal, and needs no answer when nothing is to be removed", async () => {

@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Tessera } from "../../client/src/index.ts";
 import { FolderSync } from "../../src/cli/folder-sync.ts";
@@ -77,6 +78,37 @@ describe("tessera sync", () => {
     expect(status).toBe(1);
     expect(stderr).toContain("bad.md is not valid UTF-8 at byte 0");
     expect(await contents(project)).toEqual({ "bad.md": "good", "fine.md": "fine" });
+  });
+
+  test("keeps what the environment has below a folder that cannot be read, names it, and goes on", async () => {
+    const { project, folder, write, sync } = await start([
+      { path: "d\ufffd/in.md", content: "kept" },
+      { path: "old.md", content: "old" },
+    ]);
+    mkdirSync(Buffer.concat([Buffer.from(`${folder}/d`), Buffer.of(0xfe)]));
+    write("fine.md", "fine");
+    const { status, stderr } = await sync();
+    expect([status, stderr]).toEqual([1, expect.stringContaining("d\ufffd has a name")]);
+    expect(await contents(project)).toEqual({ "d\ufffd/in.md": "kept", "fine.md": "fine" });
+  });
+
+  test("converts an unchanged document once", async () => {
+    const { project, folder, write, args } = await start();
+    write("a.html", "<h1>A</h1>");
+    utimesSync(join(folder, "a.html"), 1e9, 1e9);
+    const env = { DATA_DIR: temporaryFolder("conversions") };
+    const sync = () => callCommand([...args, "--html"], { env });
+    expect((await sync()).status).toBe(0);
+    expect(await contents(project)).toEqual({ "a.html.md": "# A" });
+    // Another text shows that it is taken from there.
+    const kept = new Database(join(env.DATA_DIR, "conversions.sqlite"));
+    const [{ key: place }] = kept.query("SELECT key FROM conversions").all() as [{ key: string }];
+    const other = JSON.stringify({ text: "# B", leftOut: [] });
+    const hash = new Bun.CryptoHasher("sha256").update(`${place}\n${other}\n`).digest("hex");
+    kept.run("UPDATE conversions SET text = ?, hash = ?", [other, hash]);
+    kept.close();
+    expect((await sync()).stdout).toStartWith("plan: 0 new, 1 changed, 0 removed, 0 unchanged\n");
+    expect(await contents(project)).toEqual({ "a.html.md": "# B" });
   });
 
   test("leaves alone what somebody else has changed since the plan, and names it", async () => {

@@ -9,6 +9,7 @@ import { documentWarning } from "../records/document.ts";
 import { encodeEmbedding } from "../records/embedding.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
+import type { Conversions } from "./conversions.ts";
 import { type FolderFile, readText } from "./folder.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;
@@ -41,11 +42,12 @@ export async function* readDocuments(
   folder: string,
   files: readonly FolderFile[],
   embedder: string,
+  conversions?: Conversions,
 ): AsyncGenerator<(MarkdownDocument | RejectedDocument)[]> {
   let documents: (MarkdownDocument | RejectedDocument)[] = [];
   let chars = 0;
   for (const file of files) {
-    const document = await readDocument(folder, file, embedder);
+    const document = await readDocument(folder, file, embedder, conversions);
     documents.push(document);
     chars += "reason" in document ? 0 : document.text.length;
     if (documents.length >= MARKDOWN_FILES_PER_STEP || chars >= IMPORT_BATCH_BYTES) {
@@ -61,12 +63,13 @@ async function readDocument(
   folder: string,
   { file, path }: FolderFile,
   embedder: string,
+  conversions: Conversions | undefined,
 ): Promise<MarkdownDocument | RejectedDocument> {
   try {
     if (Buffer.byteLength(path) > IMPORT_PATH_MAX_BYTES) {
       throw new RecordError(`has a path longer than ${IMPORT_PATH_MAX_BYTES} bytes`);
     }
-    const { text, leftOut } = await readText(folder, file);
+    const { text, leftOut } = await readText(folder, file, conversions);
     const hash = new Bun.CryptoHasher("sha256");
     hash.update(versionKeyPrefix(embedder));
     hash.update(text);

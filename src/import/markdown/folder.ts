@@ -5,6 +5,7 @@ import { ForeignReader } from "../foreign/foreign-reader.ts";
 import type { DocumentText } from "../foreign/protocol.ts";
 import { requireDocumentSize } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
+import type { Conversions } from "./conversions.ts";
 import {
   type FormatOptions,
   isConverted,
@@ -16,7 +17,7 @@ import {
 } from "./formats.ts";
 
 /** What is not content: names that begin with a dot, packages, and the lock files of Word. */
-const SKIPPED = /^\.|^node_modules$|^~\$/;
+export const SKIPPED = /^\.|^node_modules$|^~\$/;
 
 /** A file of a folder. */
 export interface FolderFile {
@@ -26,11 +27,16 @@ export interface FolderFile {
   readonly path: string;
 }
 
-interface MarkdownFolder {
+/** A file or a folder that is skipped although it may have been meant. */
+export interface Rejected {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface MarkdownFolder {
   /** In byte order of their names. */
   readonly files: readonly FolderFile[];
-  /** Files and folders that are skipped although they may have been meant, with the reasons. */
-  readonly rejected: ReadonlyArray<{ readonly path: string; readonly reason: string }>;
+  readonly rejected: readonly Rejected[];
   /** Symbolic links, which are not followed: they may lead out of the folder or form a cycle. */
   readonly links: readonly string[];
   /** How many other files there are, by their extension and the option that asks for it. */
@@ -49,8 +55,8 @@ const SAME_NAME = "has the name of another file, with letters that are written i
 
 /**
  * Finds the Markdown files below a folder, and those of other formats on request. Names that begin with
- * a dot, `node_modules` and the lock files of Word are skipped.
- * Throws an ImportError if a folder cannot be read.
+ * a dot, `node_modules` and the lock files of Word are skipped; folders in it that cannot be read are rejected.
+ * Throws an ImportError if the folder itself cannot be read.
  *
  * @param only the name of the only file of the folder that is looked for
  */
@@ -60,11 +66,17 @@ export function findMarkdown(
   only?: string,
 ): MarkdownFolder {
   const paths: string[] = [];
-  const rejected: Array<{ path: string; reason: string }> = [];
+  const rejected: Rejected[] = [];
   const links: string[] = [];
   const others = new Map<string, number>();
   const visit = (relative: string) => {
-    for (const entry of entriesOf(join(folder, relative))) {
+    const entries = entriesOf(join(folder, relative));
+    if (typeof entries === "string") {
+      if (relative === "") throw new ImportError(`${folder} ${entries}`);
+      rejected.push({ path: relative, reason: entries });
+      return;
+    }
+    for (const entry of entries) {
       if (SKIPPED.test(entry.name)) continue;
       if (only !== undefined && entry.name !== only) continue;
       const path = relative === "" ? entry.name : `${relative}/${entry.name}`;
@@ -92,7 +104,7 @@ export function findMarkdown(
 
 /** Gives each file a path of its own. Those that keep their names come first. */
 function storedNames(names: readonly string[]): Pick<MarkdownFolder, "files" | "rejected"> {
-  const rejected: Array<{ path: string; reason: string }> = [];
+  const rejected: Rejected[] = [];
   const taken = new Map<string, string>();
   for (const file of names) {
     const path = documentPath(file);
@@ -146,21 +158,32 @@ function isInvalidName(folder: string, path: string): boolean {
   return path.includes("\ufffd") && !existsSync(join(folder, path));
 }
 
-function entriesOf(folder: string): Dirent[] {
+/** What a folder has, or why that cannot be read. */
+function entriesOf(folder: string): Dirent[] | string {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason =
       code === "ENOENT" ? "no such folder" : code === "ENOTDIR" ? "not a folder" : String(code);
-    throw new ImportError(`${folder} cannot be read: ${reason}`);
+    return `cannot be read: ${reason}`;
   }
 }
 
+/** What the stored paths of everything below rejected folders begin with: nothing is known of it. */
+export function unknownBelow(rejected: readonly Rejected[]): string[] {
+  return rejected.map(({ path }) => `${documentPath(path)}/`);
+}
+
 /** The text of a file as it is stored. Throws a RecordError if it cannot be read or is too large. */
-export async function readText(folder: string, path: string): Promise<DocumentText> {
+export async function readText(
+  folder: string,
+  path: string,
+  conversions?: Conversions,
+): Promise<DocumentText> {
   if (!isConverted(path)) return await readHere(folder, path);
-  const document = await converter.read({ kind: "document", folder: resolve(folder), path });
+  const convert = () => converter.read({ kind: "document", folder: resolve(folder), path });
+  const document = await (conversions?.of(join(folder, path), convert) ?? convert());
   requireDocumentSize(Buffer.byteLength(document.text));
   return document;
 }

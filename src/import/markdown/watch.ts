@@ -1,12 +1,48 @@
+import { relative, sep } from "node:path";
+import { type MarkdownFolder, SKIPPED } from "./folder.ts";
+
 /** A watched folder is imported again when nothing has changed in it for this long. */
 const WATCH_SETTLE_MS = 300;
+/** A file that is written again within this time was not removed: editors and cloud folders save so. */
+const REMOVAL_SETTLE_MS = 2_000;
+/** Errors of the watch that are told. */
+const WATCH_ERRORS_MAX = 5;
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  EACCES: "give this account the right to read it",
+  EMFILE: "raise the limit fs.inotify.max_user_instances, or that of open files (ulimit -n)",
+  ENOSPC: "raise the limit fs.inotify.max_user_watches: sysctl fs.inotify.max_user_watches=524288",
+};
+
+/** What a watcher is used for here. */
+interface Watcher {
+  on(event: "all", listener: () => void): unknown;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  close(): Promise<void>;
+}
+
+interface WatchOptions {
+  readonly ignoreInitial: true;
+  readonly ignored: (path: string) => boolean;
+}
+
+type StartWatch = (folder: string, options: WatchOptions) => Watcher | Promise<Watcher>;
+
+const startWatch: StartWatch = async (folder, options) =>
+  (await import("chokidar")).watch(folder, options);
 
 /**
  * Yields whenever something below a folder has changed and nothing more has for WATCH_SETTLE_MS. The
- * watch begins before the generator is returned, so no change is missed before it is first read.
+ * watch begins before the generator is returned, so no change is missed before it is first read. It goes on where a part
+ * of the folder cannot be watched.
+ *
+ * @param onFault called with what cannot be watched, and what to do
  */
-export async function watchFolder(folder: string): Promise<AsyncGenerator<void>> {
-  const { watch } = await import("chokidar");
+export async function watchFolder(
+  folder: string,
+  onFault: (message: string) => void,
+  start: StartWatch = startWatch,
+): Promise<AsyncGenerator<void>> {
   let changed = false;
   let wake = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -14,9 +50,18 @@ export async function watchFolder(folder: string): Promise<AsyncGenerator<void>>
     changed = true;
     wake();
   };
-  const watcher = watch(folder, { ignoreInitial: true }).on("all", () => {
+  const ignored = (path: string) => relative(folder, path).split(sep).some(isSkipped);
+  const watcher = await start(folder, { ignoreInitial: true, ignored });
+  watcher.on("all", () => {
     clearTimeout(timer);
     timer = setTimeout(settled, WATCH_SETTLE_MS);
+  });
+  const told = new Set<string>();
+  watcher.on("error", (error) => {
+    const message = faultOf(folder, error as NodeJS.ErrnoException);
+    if (told.has(message) || told.size === WATCH_ERRORS_MAX) return;
+    told.add(message);
+    onFault(message);
   });
   return (async function* () {
     try {
@@ -34,4 +79,36 @@ export async function watchFolder(folder: string): Promise<AsyncGenerator<void>>
       await watcher.close();
     }
   })();
+}
+
+/** The folder that is watched may be named by `..`. */
+const isSkipped = (name: string) => name !== ".." && SKIPPED.test(name);
+
+function faultOf(
+  folder: string,
+  { code = "", path = folder, message }: NodeJS.ErrnoException,
+): string {
+  const remedy = REMEDIES[code];
+  // Any folder may be the first that exceeds a limit.
+  const place = code === "EACCES" ? path : `a part of ${folder}`;
+  const reason = remedy === undefined ? message : `${code}; ${remedy}`;
+  return `${place} cannot be watched, so changes there are missed: ${reason}`;
+}
+
+/**
+ * Looks through a folder again and again. Files that have gone since the last time are looked for once more after
+ * REMOVAL_SETTLE_MS, because they may be about to be written.
+ */
+export function settledScan(find: () => MarkdownFolder): () => Promise<MarkdownFolder> {
+  let known: readonly string[] = [];
+  return async () => {
+    for (;;) {
+      const found = find();
+      const present = new Set(found.files.map(({ path }) => path));
+      const hasGone = known.some((path) => !present.has(path));
+      known = [...present];
+      if (!hasGone) return found;
+      await Bun.sleep(REMOVAL_SETTLE_MS);
+    }
+  };
 }

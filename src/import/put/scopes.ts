@@ -259,11 +259,11 @@ export async function prunablePaths(
   return rows.map(({ path }) => path);
 }
 
-/** Removes the files of `prunablePaths` that are not among `paths` from a working set. Returns their number. */
+/** Removes the files of `prunablePaths` that are not kept from a working set. Returns their number. */
 export async function pruneEnvironment(
   { sql, charges }: Charging,
   { id, project_id: project }: { readonly id: string; readonly project_id: string },
-  paths: readonly string[],
+  { paths, below }: { readonly paths: readonly string[]; readonly below: readonly string[] },
   text: boolean | undefined,
 ): Promise<number> {
   await lockWorkingSets(sql, [id]);
@@ -271,6 +271,7 @@ export async function pruneEnvironment(
     DELETE FROM environment_files e USING files f
     WHERE e.environment_id = ${id} AND f.id = e.file_id
       AND f.path ~* ${prunable(text)} AND f.path <> ALL (${paths as string[]}::text[])
+      AND NOT EXISTS (SELECT FROM unnest(${below as string[]}::text[]) b WHERE starts_with(f.path, b))
     RETURNING e.stored_bytes`;
   charges.add(project, { bytes: -bytesOf(pruned) });
   return pruned.count;

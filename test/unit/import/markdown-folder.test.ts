@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findMarkdown, readText, skippedIn } from "../../../src/import/markdown/folder.ts";
+import {
+  findMarkdown,
+  readText,
+  skippedIn,
+  unknownBelow,
+} from "../../../src/import/markdown/folder.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
 let folder: string;
@@ -66,6 +71,28 @@ describe("finding Markdown files", () => {
     const found = findMarkdown(folder);
     expect(found.files.map(({ file }) => file)).toEqual(["folder.md/in.md"]);
     expect(found.rejected).toEqual([{ path: "pipe.md", reason: "is not a regular file" }]);
+  });
+
+  test("names folders that cannot be read, and finds the files of others", () => {
+    const start = join(folder, "a");
+    let deep = start;
+    while (deep.length < 4_000) deep = join(deep, "d".repeat(Math.min(200, 4_040 - deep.length)));
+    mkdirSync(deep, { recursive: true });
+    write("fine.md");
+    // Its lowest folders have names that are too long for the system.
+    const long = join(folder, "b".repeat(200));
+    renameSync(start, long);
+    try {
+      const { files, rejected } = findMarkdown(folder);
+      expect(files.map(({ file }) => file)).toEqual(["fine.md"]);
+      expect(rejected).toEqual([
+        { path: expect.stringMatching(/^b+\/d/), reason: "cannot be read: ENAMETOOLONG" },
+      ]);
+      expect(unknownBelow(rejected)).toEqual([`${rejected[0]?.path}/`]);
+    } finally {
+      renameSync(long, start);
+    }
+    expect(() => findMarkdown(join(folder, "none"))).toThrow("none cannot be read: no such folder");
   });
 
   test("returns paths in byte order", () => {
