@@ -1,11 +1,9 @@
 import { Command, CommanderError } from "commander";
-import { explain, traceOf } from "../failure.ts";
 import { EmbeddingError } from "../import/embedders/embedding-error.ts";
 import { ImportError } from "../import/records/errors.ts";
 import { ModelError } from "../models/model-error.ts";
 import { VERSION } from "../shared/version.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
-import { explainEmbeddingError } from "./embedder-options.ts";
 import { closeAll, endAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, write } from "./output.ts";
@@ -105,14 +103,18 @@ async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): P
     }
     await output.settle();
     if (error instanceof ReportedError || output.failure !== undefined) return 1;
-    notice(io, messageOf(error));
+    // Only a failure needs what explains it, which knows all parts of the service.
+    const { explain, traceOf } = await import("../failure.ts");
+    notice(io, (await plainMessageOf(error)) ?? explain(error));
     write(io.stderr, traceOf(error, io.env["LOG_LEVEL"]));
     return 1;
   }
 }
 
-function messageOf(error: unknown): string {
+/** The message of an error that is written for people; undefined for any other. */
+async function plainMessageOf(error: unknown): Promise<string | undefined> {
   const isPlain = [CommandError, ImportError, ModelError].some((kind) => error instanceof kind);
   if (isPlain) return (error as Error).message;
-  return error instanceof EmbeddingError ? explainEmbeddingError(error) : explain(error);
+  if (!(error instanceof EmbeddingError)) return undefined;
+  return (await import("./embedder-options.ts")).explainEmbeddingError(error);
 }
