@@ -9,7 +9,8 @@ interface TextPiece {
   readonly hasEOL: boolean;
 }
 
-interface Line {
+/** A line of a page. */
+export interface Line {
   text: string;
   readonly y: number;
   readonly height: number;
@@ -21,11 +22,13 @@ interface Line {
 /** Lines that are farther from each other than this many heights begin a paragraph. */
 const PARAGRAPH_GAP = 1.6;
 /** So do letters that are larger or smaller by more than this factor. */
-const SIZE_FACTOR = 1.15;
+export const SIZE_FACTOR = 1.15;
 /** Pieces that are farther from each other than this part of their height are different words. */
 const WORD_GAP = 0.15;
 /** Pieces that are higher or lower than each other by more than this part of their height are on different lines. */
 const LINE_SHIFT = 0.6;
+/** The end of a line in which the first part of a divided word is looked for. */
+const WORD_MAX_CHARS = 100;
 
 const BULLET = /^[•◦▪▫■□●○♦‣⁃∙·➢➔✓]/u;
 /** Scripts without spaces between words. */
@@ -33,20 +36,13 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\
 /** What leads from an entry of a table of contents to its page. */
 const LEADERS = /(?:\s?\.){5,}\s?/g;
 
-/** The paragraphs of a page: a PDF knows only where its letters are. */
-export function paragraphsOf(pieces: Iterable<TextPiece>): string[] {
-  const paragraphs: string[] = [];
-  let before: Line | undefined;
-  for (const line of linesOf(pieces)) {
-    const text = line.text.replace(LEADERS, " … ").trim();
-    if (before === undefined || isApart(before, line)) paragraphs.push(text);
-    else paragraphs.push(joined(paragraphs.pop() ?? "", text));
-    before = line;
-  }
-  return paragraphs;
-}
+const COMPOUND = /[\p{L}\p{N}]+(?:[-\u2010][\p{L}\p{N}]+)+/gu;
+const FIRST_PART = /((?:[\p{L}\p{N}]+[-\u2010])*\p{L}+)([-\u2010\u00ad])$/u;
+const SECOND_PART = /^[\p{L}\p{N}]+(?:[-\u2010][\p{L}\p{N}]+)*/u;
+/** After such a word a hyphen stands for a part of the word that follows: `pre- and postwar`. */
+const CONJUNCTION = /^(?:and|or|und|oder|sowie|bzw)$/;
 
-function linesOf(pieces: Iterable<TextPiece>): Line[] {
+export function linesOf(pieces: Iterable<TextPiece>): Line[] {
   const lines: Line[] = [];
   let line: Line | undefined;
   for (const { str, transform, width, height, fontName, hasEOL } of pieces) {
@@ -64,7 +60,41 @@ function linesOf(pieces: Iterable<TextPiece>): Line[] {
     } else if (line !== undefined && str !== "") line.text += " ";
     if (hasEOL) line = undefined;
   }
+  for (const each of lines) each.text = each.text.replace(LEADERS, " … ").trim();
   return lines;
+}
+
+/** The height of the letters in which most of the text is; 0 without any. */
+export function bodyHeight(lines: Iterable<Line>): number {
+  const chars = new Map<number, number>();
+  for (const { text, height } of lines) {
+    const rounded = Math.round(height * 10) / 10;
+    chars.set(rounded, (chars.get(rounded) ?? 0) + text.length);
+  }
+  const [[most] = [0]] = [...chars].sort(([, a], [, b]) => b - a);
+  return most;
+}
+
+/** The words that are written with a hyphen within a line, in small letters. */
+export function compoundsOf(lines: Iterable<Line>): Set<string> {
+  const compounds = new Set<string>();
+  for (const { text } of lines)
+    for (const [word] of text.matchAll(COMPOUND)) compounds.add(formOf(word));
+  return compounds;
+}
+
+const formOf = (word: string) => word.toLowerCase().replaceAll("\u2010", "-");
+
+/** The paragraphs of a page: a PDF knows only where its letters are. */
+export function paragraphsOf(lines: Iterable<Line>, compounds: ReadonlySet<string>): string[] {
+  const paragraphs: string[] = [];
+  let before: Line | undefined;
+  for (const line of lines) {
+    if (before === undefined || isApart(before, line)) paragraphs.push(line.text);
+    else paragraphs.push(joined(paragraphs.pop() ?? "", line.text, compounds));
+    before = line;
+  }
+  return paragraphs;
 }
 
 function isApart(before: Line, { text, y, height, fonts }: Line): boolean {
@@ -77,10 +107,16 @@ function isApart(before: Line, { text, y, height, fonts }: Line): boolean {
   );
 }
 
-/** A word that is divided at the end of a line is one word. */
-function joined(before: string, after: string): string {
-  const divided = /\p{L}[-\u00ad]$/u.test(before) && /^\p{Ll}/u.test(after);
-  return divided ? before.slice(0, -1) + after : before + spaced(before, after);
+/** A word that is divided at the end of a line is one word, with the hyphen that it has elsewhere in the document. */
+function joined(before: string, after: string, compounds: ReadonlySet<string>): string {
+  const [, first, hyphen] = FIRST_PART.exec(before.slice(-WORD_MAX_CHARS)) ?? [];
+  const [second] = SECOND_PART.exec(after) ?? [];
+  if (first === undefined || second === undefined || CONJUNCTION.test(second))
+    return before + spaced(before, after);
+  const keepsHyphen =
+    hyphen !== "\u00ad" &&
+    (!/^\p{Ll}/u.test(second) || compounds.has(formOf(`${first}-${second}`)));
+  return (keepsHyphen ? before : before.slice(0, -1)) + after;
 }
 
 /** A text with a space before it, where what comes before it needs one. */

@@ -5,9 +5,14 @@ import { getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
 import type { DocumentText } from "../foreign/protocol.ts";
 import { RecordError } from "../records/errors.ts";
 import { documentMarkdown } from "./converted.ts";
-import { paragraphsOf } from "./pdf-lines.ts";
+import { type Annotation, annotationTexts } from "./pdf-annotations.ts";
+import { compoundsOf, linesOf, paragraphsOf } from "./pdf-lines.ts";
+import { type PageLines, withoutRunningLines } from "./pdf-running.ts";
+import { largeTitle, usefulTitle } from "./pdf-title.ts";
 
 const PDF_MAX_PAGES = 5_000;
+/** Ranges of pages that a report names; of more, only the number is told. */
+const RANGES_MAX = 10;
 const ASSETS = dirname(fileURLToPath(import.meta.resolve("pdfjs-dist/package.json")));
 const OPTIONS = {
   /** The reader reports what it finds odd on its own unless it is silent. */
@@ -19,16 +24,34 @@ const OPTIONS = {
 
 type Pdf = Awaited<ReturnType<typeof getDocument>["promise"]>;
 
+interface Page extends PageLines {
+  /** The values of forms and the texts of annotations. */
+  readonly notes: readonly string[];
+  /** Why the page cannot be read. */
+  readonly fault?: string;
+}
+
 /**
- * The text of a PDF as Markdown: a heading for each page, and the title of its properties, else the name of
- * the file. Throws a RecordError.
+ * The text of a PDF as Markdown: a heading for each page, and the title of its properties, else its first large line,
+ * else the name of the file. Throws a RecordError.
  */
 export async function pdfToMarkdown(bytes: Uint8Array, name: string): Promise<DocumentText> {
   const pdf = await open(bytes);
   try {
     if (pdf.numPages > PDF_MAX_PAGES) throw new RecordError(`has more than ${PDF_MAX_PAGES} pages`);
-    const title = await titleOf(pdf);
-    return { text: documentMarkdown(title ?? name, await htmlOf(pdf)), leftOut: [] };
+    const metadata = await pdf.getMetadata().catch(() => undefined);
+    const pages: Page[] = [];
+    while (pages.length < pdf.numPages) pages.push(await readPage(pdf, pages.length + 1));
+    const leftOut = leftOutOf(pages);
+    const lines = withoutRunningLines(pages);
+    const own = usefulTitle((metadata?.info as { Title?: unknown } | undefined)?.Title);
+    const compounds = compoundsOf(lines.flat());
+    const html = pages.map(({ notes }, i) => {
+      const paragraphs = [...paragraphsOf(lines[i] ?? [], compounds), ...notes];
+      const texts = paragraphs.map((paragraph) => `<p>${Bun.escapeHTML(paragraph)}</p>`);
+      return `<h1>Page ${i + 1}</h1>${texts.join("")}`;
+    });
+    return { text: documentMarkdown(own ?? largeTitle(lines) ?? name, html.join("")), leftOut };
   } finally {
     await pdf.loadingTask.destroy();
   }
@@ -44,31 +67,50 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
   }
 }
 
-async function titleOf(pdf: Pdf): Promise<string | undefined> {
-  const info = (await pdf.getMetadata().catch(() => undefined))?.info as { Title?: unknown };
-  return typeof info?.Title === "string" && info.Title.trim() !== "" ? info.Title : undefined;
-}
-
-async function htmlOf(pdf: Pdf): Promise<string> {
-  let html = "";
-  let hasText = false;
-  for (let number = 1; number <= pdf.numPages; number++) {
-    const paragraphs = await paragraphsAt(pdf, number);
-    hasText ||= paragraphs.length > 0;
-    html += `<h1>Page ${number}</h1>`;
-    for (const paragraph of paragraphs) html += `<p>${Bun.escapeHTML(paragraph)}</p>`;
-  }
-  if (!hasText) throw new RecordError("has no text: its pages may have been scanned");
-  return html;
-}
-
-async function paragraphsAt(pdf: Pdf, number: number): Promise<string[]> {
+async function readPage(pdf: Pdf, number: number): Promise<Page> {
   try {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
+    const annotations: Annotation[] = await page.getAnnotations().catch(() => []);
+    const [, bottom = 0, , top = 0] = page.view;
     page.cleanup();
-    return paragraphsOf(items.filter((item) => "str" in item));
+    const lines = linesOf(items.filter((item) => "str" in item));
+    return { lines, notes: annotationTexts(annotations), top, bottom };
   } catch (error) {
-    throw new RecordError(`cannot be read as PDF at page ${number}: ${(error as Error).message}`);
+    return { lines: [], notes: [], top: 0, bottom: 0, fault: (error as Error).message };
   }
+}
+
+/** Tells which pages have no text here. Throws a RecordError if that is all of them. */
+function leftOutOf(pages: readonly Page[]): string[] {
+  const unreadable: number[] = [];
+  const empty: number[] = [];
+  pages.forEach(({ lines, notes, fault }, i) => {
+    if (fault !== undefined) unreadable.push(i + 1);
+    else if (lines.length + notes.length === 0) empty.push(i + 1);
+  });
+  const [first] = unreadable;
+  if (unreadable.length + empty.length === pages.length) {
+    if (first === undefined) throw new RecordError("has no text: its pages may have been scanned");
+    throw new RecordError(`cannot be read as PDF at page ${first}: ${pages[first - 1]?.fault}`);
+  }
+  return [
+    ...(first === undefined ? [] : [`has pages that cannot be read: ${rangesOf(unreadable)}`]),
+    ...(empty.length === 0
+      ? []
+      : [`has pages without text, which may have been scanned: ${rangesOf(empty)}`]),
+  ];
+}
+
+/** Numbers in ascending order, for people: `1-3, 7`. */
+function rangesOf(numbers: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const range = ranges.at(-1);
+    if (range !== undefined && range[1] === number - 1) range[1] = number;
+    else ranges.push([number, number]);
+  }
+  const shown = ranges.slice(0, RANGES_MAX).map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`));
+  const left = ranges.length - shown.length;
+  return shown.join(", ") + (left > 0 ? `, and ${left} more` : "");
 }

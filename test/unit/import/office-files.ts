@@ -10,6 +10,10 @@ interface PdfContents {
   readonly instructions?: readonly string[];
   /** Instead of one of Latin letters. */
   readonly font?: string;
+  /** The texts of letters by the code of each, in hexadecimal digits. */
+  readonly texts?: Readonly<Record<string, string>>;
+  /** The annotations of each page. */
+  readonly annotations?: readonly string[];
   /** The instructions of forms, which those of a page or of the form before show by `/X Do`. */
   readonly forms?: readonly string[];
 }
@@ -24,6 +28,8 @@ export function pdfFile({
   instructions = [],
   forms = [],
   font = "/Subtype /Type1 /BaseFont /Helvetica",
+  texts = {},
+  annotations = [],
 }: PdfContents): Uint8Array {
   const contents = pages.map((lines) => {
     const shown = lines.map((line) => `(${line.replace(/[()\\]/g, "\\$&")}) Tj T*`);
@@ -40,9 +46,9 @@ export function pdfFile({
   const objects: (string | Buffer)[] = [
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Kids [${kids}] /Count ${contents.length} >>`,
-    `<< /Type /Font ${font} >>`,
+    `<< /Type /Font ${font} ${Object.keys(texts).length === 0 ? "" : `/ToUnicode ${firstForm + forms.length} 0 R`} >>`,
     ...contents.flatMap((content, i) => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + 2 * i} 0 R /Resources << ${uses(0)} >> >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + 2 * i} 0 R /Resources << ${uses(0)} >> /Annots [${annotations.join(" ")}] >>`,
       content,
     ]),
     ...forms.map((form, i) =>
@@ -51,9 +57,20 @@ export function pdfFile({
         `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << ${uses(i + 1)} >> `,
       ),
     ),
+    stream(Buffer.from(unicodeMap(texts))),
     `<< ${title === undefined ? "" : `/Title (${title})`} >>`,
   ];
   return assembled(objects, trailer);
+}
+
+function unicodeMap(texts: Readonly<Record<string, string>>): string {
+  const codes = Object.entries(texts).map(([code, text]) => {
+    const units = Buffer.from(text, "utf16le").swap16().toString("hex");
+    return `<${code}> <${units}>`;
+  });
+  return `/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+1 begincodespacerange <00> <FF> endcodespacerange
+${codes.length} beginbfchar ${codes.join(" ")} endbfchar endcmap`;
 }
 
 function stream(data: Buffer, filter = ""): Buffer {

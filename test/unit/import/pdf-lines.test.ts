@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { paragraphsOf } from "../../../src/import/markdown/pdf-lines.ts";
+import { linesOf, paragraphsOf } from "../../../src/import/markdown/pdf-lines.ts";
 
 interface Place {
   readonly x?: number;
@@ -57,5 +57,5 @@ test.each([
   ],
   ["leaders are short", [piece("1 Start . . . . . . . . . . 7", {})], ["1 Start … 7"]],
 ])("%s", (_, pieces, paragraphs) => {
-  expect(paragraphsOf(pieces)).toEqual(paragraphs);
+  expect(paragraphsOf(linesOf(pieces), new Set())).toEqual(paragraphs);
 });
