@@ -73,17 +73,21 @@ describe("importing Markdown", () => {
     expect([...owners]).toEqual([{ email: "owner@localhost", role: "owner" }]);
   });
 
-  test("imports the text of PDF and Word documents, and names those without any", async () => {
+  test("imports the text of PDF and Word documents, and names those without any and what is left out of others", async () => {
     const pages = [["First page"], ["Second page"]];
     write("deep/report.pdf", pdfFile({ title: "Report", pages }));
     write("scan.pdf", pdfFile({ pages: [[]] }));
-    write("plan.docx", docxFile(paragraph("Words"), { title: "Plan" }));
+    const symbol = '<w:p><w:r><w:sym w:font="Nobody" w:char="F123"/></w:r></w:p>';
+    write("plan.docx", docxFile(paragraph("Words") + symbol, { title: "Plan" }));
     write("broken.docx", "no archive");
     const result = await importFolder("--pdf", "--docx");
     expect(result.status).toBe(1);
     const reports = reportsOf(result).sort();
     expect(reports[0]).toStartWith("broken.docx: cannot be read as DOCX");
-    expect(reports[1]).toBe("scan.pdf: has no text: its pages may have been scanned");
+    expect(reports[1]).toBe(
+      "plan.docx.md: has parts that are left out: character F123 of the font Nobody",
+    );
+    expect(reports[2]).toBe("scan.pdf: has no text: its pages may have been scanned");
     const rows = await cli.sql`
       SELECT f.path, v.title FROM file_versions v JOIN files f ON f.id = v.file_id ORDER BY f.path`;
     expect([...rows]).toEqual([

@@ -8,7 +8,7 @@ import { documentMarkdown } from "./converted.ts";
 import { type Annotation, annotationTexts } from "./pdf-annotations.ts";
 import { compoundsOf, linesOf, paragraphsOf } from "./pdf-lines.ts";
 import { type PageLines, withoutRunningLines } from "./pdf-running.ts";
-import { largeTitle, usefulTitle } from "./pdf-title.ts";
+import { largeTitle, usefulTitle } from "./titles.ts";
 
 const PDF_MAX_PAGES = 5_000;
 /** Ranges of pages that a report names; of more, only the number is told. */

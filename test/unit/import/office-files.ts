@@ -105,12 +105,34 @@ function assembled(objects: readonly (string | Buffer)[], trailer: string): Uint
 const WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 const PACKAGE = "http://schemas.openxmlformats.org/package/2006";
 
-/** A Word document with this body in WordprocessingML. */
-export function docxFile(body: string, { title }: { title?: string } = {}): Uint8Array {
+/** Namespaces of the elements in a Word document, by their usual prefixes. */
+const WORD_NAMESPACES = Object.entries({
+  w: WORD,
+  m: "http://schemas.openxmlformats.org/officeDocument/2006/math",
+  mc: "http://schemas.openxmlformats.org/markup-compatibility/2006",
+  a: "http://schemas.openxmlformats.org/drawingml/2006/main",
+  wp: "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
+  wps: "http://schemas.microsoft.com/office/word/2010/wordprocessingShape",
+  c: "http://schemas.openxmlformats.org/drawingml/2006/chart",
+  r: "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+  v: "urn:schemas-microsoft-com:vml",
+  o: "urn:schemas-microsoft-com:office:office",
+})
+  .map(([prefix, uri]) => `xmlns:${prefix}="${uri}"`)
+  .join(" ");
+
+/** A Word document with this body, and these styles, in WordprocessingML. */
+export function docxFile(
+  body: string,
+  { title, styles }: { title?: string; styles?: string } = {},
+): Uint8Array {
   const texts = {
     "[Content_Types].xml": `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
     "_rels/.rels": `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
-    "word/document.xml": `<w:document xmlns:w="${WORD}"><w:body>${body}</w:body></w:document>`,
+    "word/document.xml": `<w:document ${WORD_NAMESPACES}><w:body>${body}</w:body></w:document>`,
+    ...(styles === undefined
+      ? {}
+      : { "word/styles.xml": `<w:styles ${WORD_NAMESPACES}>${styles}</w:styles>` }),
     ...(title === undefined
       ? {}
       : {
