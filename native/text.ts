@@ -18,10 +18,15 @@ export interface QueryWords {
   /**
    * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
    * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance, 16 if
-   * that joins two words of a phrase; the languages of which it is a function word, as bits; and its length in
-   * `raws`.
+   * that joins two words of a phrase; the languages of which it is a function word, as bits; its length in
+   * `raws`; where texts may write it as two words: bit i for a second one from character i on; the same for English texts
+   * only; and, as bits as well, where the parts of a name start.
    */
   readonly numbers: Uint32Array;
+  /** How texts may write some of the words as one, one after another. */
+  readonly joined: string;
+  /** Per such spelling the first and the last of the words, and its length. */
+  readonly joints: Uint32Array;
 }
 
 /** Which page of an open view is asked for. */

@@ -158,6 +158,30 @@ describe("a lookup", () => {
     }
   });
 
+  test("has the order, scores, fields, snippets and total of simple code over words that are written apart and as one", () => {
+    const SPELLINGS =
+      "time zone timezone time-zone zones file system filesystem max pool gates maxPoolGates max_pool_gates U.S.A. USA the in log login".split(
+        " ",
+      );
+    const text = (length: number) => Array.from({ length }, () => pick(SPELLINGS)).join(" ");
+    const documents = Array.from({ length: DOCUMENTS }, (_, i) =>
+      documentOf(`${i}.md`, {
+        title: text(1 + random.below(3)),
+        headings: [text(2), text(1)],
+        content: text(random.below(40)),
+      }),
+    );
+    const view = dealtView(
+      documents,
+      () => random.below(SEGMENTS),
+      () => random.below(5) > 0,
+    );
+    const vocabulary = new Vocabulary(view);
+    for (let i = 0; i < QUERIES; i++) {
+      expectReference(vocabulary, text(1 + random.below(4)), pick([PAGE, DOCUMENTS]));
+    }
+  });
+
   test("questions of 4 to 40 words over the sentences of the handbook have the results of an exhaustive ranking", () => {
     const sentences = readCorpus(`${import.meta.dir}/../../fixtures/docs`).flatMap(sentencesOf);
     expect(sentences.length).toBeGreaterThan(500);
@@ -310,7 +334,8 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   const kinds = new Uint8Array(65_536);
   const folded = new Uint16Array(65_536);
   const none = new Uint32Array(0);
-  const good = { view: NUMBER, query: "", words: "", raws: "", numbers: none, ...page };
+  const words = { words: "", raws: "", numbers: none, joined: "", joints: none };
+  const good = { view: NUMBER, query: "", ...words, ...page };
   const tokenizer = { kinds, folded, tokensOf: (): string[] => [] };
   const open = openTextView as (...args: unknown[]) => void;
   const lookUp = (change: object = {}) =>
@@ -342,13 +367,24 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   test.each<[string, object]>([
     ["a query of another type", { query: 7 }],
     ["words of another type", { words: null }],
-    ["numbers of another type", { numbers: [1, 1, 0, 0, 0] }],
-    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0, 0, 0) }],
+    ["numbers of another type", { numbers: [1, 1, 0, 0, 0, 0, 0, 0] }],
+    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0, 0, 0, 0, 0, 0) }],
     [
       "numbers beyond how words are written",
-      { words: "a", numbers: Uint32Array.of(1, 1, 0, 0, 5) },
+      { words: "a", numbers: Uint32Array.of(1, 1, 0, 0, 5, 0, 0, 0) },
     ],
     ["written words of another type", { raws: null }],
+    ["joined words of another type", { joined: null }],
+    ["joints of another type", { joints: [0, 0, 1] }],
+    ["joints of words that it has not", { joined: "a", joints: Uint32Array.of(0, 0, 1) }],
+    [
+      "joints beyond the joined words",
+      {
+        words: "a",
+        numbers: Uint32Array.of(1, 1, 0, 0, 0, 0, 0, 0),
+        joints: Uint32Array.of(0, 0, 1),
+      },
+    ],
     ["a limit of 0", { limit: 0 }],
     ["a shard beyond the last", { shardIndex: 1 }],
     ["no shards", { shardCount: 0 }],
@@ -379,7 +415,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     const tokensOf = () => {
       throw new RangeError("broken");
     };
-    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0, 0, 0) };
+    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0, 0, 0, 0, 0, 0) };
     expect(() => lookUp({ ...query, tokensOf })).toThrow("broken");
     closeTextView(NUMBER);
   });

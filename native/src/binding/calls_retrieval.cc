@@ -131,6 +131,7 @@ Napi::Array unreadOf(Napi::Env env, const std::vector<std::string>& unread) {
 void readRequest(const Fields& asked, RetrievalRequest& request) {
   request.hasQuery = !asked["query"].value.IsNull();
   readWords(asked, request.words);
+  readJoined(asked, request.words.size(), request.joined);
   for (AnalysedWord& word : request.words) word.isBeingTyped = false;
   request.mode = static_cast<RetrievalMode>(integerOf(asked["mode"], 0, 2));
   readVector(asked["vector"], request);

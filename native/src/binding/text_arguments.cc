@@ -8,7 +8,8 @@
 namespace tessera {
 
 /// native/text.ts states the same numbers.
-static constexpr size_t WORD_NUMBERS = 5;
+static constexpr size_t WORD_NUMBERS = 8;
+static constexpr size_t JOINT_NUMBERS = 3;
 enum WordFlags : uint32_t {
   PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16, CHARACTER = 32
 };
@@ -94,9 +95,25 @@ void readWords(const Fields& query, std::vector<AnalysedWord>& words) {
     const std::u16string raw = rawLength == 0 ? texts.substr(start, length) : raws.substr(rawStart, rawLength);
     words.push_back({texts.substr(start, length), raw, count, (flags & PREFIX) != 0,
                      (flags & CHARACTER) != 0, (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, (flags & CHANCE) != 0,
-                     (flags & JOINT) != 0, numbers[i + 3]});
+                     (flags & JOINT) != 0, numbers[i + 3], numbers[i + 5], numbers[i + 6], numbers[i + 7]});
     start += length;
     rawStart += rawLength;
+  }
+}
+
+void readJoined(const Fields& query, size_t words, std::vector<JoinedSpelling>& joined) {
+  const Named given = query["joined"];
+  const std::u16string texts = text16Of(given);
+  const auto numbers = arrayOf<uint32_t>(query["joints"], napi_uint32_array);
+  joined.clear();
+  size_t start = 0;
+  for (size_t i = 0; i + JOINT_NUMBERS <= numbers.size(); i += JOINT_NUMBERS) {
+    const size_t first = numbers[i], last = numbers[i + 1], length = numbers[i + 2];
+    if (first > last || last >= words || length == 0 || length > texts.size() - start) {
+      throwTypeError(given.env, "the joined words do not fit the words");
+    }
+    joined.push_back({first, last, texts.substr(start, length)});
+    start += length;
   }
 }
 

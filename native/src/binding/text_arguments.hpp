@@ -39,6 +39,8 @@ uint32_t viewOf(const Named& given);
 TextView& openViewOf(const Named& given);
 /// The words of a query, which its members `words` and `numbers` describe.
 void readWords(const Fields& query, std::vector<AnalysedWord>& words);
+/// Reads how some of so many words may be written as one.
+void readJoined(const Fields& query, size_t words, std::vector<JoinedSpelling>& joined);
 
 /// The answer of a page: `json`, `total`, `more`, and `progress`, which is "" when no page follows.
 Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,

@@ -31,6 +31,7 @@ struct RetrievalRequest {
   RetrievalMode mode;
   /// The words of the query; none without one.
   std::vector<AnalysedWord> words;
+  std::vector<JoinedSpelling> joined;
   bool hasQuery;
   /// Empty without one.
   std::vector<float> vector;

@@ -80,7 +80,8 @@ function open(view: SharedView, usedAt: number): void {
   closeIdle(usedAt);
 }
 
-const NOTHING = { words: "", raws: "", numbers: new Uint32Array(0) };
+const NO_NUMBERS = new Uint32Array(0);
+const NOTHING = { words: "", raws: "", numbers: NO_NUMBERS, joined: "", joints: NO_NUMBERS };
 
 const TOKENIZER = { ...unitTables, tokensOf: tokenSpans };
 

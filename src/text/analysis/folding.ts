@@ -37,6 +37,8 @@ const PICTOGRAPH = /\p{Extended_Pictographic}|\p{RI}/u;
 const PICTOGRAPHS = /\p{RI}\p{RI}|\p{Extended_Pictographic}|\p{RI}/gu;
 
 const SIGN = /[©®]/;
+/** Letters that are written for an apostrophe, or the other way round: ʼ, ʻ, ʾ, ʿ, ꞌ. */
+const APOSTROPHE = /^[\u02b9-\u02bf\ua78b\ua78c]/;
 
 /**
  * Symbols and numbers that stand for themselves, such as © or ①, although their compatibility forms are letters
@@ -48,11 +50,11 @@ const ENCLOSING = /\p{Me}/u;
 
 /**
  * What is not compared: invisible characters; the marks that alphabets do without, but not the vowels of other
- * scripts, nor the voicing marks of kana; tatweel; geresh and gershayim, for which `"` stands between Hebrew
- * letters.
+ * scripts, nor the voicing marks of kana; the nukta of Devanagari, which many leave out; tatweel; geresh and
+ * gershayim, for which `"` stands between Hebrew letters.
  */
 const REMOVED =
-  /[\p{DI}\p{Cf}[[\p{M}&&[\p{sc=Zinh}\p{sc=Arab}\p{sc=Hebr}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Syrc}]]--[\u3099\u309a]]\u0640\u05f3\u05f4"]/gv;
+  /[\p{DI}\p{Cf}[[\p{M}&&[\p{sc=Zinh}\p{sc=Arab}\p{sc=Hebr}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Syrc}]]--[\u3099\u309a]]\u093c\u0640\u05f3\u05f4"]/gv;
 
 /** Letters that are written for others, which Unicode does not decompose. */
 const LETTERS: Record<string, string> = {
@@ -115,7 +117,8 @@ export function fold(character: string): FoldedCharacter {
     const isSign = SIGN.test(character) || character.normalize("NFKC") !== character;
     return isSign ? SEPARATOR : { kind: KIND.pictograph, text: character };
   }
-  if (SYMBOL.test(character) || ENCLOSING.test(character)) return SEPARATOR;
+  if (APOSTROPHE.test(character) || SYMBOL.test(character) || ENCLOSING.test(character))
+    return SEPARATOR;
   const whole = foldLetters(character);
   if (whole === "") return IGNORED;
   const text = whole.replace(NO_LETTERS, "");

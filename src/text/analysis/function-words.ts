@@ -256,6 +256,10 @@ const LISTS: ReadonlyArray<readonly [words: string, library?: readonly string[]]
 export const FUNCTION_WORD_LANGUAGES: readonly string[] =
   "en de fr es pt it nl sv da no fi ru uk pl cs tr ar he hi id vi ja ko zh".split(" ");
 
+/** The bits of two of them. */
+export const ENGLISH_BIT = 1 << FUNCTION_WORD_LANGUAGES.indexOf("en");
+export const FRENCH_BIT = 1 << FUNCTION_WORD_LANGUAGES.indexOf("fr");
+
 /** The last lists are of languages that write no spaces between words, or none before particles. */
 const UNSPACED_LISTS = 3;
 

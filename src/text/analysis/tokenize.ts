@@ -1,5 +1,5 @@
 import { eachToken } from "./run-tokens.ts";
-import { eachWord, textOf } from "./words.ts";
+import { eachWord, textOf, type WordSink } from "./words.ts";
 
 /** The start and the end of a token in a text, in UTF-16 code units, and the token, one after another. */
 type TokenSpans = Array<number | string>;
@@ -15,14 +15,36 @@ type TokenSpans = Array<number | string>;
 export function tokenSpans(text: string): TokenSpans {
   const spans: TokenSpans = [];
   eachWord(text, {
+    ...NOTHING,
     ascii: (units, from, to, end) => spans.push(from, end, textOf(units, from, to)),
     other: (piece, offset) =>
       eachToken(piece, (units, from, to, start, end) =>
         spans.push(offset + start, offset + end, textOf(units, from, to)),
       ),
-    compound: () => {},
   });
   return spans;
+}
+
+const ignore = () => {};
+const NOTHING: WordSink = {
+  ...{ ascii: ignore, other: ignore, compound: ignore, joined: ignore, signs: ignore },
+};
+
+/** What a text writes apart that others write as one, and where: `24,500`, `U.S.A.`. */
+export function joinedIn(text: string): Array<{ start: number; end: number; text: string }> {
+  const found: Array<{ start: number; end: number; text: string }> = [];
+  eachWord(text, {
+    ...NOTHING,
+    joined: (joined, start, end) => found.push({ start, end, text: joined }),
+  });
+  return found;
+}
+
+/** The signs in a text that have a meaning together: `?.`, `=>`. */
+export function signsIn(text: string): string[] {
+  const found: string[] = [];
+  eachWord(text, { ...NOTHING, signs: (signs) => found.push(signs) });
+  return found;
 }
 
 /** Splits text into tokens. */

@@ -1,4 +1,5 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
+import { isJoint, joinedAt } from "./joined.ts";
 import { goesOnInName, NameFinder, opensName } from "./names.ts";
 import { unitsOf } from "./text-units.ts";
 
@@ -34,7 +35,7 @@ export function textOf(units: Uint16Array, from: number, to: number): string {
 }
 
 /** Receives the words of a text in order. Positions in `units` are those in the text. */
-interface WordSink {
+export interface WordSink {
   /** A word of ASCII letters and digits that ends at `end`: the token is its code units, in lower case. */
   ascii(units: Uint16Array, from: number, to: number, end: number): void;
   /**
@@ -44,7 +45,17 @@ interface WordSink {
   compound(word: string): void;
   /** A piece of text with other characters, without any ASCII separator, that starts at `start`. */
   other(text: string, start: number): void;
+  /** What others write as one word, such as `USA` for `U.S.A.`, and where it is. */
+  joined(text: string, start: number, end: number): void;
+  /** Two or three signs together, such as `?.`. */
+  signs(signs: string): void;
 }
+
+const SIGNS = new Set("!?&|=<>:~^%+*.@#$-/\\");
+const SIGNS_MAX = 3;
+const isSign = Uint8Array.from({ length: 128 }, (_, unit) =>
+  SIGNS.has(String.fromCharCode(unit)) ? 1 : 0,
+);
 
 /** Every letter has this bit, and no digit. */
 const LETTER_BIT = 0x40;
@@ -60,7 +71,14 @@ export function eachWord(text: string, sink: WordSink): void {
   for (let i = 0; i < length; i++) {
     let unit = units[i] as number;
     let folded = FOLDED[unit] as number;
-    if (folded === SEPARATOR) continue;
+    if (folded === SEPARATOR) {
+      if (isSign[unit] === 1) {
+        const end = endOfSigns(units, i, length);
+        if (end - i > 1 && end - i <= SIGNS_MAX) sink.signs(text.slice(i, end));
+        i = end - 1;
+      }
+      continue;
+    }
     const start = i;
     if (start > 0 && opensName(units[start - 1] as number)) names.open(start);
     let hasInnerUpper = false;
@@ -86,7 +104,19 @@ export function eachWord(text: string, sink: WordSink): void {
       if (hasInnerUpper || isMixed) sink.compound(text.slice(start, i));
     } else sink.other(text.slice(start, i), start);
     if (names.isOpen || goesOnInName(unit)) names.close(start, i);
+    if (isJoint(units, start, i, unit)) {
+      const joined = joinedAt(text, start);
+      if (joined !== undefined) sink.joined(joined.text, joined.start, joined.end);
+    }
+    // Signs may start with the separator.
+    i--;
   }
+}
+
+function endOfSigns(units: Uint16Array, start: number, length: number): number {
+  let end = start;
+  while (end < length && isSign[units[end] as number] === 1) end++;
+  return end;
 }
 
 /** True for a quote within a Hebrew acronym. */

@@ -12,11 +12,16 @@ interface AnalysedQuery {
   readonly words: string;
   /** How the words are written, where that differs from their texts, one after another. */
   readonly raws: string;
-  /** Per word its length, how often it is in the query, what is true of it, where it is a function word, and the length of
-   * how it is written. */
+  /** Per word its length, how often it is in the query, what is true of it, where it is a function word, the length of
+   * how it is written, and where texts may write it apart. */
   readonly numbers: Uint32Array;
+  /** How texts may write some of the words as one, one after another. */
+  readonly joined: string;
+  /** Per such spelling the first and the last of the words, and its length. */
+  readonly joints: Uint32Array;
 }
 
+const WORD_NUMBERS = 8;
 const FLAG = {
   ...{ prefix: 1, mayBeMisspelt: 2, identifier: 4 },
   ...{ chance: 8, joint: 16, character: 32 },
@@ -24,11 +29,11 @@ const FLAG = {
 
 /** Finds out what is known of the words of a query without looking at any document. */
 export function analyseQuery(query: string): AnalysedQuery {
-  const words = parseQuery(query);
+  const { words, joined } = parseQuery(query);
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
-  const numbers = new Uint32Array(words.length * 5);
+  const numbers = new Uint32Array(words.length * WORD_NUMBERS);
   const raws = words.map(({ text, raw }) => (raw === text ? "" : raw));
-  words.forEach(({ text, count, isPrefix, isCharacter, role }, i) => {
+  words.forEach(({ text, count, isPrefix, isCharacter, role, cuts }, i) => {
     const flags =
       (isPrefix ? FLAG.prefix : 0) |
       (countLetters(text) >= FUZZY_MIN_CHARS ? FLAG.mayBeMisspelt : 0) |
@@ -36,9 +41,15 @@ export function analyseQuery(query: string): AnalysedQuery {
       (role === ROLE.content ? 0 : FLAG.chance) |
       (role === ROLE.joint ? FLAG.joint : 0) |
       (isCharacter ? FLAG.character : 0);
-    numbers.set([text.length, count, flags, languagesOf(text), (raws[i] as string).length], i * 5);
+    const rawLength = (raws[i] as string).length;
+    const own = [text.length, count, flags, languagesOf(text), rawLength];
+    numbers.set([...own, cuts.pairs, cuts.englishPairs, cuts.parts], i * WORD_NUMBERS);
   });
-  return { words: words.map((word) => word.text).join(""), raws: raws.join(""), numbers };
+  return {
+    ...{ words: words.map((word) => word.text).join(""), raws: raws.join(""), numbers },
+    joined: joined.map(({ text }) => text).join(""),
+    joints: Uint32Array.from(joined.flatMap(({ first, last, text }) => [first, last, text.length])),
+  };
 }
 
 /** Digits do not count: a number with a wrong digit is another number, not a typo. */

@@ -1,7 +1,8 @@
 import { countCharacters } from "../analysis/characters.ts";
 import { isUnspaced } from "../analysis/folding.ts";
 import { rawOf } from "../analysis/raw.ts";
-import { tokenize, tokenSpans } from "../analysis/tokenize.ts";
+import { signsIn, tokenize, tokenSpans } from "../analysis/tokenize.ts";
+import { type Cuts, cutsOf, type JoinedSpelling, joinedSpellings, NO_CUTS } from "./spellings.ts";
 import { ROLE, type Role, UnspacedWords } from "./unspaced-words.ts";
 
 interface ParsedWord {
@@ -16,13 +17,21 @@ interface ParsedWord {
   count: number;
   /** Of a pair of characters, what it has to do with the words of the query. */
   role: Role;
+  /** Where texts may write it apart. */
+  cuts: Cuts;
 }
 
-/** The distinct words of a query in the order in which they first occur. */
-export function parseQuery(query: string): ParsedWord[] {
+interface ParsedQuery {
+  /** The distinct words in the order in which they first occur. */
+  readonly words: readonly ParsedWord[];
+  /** How texts may write some of them as one. */
+  readonly joined: readonly JoinedSpelling[];
+}
+
+export function parseQuery(query: string): ParsedQuery {
   const words = new Map<string, ParsedWord>();
   const tokens = tokensOf(query);
-  tokens.forEach(({ text, raw, role, isSingle }, i) => {
+  tokens.forEach(({ text, raw, role, isSingle, cuts }, i) => {
     const word = words.get(text) ?? {
       text,
       raw,
@@ -30,14 +39,18 @@ export function parseQuery(query: string): ParsedWord[] {
       isCharacter: isSingle,
       count: 0,
       role,
+      cuts: words.size < CUT_WORDS_MAX ? cuts() : NO_CUTS,
     };
     words.set(text, word);
     word.count++;
     if (role < word.role) word.role = role;
     if (i === tokens.length - 1 && !isSingle) word.isPrefix = true;
   });
-  return [...words.values()];
+  return { words: [...words.values()], joined: joinedSpellings(query, tokens, [...words.keys()]) };
 }
+
+/** A query names few things. Looking for words that are written apart reads whole texts. */
+const CUT_WORDS_MAX = 16;
 
 interface Token {
   readonly text: string;
@@ -45,10 +58,17 @@ interface Token {
   readonly role: Role;
   /** Whether it is one character of a script without spaces. */
   readonly isSingle: boolean;
+  /** Where it is in the query. */
+  readonly start: number;
+  readonly end: number;
+  readonly cuts: () => Cuts;
 }
+
+const uncut = () => NO_CUTS;
 
 function tokensOf(query: string): Token[] {
   const spans = tokenSpans(query);
+  if (spans.length === 0) return signTokensOf(query);
   const tokens: Token[] = [];
   let unspaced: UnspacedWords | undefined;
   let previous = "";
@@ -59,7 +79,8 @@ function tokensOf(query: string): Token[] {
     if (!isUnspaced(text)) {
       const written = query.slice(start, end);
       const raw = written === text ? text : rawOf(written);
-      tokens.push({ text, raw, role: ROLE.content, isSingle: false });
+      const cuts = () => cutsOf(text, written);
+      tokens.push({ text, raw, role: ROLE.content, isSingle: false, start, end, cuts });
       continue;
     }
     unspaced ??= new UnspacedWords(query);
@@ -67,14 +88,26 @@ function tokensOf(query: string): Token[] {
     if (lone !== undefined) {
       const [own] = tokenize(query.slice(lone.start, lone.end));
       if (own !== undefined)
-        tokens.push({ text: own, raw: own, role: ROLE.content, isSingle: true });
+        tokens.push({
+          ...{ text: own, raw: own, role: ROLE.content, isSingle: true },
+          ...{ start, end, cuts: uncut },
+        });
     }
     const isSingle = countCharacters(text) === 1;
     // The last token of an unspaced run repeats the second character of the pair before it.
     if (isSingle && (lone !== undefined || isTailOf(before, text))) continue;
-    tokens.push({ text, raw: text, role: unspaced.roleOf(start, end), isSingle });
+    const role = unspaced.roleOf(start, end);
+    tokens.push({ text, raw: text, role, isSingle, start, end, cuts: uncut });
   }
   return tokens;
+}
+
+/** The signs of a query that has no words. */
+function signTokensOf(query: string): Token[] {
+  return signsIn(query).map((text) => ({
+    ...{ text, raw: text, role: ROLE.content, isSingle: false },
+    ...{ start: 0, end: 0, cuts: uncut },
+  }));
 }
 
 function isTailOf(pair: string, character: string): boolean {

@@ -29,7 +29,7 @@ function stage(
   const addField = (field: number, text: string) => {
     tokens.mark(MARK + field);
     tokens.addText(text);
-    tokens.addSubwords();
+    tokens.addSpellings();
   };
   addField(FIELD.path, document.path.replace(/\.(?:md|mdx|markdown)$/i, ""));
   addField(FIELD.title, document.title);
@@ -38,7 +38,7 @@ function stage(
     tokens.addText(heading);
     tokens.mark(BREAK);
   }
-  tokens.addSubwords();
+  tokens.addSpellings();
   for (const { key, value } of document.frontmatter) {
     addField(FIELD.firstKey + keys.intern(key), value);
   }
@@ -68,6 +68,6 @@ function addContent(content: string, tokens: TokenWriter): TextBlock[] {
     blocks.push({ firstToken: tokens.length - start, bytes: compressText(text) });
     tokens.addText(piece);
   }
-  tokens.addSubwords();
+  tokens.addSpellings();
   return blocks;
 }

@@ -89,6 +89,10 @@ export const MARK = 0x80000000;
 export const BREAK = 0xffffffff;
 /** Starts the subwords of the identifiers in a field; see `splitIdentifiers`. */
 export const SUBWORDS = 0xfffffffe;
+/** Starts what a field writes apart and others write as one, and its signs. */
+export const JOINED = 0xfffffffd;
+/** Marks from here on are within a field. */
+export const FIRST_INNER_MARK = JOINED;
 /** Field numbers; frontmatter keys are numbered from `firstKey`. */
 export const FIELD = { path: 0, title: 1, headings: 2, content: 3, firstKey: 4 } as const;
 

@@ -2,12 +2,21 @@ import {
   CONTENT,
   type FieldWeight,
   HEADINGS,
+  JOINED_SHARE,
   keyWeight,
   PATH,
   SUBWORD_SHARE,
   TITLE,
 } from "./field-weights.ts";
-import { BREAK, FIELD, MARK, POSTING_DOCUMENT_SHIFT, SUBWORDS } from "./format.ts";
+import {
+  BREAK,
+  FIELD,
+  FIRST_INNER_MARK,
+  JOINED,
+  MARK,
+  POSTING_DOCUMENT_SHIFT,
+  SUBWORDS,
+} from "./format.ts";
 import { frequencyCode } from "./frequency-code.ts";
 
 /** The tokens of all documents; those of document d end at `starts[d + 1]`. */
@@ -113,24 +122,35 @@ function countTokens(
   while (i < to) {
     const field = weights[(tokens[i] as number) - MARK] as FieldWeight;
     const end = endOfField(tokens, i + 1, to);
-    let length = 0;
-    for (let k = i + 1; k < end && tokens[k] !== SUBWORDS; k++) if (tokens[k] !== BREAK) length++;
+    const length = lengthOf(tokens, i + 1, end);
     const isContent = tokens[i] === MARK + FIELD.content;
     if (isContent) contentLength += length;
     const frequencies = isContent ? counts.content : counts.fields;
-    let weight = field.boost / (1 - field.b + field.b * (length / field.pivotLength));
+    const whole = field.boost / (1 - field.b + field.b * (length / field.pivotLength));
+    let weight = whole;
     for (let k = i + 1; k < end; k++) {
       const term = tokens[k] as number;
       if (term < MARK) frequencies[term] = (frequencies[term] as number) + weight;
-      else if (term === SUBWORDS) weight *= SUBWORD_SHARE;
+      else if (term === JOINED) weight = whole * JOINED_SHARE;
+      else if (term === SUBWORDS) weight = whole * SUBWORD_SHARE;
     }
     i = end;
   }
   return contentLength;
 }
 
+/** The number of tokens as the field is written. */
+function lengthOf(tokens: Uint32Array, from: number, end: number): number {
+  let length = 0;
+  for (let k = from; k < end && tokens[k] !== JOINED && tokens[k] !== SUBWORDS; k++) {
+    if (tokens[k] !== BREAK) length++;
+  }
+  return length;
+}
+
 function endOfField(tokens: Uint32Array, from: number, to: number): number {
+  const isInner = (token: number) => token < MARK || token >= FIRST_INNER_MARK;
   let end = from;
-  while (end < to && ((tokens[end] as number) < MARK || (tokens[end] as number) >= SUBWORDS)) end++;
+  while (end < to && isInner(tokens[end] as number)) end++;
   return end;
 }

@@ -2,13 +2,12 @@ import { stemTable } from "../../../native/text.ts";
 import { assemble } from "./assemble.ts";
 import { type DocumentSet, hasDocument } from "./document-set.ts";
 import {
-  BREAK,
   FIELD,
+  FIRST_INNER_MARK,
   MARK,
   POSTING_CODE_MASK,
   POSTING_DOCUMENT_SHIFT,
   SEGMENT_MAX_DOCUMENTS,
-  SUBWORDS,
 } from "./format.ts";
 import { Interner } from "./interner.ts";
 import { mergeSorted } from "./merge-sorted.ts";
@@ -228,7 +227,7 @@ function joinTokens(sources: readonly Source[]) {
 
 function renumbered(token: number, { terms, keyMarks }: Part): number {
   if (token < MARK) return terms[token] as number;
-  if (token === BREAK || token === SUBWORDS) return token;
+  if (token >= FIRST_INNER_MARK) return token;
   return keyMarks[token - MARK - FIELD.firstKey] ?? token;
 }
 

@@ -1,7 +1,7 @@
 import { eachToken } from "../analysis/run-tokens.ts";
 import { compoundsIn, subwordsOf } from "../analysis/tokenize.ts";
 import { eachWord } from "../analysis/words.ts";
-import { SUBWORDS } from "./format.ts";
+import { JOINED, SUBWORDS } from "./format.ts";
 import type { TermTable } from "./term-table.ts";
 
 const FIRST_TOKENS = 4_096;
@@ -13,6 +13,9 @@ export class TokenWriter {
   #length = 0;
   /** Words of the current field that may have subwords, such as `getStaticProps`, in order. */
   readonly #candidates = new Set<string>();
+  /** What others write as one, and signs, in the current field. */
+  readonly #joined = new Set<string>();
+  readonly #signs = new Set<string>();
   /** Pieces of the current document with other characters than ASCII. */
   #pieces = new Set<string>();
 
@@ -40,10 +43,28 @@ export class TokenWriter {
   }
 
   /**
-   * Adds the subwords of the words in the texts since the last call. They follow the text, so
+   * Adds the other spellings of the words in the texts since the last call. They follow the text, so
    * that they do not separate words that are next to each other.
    */
-  addSubwords(): void {
+  addSpellings(): void {
+    this.#addJoined();
+    this.#addSubwords();
+  }
+
+  #addJoined(): void {
+    if (this.#joined.size + this.#signs.size === 0) return;
+    this.mark(JOINED);
+    for (const signs of this.#signs) {
+      const units = Uint16Array.from(signs, (sign) => sign.charCodeAt(0));
+      this.ascii(units, 0, units.length);
+    }
+    const joined = [...this.#joined].join(" ");
+    this.#joined.clear();
+    this.#signs.clear();
+    this.addText(joined);
+  }
+
+  #addSubwords(): void {
     if (this.#candidates.size === 0) return;
     const subwords = compoundsIn([...this.#candidates].join(" ")).flatMap(subwordsOf);
     if (subwords.length > 0) {
@@ -60,6 +81,8 @@ export class TokenWriter {
     this.#length = 0;
     this.#pieces = new Set();
     this.#candidates.clear();
+    this.#joined.clear();
+    this.#signs.clear();
     return { tokens, pieces };
   }
 
@@ -69,6 +92,14 @@ export class TokenWriter {
 
   compound(word: string): void {
     this.#candidates.add(word);
+  }
+
+  joined(text: string): void {
+    this.#joined.add(text);
+  }
+
+  signs(signs: string): void {
+    this.#signs.add(signs);
   }
 
   other(text: string): void {

@@ -1,6 +1,6 @@
 /** What a lookup answers, from simple code that shares nothing with native code but the tokenizer. */
 import type { SegmentReader } from "../../../src/text/index.ts";
-import { FIELD, MARK, SUBWORDS } from "../../../src/text/segment/format.ts";
+import { FIELD, FIRST_INNER_MARK, MARK } from "../../../src/text/segment/format.ts";
 import type { Shard } from "../../../src/text/segment/shard.ts";
 import { planByReference, type QueryPlan } from "./plan.ts";
 import type { Vocabulary } from "./plan-word.ts";
@@ -44,7 +44,7 @@ function fieldsOf(segment: SegmentReader, s: number, document: number, plan: Que
   const names = new Set<string>();
   let field: number = FIELD.path;
   for (const token of tokensOf(segment, document)) {
-    if (token >= MARK && token < SUBWORDS) field = token - MARK;
+    if (token >= MARK && token < FIRST_INNER_MARK) field = token - MARK;
     if (!words.has(token)) continue;
     names.add(NAMES.get(field) ?? `frontmatter.${segment.keys[field - FIELD.firstKey]}`);
   }

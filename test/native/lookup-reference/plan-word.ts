@@ -1,13 +1,14 @@
 /** What a word of a query matches, without haste: it is compared with every term. */
 import { distance } from "fastest-levenshtein";
-import { hasDocument } from "../../../src/text/index.ts";
+import { ENGLISH, hasDocument } from "../../../src/text/index.ts";
 import type { parseQuery } from "../../../src/text/query/parse.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../../../src/text/segment/format.ts";
 import type { TextView } from "../../../support/text-search.ts";
+import { type ApartMatch, apartIn } from "./apart.ts";
 import { FormsByReference } from "./forms.ts";
 import * as weights from "./weights.ts";
 
-export type ParsedWord = ReturnType<typeof parseQuery>[number];
+export type ParsedWord = ReturnType<typeof parseQuery>["words"][number];
 
 export interface TermMatch {
   readonly term: number;
@@ -26,6 +27,8 @@ export interface PlannedWord {
   /** By segment: forms of the word, and longer or misspelt ones. */
   readonly forms: readonly (readonly TermMatch[])[];
   readonly others: readonly (readonly TermMatch[])[];
+  /** By segment, the word as documents write it apart. */
+  readonly apart: readonly (readonly ApartMatch[])[];
   /** Of all terms, added up. */
   readonly frequency: number;
   /** Of a compound. */
@@ -34,7 +37,7 @@ export interface PlannedWord {
 }
 
 /** A term of a segment that documents in scope hold. */
-interface Term {
+export interface Term {
   readonly segment: number;
   readonly term: number;
   readonly text: string;
@@ -49,7 +52,11 @@ export class Vocabulary {
   readonly terms: readonly Term[];
   readonly documents: number;
   readonly averageLength: number;
+  /** Whether all documents are in English. */
+  readonly isEnglish: boolean;
   readonly #forms: FormsByReference;
+  /** By segment, the terms by their texts. */
+  readonly #numbers: ReadonlyArray<ReadonlyMap<string, number>>;
 
   constructor(readonly view: TextView) {
     const inScope = (s: number, d: number) => hasDocument(view.documentSets[s] ?? null, d);
@@ -57,6 +64,9 @@ export class Vocabulary {
       [...segment.lengths].filter((_, document) => inScope(s, document)),
     );
     this.documents = lengths.length;
+    this.isEnglish = view.segments.every((segment, s) =>
+      segment.languages.every((language, d) => language === ENGLISH || !inScope(s, d)),
+    );
     this.averageLength = Math.max(1, sum(lengths) / Math.max(1, lengths.length));
     this.terms = view.segments.flatMap((segment, s) =>
       segment.terms().map((text, term) => {
@@ -68,11 +78,18 @@ export class Vocabulary {
     );
     this.terms = this.terms.filter((term) => term.frequency > 0);
     this.#forms = new FormsByReference(view);
+    this.#numbers = view.segments.map(
+      (segment) => new Map(segment.terms().map((text, term) => [text, term])),
+    );
   }
 
   /** The terms that are the word or have its stem in a language of the documents. */
   partsOf(text: string): readonly string[] {
     return this.#forms.partsOf(text);
+  }
+
+  termOf(segment: number, text: string): number | undefined {
+    return this.#numbers[segment]?.get(text);
   }
 
   formsOf(text: string, raw: string): readonly Term[] {
@@ -156,13 +173,14 @@ function bestByTerm(matches: readonly Match[], also: readonly Match[], segments:
 
 const isSame = (a: Match, b: Match) => a.segment === b.segment && a.term === b.term;
 
-function idfOf(documents: number, matches: readonly Match[]): number | null {
+function idfOf(documents: number, matches: ReadonlyArray<Pick<Term, "frequency">>): number | null {
   const frequency = Math.min(documents, sum(matches.map((match) => match.frequency)));
   if (frequency === 0) return null;
   return Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5));
 }
 
-const frequencyOf = (terms: readonly Term[]) => sum(terms.map(({ frequency }) => frequency));
+const frequencyOf = (terms: ReadonlyArray<Pick<Term, "frequency">>) =>
+  sum(terms.map(({ frequency }) => frequency));
 
 /** Longer words that begin with a word. A word that documents hold is taken for whole, unless far more hold longer ones. */
 function longerMatches(word: ParsedWord, vocabulary: Vocabulary, held: number, typed: boolean) {
@@ -207,20 +225,54 @@ export function planWord(
   const parts = isUnsure ? vocabulary.partsOf(text) : [];
   const held = frequencyOf([...exact, ...longer]);
   const isRare = held <= Math.max(1, weights.MISSPELT_MAX_SHARE * documents);
-  const isMisspelt = isRare && parts.length === 0 && isUnsure;
+  const apart = isPart ? view.segments.map(() => []) : apartIn(word, vocabulary);
+  const isMisspelt = isRare && parts.length === 0 && isUnsure && apart.flat().length === 0;
   const meant = isMisspelt ? meantMatches(text, vocabulary, held, forms) : [];
   const all = [...forms, ...longer, ...meant];
-  const otherWeight = idfOf(documents, all) ?? 0;
+  const otherWeight = idfOf(documents, [...all, ...apart.flat()]) ?? 0;
   const formWeight = idfOf(documents, forms) ?? otherWeight;
   const exactWeight =
     weights.EXACT_FORM_SHARE * ((idfOf(documents, exact) ?? formWeight) - formWeight);
-  const frequency = sum(all.map((match) => match.frequency));
+  const frequency = frequencyOf([...all, ...apart.flat()]);
   const idf = formWeight + exactWeight;
   const others = all.filter((match) => !forms.some((form) => isSame(form, match)));
   return {
-    ...{ idf, formWeight, exactWeight, otherWeight, frequency, parts },
-    isHeld: forms.length + longer.length > 0,
+    ...{ idf, formWeight, exactWeight, otherWeight, frequency, parts, apart },
+    isHeld: forms.length + longer.length + apart.flat().length > 0,
     forms: bestByTerm(forms, [...forms, ...meant], view.segments.length),
     others: bestByTerm(others, all, view.segments.length),
   };
+}
+
+/** A word that documents write as one with its neighbours. */
+export function withJoined(
+  word: PlannedWord,
+  joined: readonly Term[],
+  documents: number,
+): PlannedWord {
+  const frequency = word.frequency + frequencyOf(joined);
+  const otherWeight = idfOf(documents, [{ frequency }]) ?? 0;
+  const similarity = weights.SPELLING_SIMILARITY;
+  const coverage = weights.SPELLING_COVERAGE;
+  const better = (match: TermMatch, s: number) =>
+    joined.some(({ segment, term }) => segment === s && term === match.term)
+      ? {
+          ...match,
+          similarity: Math.max(match.similarity, similarity),
+          coverage: Math.max(match.coverage, coverage),
+        }
+      : match;
+  const isKnown = (term: number, s: number) =>
+    [...(word.forms[s] ?? []), ...(word.others[s] ?? [])].some((match) => match.term === term);
+  const others = word.others.map((own, s) => [
+    ...own.map((match) => better(match, s)),
+    ...joined
+      .filter(({ segment, term }) => segment === s && !isKnown(term, s))
+      .map(({ term }) => ({ term, similarity, coverage, earnsBonus: true })),
+  ]);
+  const forms = word.forms.map((own, s) => own.map((match) => better(match, s)));
+  const planned = { ...word, frequency, otherWeight, forms, others };
+  return forms.flat().length > 0
+    ? planned
+    : { ...planned, idf: otherWeight, formWeight: otherWeight };
 }

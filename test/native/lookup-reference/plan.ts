@@ -2,14 +2,17 @@
 import { languagesOf } from "../../../src/text/analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
 import { parseQuery } from "../../../src/text/query/parse.ts";
+import { NO_CUTS } from "../../../src/text/query/spellings.ts";
 import { ROLE } from "../../../src/text/query/unspaced-words.ts";
 import {
   type ParsedWord,
   type PlannedWord,
   planWord,
   sum,
+  type Term,
   type TermMatch,
   type Vocabulary,
+  withJoined,
 } from "./plan-word.ts";
 import * as weights from "./weights.ts";
 
@@ -28,8 +31,16 @@ interface Pair {
   readonly gap: number;
 }
 
+/** Words that documents write as one. */
+interface Joined {
+  /** Their places in the query. */
+  readonly words: readonly number[];
+  readonly terms: readonly Term[];
+}
+
 export interface QueryPlan {
   readonly words: readonly QueryWord[];
+  readonly joined: readonly Joined[];
   readonly maxScore: number;
   /** What the words that no document holds would add to it. */
   readonly missingScore: number;
@@ -69,7 +80,7 @@ function withParts(
     for (const text of parts) seen.add(text);
     const share = word.planned.isHeld ? weights.COMPOUND_PART_SHARE : 1;
     const own = [...new Set(parts)].map((text) => {
-      const whole = { isPrefix: false, isCharacter: false, role: ROLE.content };
+      const whole = { isPrefix: false, isCharacter: false, role: ROLE.content, cuts: NO_CUTS };
       const part = { ...word, text, raw: text, ...whole, share };
       return { ...part, planned: planWord(part, vocabulary, typed, true) };
     });
@@ -87,6 +98,7 @@ function scaled(planned: PlannedWord, factor: number, selective: boolean): Omit<
     otherWeight: planned.otherWeight * factor,
     forms: planned.forms.map(covers),
     others: planned.others.map(covers),
+    apart: planned.apart,
   };
 }
 
@@ -117,10 +129,18 @@ function pairsOf(placed: readonly Paired[]) {
 /** @param typed whether the query may still be typed, as that of a lookup; that of a retrieval is whole */
 export function planByReference(vocabulary: Vocabulary, query: string, typed = true): QueryPlan {
   const { documents, averageLength } = vocabulary;
-  const parsed = parseQuery(query).map((word) => ({
-    ...word,
-    planned: planWord(word, vocabulary, typed),
-  }));
+  const { words: distinct, joined: spellings } = parseQuery(query);
+  const joined = spellings
+    .map(({ first, last, text }) => ({ first, last, terms: vocabulary.formsOf(text, text) }))
+    .filter(({ terms }) => terms.length > 0);
+  const parsed = distinct.map((word, i) => {
+    const own = joined.filter(({ first, last }) => i >= first && i <= last);
+    const planned = planWord(word, vocabulary, typed);
+    return {
+      ...word,
+      planned: own.reduce((each, { terms }) => withJoined(each, terms, documents), planned),
+    };
+  });
   const functional = functionWordsOf(parsed, documents);
   const isKnown = ({ planned }: KnownWord) => planned.frequency > 0;
   const own = withParts(parsed, vocabulary, typed);
@@ -161,5 +181,11 @@ export function planByReference(vocabulary: Vocabulary, query: string, typed = t
     .filter((word) => word.weight >= (least ?? 0))
     .slice(0, weights.QUERY_MAX_WORDS);
   const maxScore = sum(words.map((word) => word.weight));
-  return { words, maxScore, missingScore: sum(missing), pairWeight, averageLength };
+  const run = (first: number, last: number) =>
+    parsed.slice(first, last + 1).map((word) => known.indexOf(word));
+  const joinedWords = joined.map(({ first, last, terms }) => ({ words: run(first, last), terms }));
+  return {
+    ...{ words, maxScore, missingScore: sum(missing), pairWeight, averageLength },
+    joined: found.length > weights.QUERY_MAX_WORDS ? [] : joinedWords,
+  };
 }

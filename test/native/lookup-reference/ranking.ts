@@ -2,15 +2,17 @@
 import { hasDocument, type SegmentReader } from "../../../src/text/index.ts";
 import {
   FIELD,
+  FIRST_INNER_MARK,
   MARK,
   POSTING_CODE_MASK,
   POSTING_DOCUMENT_SHIFT,
-  SUBWORDS,
 } from "../../../src/text/segment/format.ts";
 import type { Shard } from "../../../src/text/segment/shard.ts";
 import type { TextView } from "../../../support/text-search.ts";
+import { type ApartMatch, frequenciesOf } from "./apart.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import type { TermMatch } from "./plan-word.ts";
+import { countsOf, matchesAt, startsWithAll, type Token } from "./tokens.ts";
 import * as weights from "./weights.ts";
 
 export interface ReferenceMatch {
@@ -67,17 +69,19 @@ class Frequencies {
     const isOwn = (posting: number) => posting >>> POSTING_DOCUMENT_SHIFT === this.document;
     const { postings, postingStart } = this.segment;
     const posting = postings.subarray(postingStart[term], postingStart[term + 1]).find(isOwn);
-    if (posting === undefined) return 0;
-    const { content, fields } = frequenciesOf(posting & POSTING_CODE_MASK);
+    return posting === undefined ? 0 : this.#ofCode(posting & POSTING_CODE_MASK);
+  }
+
+  /** 0 if the document does not write the word so. */
+  ofApart({ codes }: ApartMatch): number {
+    const code = codes.get(this.document);
+    return code === undefined ? 0 : this.#ofCode(code);
+  }
+
+  #ofCode(code: number): number {
+    const { content, fields } = frequenciesOf(code);
     return fields + content / this.#norm;
   }
-}
-
-/** The frequencies that a code stands for; see `frequency-code.ts`. */
-function frequenciesOf(code: number) {
-  const low = code & 31;
-  const content = low <= 16 ? low : 16 * 1.25 ** (low - 16);
-  return { content, fields: 0.05 * (Math.exp((code >>> 5) / 18) - 1) };
 }
 
 const saturated = (weight: number, frequency: number) =>
@@ -86,7 +90,9 @@ const saturated = (weight: number, frequency: number) =>
 /** The sum of what the words add; null if the document is no match. */
 function firstPass(frequencies: Frequencies, s: number, plan: QueryPlan): number | null {
   const holds = (word: QueryWord) =>
-    [...(word.forms[s] ?? []), ...(word.others[s] ?? [])].some((each) => frequencies.of(each) > 0);
+    [...(word.forms[s] ?? []), ...(word.others[s] ?? [])].some(
+      (each) => frequencies.of(each) > 0,
+    ) || (word.apart[s] ?? []).some((each) => frequencies.ofApart(each) > 0);
   if (!plan.words.some((word) => word.selective && holds(word))) return null;
   return plan.words
     .filter((word) => word.selective || word.weight > NEGLIGIBLE_SHARE * plan.maxScore)
@@ -102,14 +108,10 @@ function wordScore(frequencies: Frequencies, word: QueryWord, s: number): number
   const others = (word.others[s] ?? []).map((other) =>
     saturated(other.similarity * word.otherWeight, frequencies.of(other)),
   );
-  return Math.max(own, ...others);
-}
-
-/** A token of a passage that matches a word of the query. */
-interface Token {
-  readonly position: number;
-  readonly word: number;
-  readonly coverage: number;
+  const apart = (word.apart[s] ?? []).map((each) =>
+    saturated(weights.SPELLING_SIMILARITY * word.otherWeight, frequencies.ofApart(each)),
+  );
+  return Math.max(own, ...others, ...apart);
 }
 
 interface Passage {
@@ -121,8 +123,15 @@ interface Passage {
 /** The best word for a term: that of which it covers most. */
 export function wordsOfTerms(s: number, plan: QueryPlan) {
   const words = new Map<number, { word: number; coverage: number; earnsBonus: boolean }>();
-  plan.words.forEach(({ forms, others }, word) => {
-    for (const { term, coverage, earnsBonus } of [...(forms[s] ?? []), ...(others[s] ?? [])]) {
+  plan.words.forEach(({ forms, others, apart, weight }, word) => {
+    const parts = (apart[s] ?? []).flatMap(({ terms }) =>
+      terms.map((term) => ({
+        ...{ term, earnsBonus: true },
+        coverage: weights.SPELLING_COVERAGE * weight,
+      })),
+    );
+    const all = [...(forms[s] ?? []), ...(others[s] ?? []), ...parts];
+    for (const { term, coverage, earnsBonus } of all) {
       const own = Math.fround(coverage);
       if (own > (words.get(term)?.coverage ?? 0)) {
         words.set(term, { word, coverage: own, earnsBonus });
@@ -141,17 +150,19 @@ function passagesOf(segment: SegmentReader, document: number, s: number, plan: Q
   const words = wordsOfTerms(s, plan);
   const passages: Passage[] = [];
   let current = { field: FIELD.path as number, length: 0, tokens: [] as Token[] };
-  for (const token of tokensOf(segment, document)) {
+  const own = tokensOf(segment, document);
+  own.forEach((token, i) => {
     if (token >= MARK) {
       passages.push(current);
-      const field = token < SUBWORDS ? token - MARK : current.field;
+      const field = token < FIRST_INNER_MARK ? token - MARK : current.field;
       current = { field, length: 0, tokens: [] };
-      continue;
+      return;
     }
     const match = words.get(token);
-    if (match?.earnsBonus) current.tokens.push({ position: current.length, ...match });
+    const read = own.subarray(i - current.length, i + 1);
+    if (match?.earnsBonus) current.tokens.push(...matchesAt(read, match, s, plan));
     current.length++;
-  }
+  });
   return [...passages, current];
 }
 
@@ -166,19 +177,21 @@ function bonus(passages: readonly Passage[], plan: QueryPlan): number {
   const share = (weight: number) => (total === 0 ? 0 : (weight / total) ** power);
   const best = (matches: (field: number) => boolean, value: (passage: Passage) => number) =>
     Math.max(0, ...passages.filter(({ field }) => matches(field)).map(value));
-  const fit = ({ tokens, length }: Passage) =>
-    tokens.length === 0
-      ? 0
-      : ((coverageOf(tokens) / maxScore) * (tokens.length / length)) ** weights.FIT_POWER;
+  const fit = ({ tokens, length }: Passage) => {
+    if (tokens.length === 0) return 0;
+    const { matches, further } = countsOf(tokens);
+    const share = matches / (length - further);
+    return ((coverageOf(tokens) / maxScore) * share) ** weights.FIT_POWER;
+  };
   const starts = ({ tokens }: Passage) =>
-    words.every((_, w) => tokens.some((token) => token.word === w && token.position === w))
-      ? coverageOf(tokens) / maxScore
-      : 0;
+    startsWithAll(tokens, words.length) ? coverageOf(tokens) / maxScore : 0;
   const selective = words.flatMap((word, w) => (word.selective ? [w] : []));
   const named = ({ tokens, length }: Passage) => {
     const places = tokens.map(({ word }) => selective.indexOf(word)).filter((place) => place >= 0);
     const inOrder = places.every((place, i) => i === 0 || place === (places[i - 1] as number) + 1);
-    const share = inOrder && tokens.length === length ? coverageOf(tokens) / maxScore : 0;
+    const { matches, further } = countsOf(tokens);
+    const isWhole = inOrder && matches + further === length;
+    const share = isWhole ? coverageOf(tokens) / maxScore : 0;
     return share ** weights.NAMED_POWER;
   };
   const isTitle = (field: number) => field === FIELD.title;
@@ -210,7 +223,7 @@ function runsIn({ tokens }: Passage, words: readonly QueryWord[]) {
   tokens.forEach((token, t) => {
     const lastOf = (word: number) => tokens.slice(0, t).findLastIndex((each) => each.word === word);
     const closeness = (at: number, gap: number) => {
-      const distance = token.position - (tokens[at]?.position ?? Number.NEGATIVE_INFINITY);
+      const distance = token.start - (tokens[at]?.position ?? Number.NEGATIVE_INFINITY);
       const excess = Math.max(1, distance - gap);
       return excess > weights.PROXIMITY_MAX_DISTANCE ? 0 : 1 / Math.sqrt(excess);
     };

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { compoundsIn, identifiersIn, subwordsOf } from "../../../src/text/analysis/tokenize.ts";
+import {
+  compoundsIn,
+  identifiersIn,
+  joinedIn,
+  signsIn,
+  subwordsOf,
+} from "../../../src/text/analysis/tokenize.ts";
 import { tokenize } from "../../../src/text/index.ts";
 
 describe("tokens", () => {
@@ -32,6 +38,8 @@ describe("tokens", () => {
       ["٣٤٥ ५ ３", "345 5 3"],
       ["soft\u00adware zero\u200bwidth می\u200cخواهم", "software zerowidth ميخواهم"],
       ["हिन्दी क्षेत्र", "हिन्दी क्षेत्र"],
+      ["ज़रूरत पढ\u093cना", "जरूरत पढना"],
+      ["пʼять Hawaiʻi Qurʾan", "п ять hawai i qur an"],
     ] as const) {
       expect([text, tokenize(text)]).toEqual([text, tokens.split(" ")]);
     }
@@ -98,6 +106,28 @@ describe("tokens", () => {
     );
     expect(tokenize("a".repeat(1_000))).toEqual(["a".repeat(WORD_MAX_CHARS)]);
   });
+});
+
+test("numbers, abbreviations and telephone numbers have a spelling as one word", () => {
+  for (const [text, joined] of [
+    ["24,500 and 1,234,567.5", "24500 1234567"],
+    ["1,23 or 12,3456 or 1, 200 or 1.5", ""],
+    ["U.S.A. or U.S. or e.g. this, but a.b", "USA US eg"],
+    ["AT&T, R&D, a&b", "ATT RD"],
+    ["+49 30 1234567, +49-(30) 12345-67, +1 2", "49301234567 49301234567"],
+    ["0x80070ABC 0x1F x0x80070ABC", "80070ABC"],
+  ] as const) {
+    expect([text, joinedIn(text).map((each) => each.text)]).toEqual([
+      text,
+      joined.split(" ").filter((each) => each !== ""),
+    ]);
+  }
+});
+
+test("two or three signs together are signs of a text, and longer lines of them are none", () => {
+  expect(signsIn("a?.b => c ??= d && e, f = g; |---| x !== y // z")).toEqual(
+    "?. => ??= && !== //".split(" "),
+  );
 });
 
 describe("subwords of identifiers", () => {

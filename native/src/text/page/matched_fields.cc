@@ -28,7 +28,7 @@ void appendMatchedFields(std::string& out, const TextSegment& segment, uint32_t 
   bool isNamed = false;
   for (uint32_t i = segment.tokenStart[document]; i < end; i++) {
     const int32_t token = segment.tokens[i];
-    if (token < SUBWORDS_MARK) {
+    if (token < FIRST_INNER_MARK) {
       field = fieldOfMark(token);
       isNamed = std::ranges::find(fields, field) != fields.end();
     } else if (token >= 0 && !isNamed && wordOf[token] != 0) {

@@ -19,6 +19,7 @@ struct LookupRequest {
   std::optional<std::u16string> query;
   /// The words of the query.
   std::vector<AnalysedWord> words;
+  std::vector<JoinedSpelling> joined;
   TextShard shard;
   size_t limit;
   /// The hits of earlier pages, as their answers said.

@@ -6,11 +6,14 @@
 #include <memory>
 
 #include "text/query/plan_word.hpp"
+#include "text/query/stem_forms.hpp"
 #include "text/segment/weights.hpp"
 
 namespace tessera {
 
 namespace {
+
+constexpr size_t NO_PLACE = SIZE_MAX;
 
 /// A word of the query, or a part of a compound there.
 struct PlacedWord {
@@ -19,6 +22,8 @@ struct PlacedWord {
   std::shared_ptr<const PlannedWord> planned;
   /// How much it counts, as a part of a compound.
   double share = 1;
+  /// The place in the query; `NO_PLACE` for a part of a compound.
+  size_t place = NO_PLACE;
 
   size_t frequency() const { return planned ? planned->frequency : 0; }
 };
@@ -77,9 +82,11 @@ double shareOf(const PlacedWord& found, bool isFunctional, bool isLong, size_t d
   return isFunctional ? FUNCTION_WORD_SHARE : 1;
 }
 
-/// Limits a query to its weightiest words, in the order of the query.
-void keepWeightiest(std::vector<QueryWord>& words) {
+/// Limits a query to its weightiest words, in the order of the query. They are too many to be joined.
+void keepWeightiest(TextQuery& query) {
+  std::vector<QueryWord>& words = query.words;
   if (words.size() <= QUERY_MAX_WORDS) return;
+  query.joined.clear();
   std::vector<double> weights;
   for (const QueryWord& word : words) weights.push_back(word.weight);
   std::ranges::sort(weights, std::greater<>{});
@@ -111,14 +118,43 @@ double missingWeight(const AnalysedWord& word, size_t documents) {
   return word.count * (mayBeFunctional ? FUNCTION_WORD_SHARE : 1) * idfOf(documents, 0);
 }
 
+/// Words of the query that documents in scope write as one: their places, and the terms by segment.
+std::vector<JoinedWords> joinedWordsOf(const TextView& view, std::span<const JoinedSpelling> spellings) {
+  std::vector<JoinedWords> joined;
+  for (const JoinedSpelling& spelling : spellings) {
+    JoinedWords own{{}, formsOf(view, spelling.text, spelling.text)};
+    bool isHeld = false;
+    for (size_t s = 0; s < own.terms.size(); s++) {
+      std::erase_if(own.terms[s], [&](uint32_t term) { return view.frequencyOf(s, {term, term + 1}) == 0; });
+      isHeld = isHeld || !own.terms[s].empty();
+    }
+    if (!isHeld) continue;
+    for (size_t place = spelling.first; place <= spelling.last; place++) own.words.push_back(place);
+    joined.push_back(std::move(own));
+  }
+  return joined;
+}
+
+/// A word as it is planned, also with the spellings that join it with others.
+std::shared_ptr<const PlannedWord> plannedWord(TextView& view, const AnalysedWord& word, size_t place,
+                                               std::span<const JoinedWords> joined) {
+  auto planned = view.planned(word);
+  for (const JoinedWords& own : joined) {
+    if (std::ranges::find(own.words, place) == own.words.end()) continue;
+    planned = std::make_shared<const PlannedWord>(withJoined(view, *planned, own.terms));
+  }
+  return planned;
+}
+
 /// The words of the query in its order, each before its parts. @param parts keeps those
 std::vector<PlacedWord> placedWordsOf(TextView& view, std::span<const AnalysedWord> words,
-                                      std::deque<AnalysedWord>& parts) {
+                                      std::span<const JoinedWords> joined, std::deque<AnalysedWord>& parts) {
   std::vector<PlacedWord> placed;
-  for (const AnalysedWord& word : words) {
+  for (size_t place = 0; place < words.size(); place++) {
+    const AnalysedWord& word = words[place];
     const size_t before = placed.size();
-    auto planned = view.planned(word);
-    if (planned->frequency > 0) placed.push_back({&word, planned});
+    auto planned = plannedWord(view, word, place, joined);
+    if (planned->frequency > 0) placed.push_back({&word, planned, 1, place});
     addParts(view, words, word, *planned, parts, placed);
     if (placed.size() == before) placed.push_back({&word, nullptr});
   }
@@ -166,10 +202,12 @@ class Pairing {
 
 }  // namespace
 
-TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard) {
-  TextQuery query{{}, 0, 0, 0, view.averageLength(), shard, 0};
+TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, std::span<const JoinedSpelling> joined,
+                    TextShard shard) {
+  TextQuery query{{}, joinedWordsOf(view, joined), 0, 0, 0, view.averageLength(), shard, 0};
   std::deque<AnalysedWord> parts;
-  const std::vector<PlacedWord> placed = placedWordsOf(view, words, parts);
+  const std::vector<PlacedWord> placed = placedWordsOf(view, words, query.joined, parts);
+  std::vector<size_t> positions(words.size(), 0);
   const FunctionWords functionWords(words, placed, view.documents());
   // A query of function words alone finds what it says.
   const bool hasContent = !std::ranges::all_of(
@@ -186,6 +224,7 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextSha
         each.word->count * each.share *
         shareOf(each, ignored, words.size() > LONG_QUERY_WORDS, view.documents());
     const PlannedWord& planned = *each.planned;
+    if (each.place != NO_PLACE) positions[each.place] = query.words.size();
     query.words.push_back({each.planned, !ignored, 0, 0, planned.weight * factor, planned.formWeight * factor,
                            planned.exactWeight * factor, planned.otherWeight * factor});
     if (ignored) {
@@ -195,7 +234,10 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextSha
     }
   }
   query.pairWeight = pairing.total();
-  keepWeightiest(query.words);
+  for (JoinedWords& own : query.joined) {
+    for (size_t& word : own.words) word = positions[word];
+  }
+  keepWeightiest(query);
   for (const QueryWord& word : query.words) query.maxScore += word.weight;
   return query;
 }

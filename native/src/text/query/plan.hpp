@@ -9,6 +9,7 @@ namespace tessera {
 
 /// The plan depends on the documents in scope, but not on the shard, nor on how documents are spread over
 /// segments.
-TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, TextShard shard);
+TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, std::span<const JoinedSpelling> joined,
+                    TextShard shard);
 
 }  // namespace tessera

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "text/segment/dictionary.hpp"
+#include "text/query/apart.hpp"
 #include "text/query/compound.hpp"
 #include "text/query/fuzzy.hpp"
 #include "text/query/stem_forms.hpp"
@@ -18,6 +19,18 @@ double idfOf(size_t documents, size_t frequency) {
 }
 
 namespace {
+
+/// A term that matches in several ways counts by the best of them.
+void addOther(SegmentTerms& terms, const TermMatch& match) {
+  for (auto* list : {&terms.forms, &terms.others}) {
+    const auto known = std::ranges::find(*list, match.term, &TermMatch::term);
+    if (known == list->end()) continue;
+    known->similarity = std::max(known->similarity, match.similarity);
+    known->coverage = std::max(known->coverage, match.coverage);
+    return;
+  }
+  terms.others.push_back(match);
+}
 
 std::u16string digitsOf(std::u16string_view word) {
   std::u16string digits;
@@ -36,10 +49,11 @@ class WordPlanner {
   PlannedWord plan() {
     addForms();
     if (word_.isCharacter || word_.isPrefix) addLonger();
-    planned_.isHeld = formFrequency_ + longerFrequency_ > 0;
+    if ((word_.pairs | word_.englishPairs | word_.parts) != 0) addApart();
+    planned_.isHeld = formFrequency_ + longerFrequency_ + apartFrequency_ > 0;
     if (word_.mayBeMisspelt) planned_.parts = compoundParts(view_, word_.text);
     // A word that consists of known ones is rather a compound than a misspelling.
-    if (word_.mayBeMisspelt && planned_.parts.empty() && isRare()) addMeant();
+    if (word_.mayBeMisspelt && planned_.parts.empty() && apartFrequency_ == 0 && isRare()) addMeant();
     weigh();
     return std::move(planned_);
   }
@@ -94,6 +108,15 @@ class WordPlanner {
     }
   }
 
+  /// What documents write apart: `time zone` for `timezone`.
+  void addApart() {
+    auto found = apartTerms(view_, word_);
+    for (size_t s = 0; s < segments_.size(); s++) {
+      planned_.terms[s].apart = std::move(found[s]);
+      for (const ApartTerms& own : planned_.terms[s].apart) apartFrequency_ += own.postings.size();
+    }
+  }
+
   /// Whether few documents hold the word, so that they may have misspelt it, too. Other forms do not count: a misspelling
   /// can share its stem with another word.
   bool isRare() const {
@@ -135,25 +158,13 @@ class WordPlanner {
     return false;
   }
 
-  /// A term that matches in several ways counts by the best of them.
-  static void addOther(SegmentTerms& terms, const TermMatch& match) {
-    for (auto* list : {&terms.forms, &terms.others}) {
-      const auto known = std::ranges::find(*list, match.term, &TermMatch::term);
-      if (known == list->end()) continue;
-      known->similarity = std::max(known->similarity, match.similarity);
-      known->coverage = std::max(known->coverage, match.coverage);
-      return;
-    }
-    terms.others.push_back(match);
-  }
-
   /// Turns frequencies into weights. All forms of a word share one document frequency, and so do all
   /// terms, so that a rare neighbour never counts more than the word itself.
   void weigh() {
     const auto idf = [&](size_t frequency, double otherwise) {
       return frequency == 0 ? otherwise : idfOf(view_.documents(), frequency);
     };
-    planned_.frequency = formFrequency_ + longerFrequency_ + meantFrequency_;
+    planned_.frequency = formFrequency_ + longerFrequency_ + apartFrequency_ + meantFrequency_;
     planned_.otherWeight = idf(planned_.frequency, 0);
     planned_.formWeight = idf(formFrequency_, planned_.otherWeight);
     const double exact = idf(exactFrequency_, planned_.formWeight);
@@ -168,6 +179,7 @@ class WordPlanner {
   size_t exactFrequency_ = 0;
   size_t formFrequency_ = 0;
   size_t longerFrequency_ = 0;
+  size_t apartFrequency_ = 0;
   size_t meantFrequency_ = 0;
 };
 
@@ -175,6 +187,21 @@ class WordPlanner {
 
 PlannedWord planWord(const TextView& view, const AnalysedWord& word) {
   return WordPlanner(view, word).plan();
+}
+
+PlannedWord withJoined(const TextView& view, const PlannedWord& word, std::span<const std::vector<uint32_t>> terms) {
+  PlannedWord planned = word;
+  bool hasForms = false;
+  for (size_t s = 0; s < terms.size(); s++) {
+    hasForms = hasForms || !planned.terms[s].forms.empty();
+    for (const uint32_t term : terms[s]) {
+      planned.frequency += view.frequencyOf(s, {term, term + 1});
+      addOther(planned.terms[s], {term, SPELLING_SIMILARITY, SPELLING_COVERAGE});
+    }
+  }
+  planned.otherWeight = idfOf(view.documents(), planned.frequency);
+  if (!hasForms) planned.weight = planned.formWeight = planned.otherWeight;
+  return planned;
 }
 
 }  // namespace tessera

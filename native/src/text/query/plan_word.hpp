@@ -9,6 +9,9 @@ namespace tessera {
 /// view that match the word are found.
 PlannedWord planWord(const TextView& view, const AnalysedWord& word);
 
+/// A word that documents write as one with its neighbours: the terms, by segment, count for it, too.
+PlannedWord withJoined(const TextView& view, const PlannedWord& word, std::span<const std::vector<uint32_t>> terms);
+
 /// Inverse document frequency as in BM25: positive even for a term that every document holds.
 double idfOf(size_t documents, size_t frequency);
 

@@ -25,7 +25,7 @@ static void addBonuses(std::span<const TextSegment> segments, const TextQuery& q
     const auto isOwn = [s](const TextMatch& match) { return match.segment == s; };
     if (std::ranges::none_of(matches, isOwn)) continue;
     const TermMarks marks(segments[s], s, query, scratch);
-    Reranker reranker(segments[s], marks, query);
+    Reranker reranker(segments[s], s, marks, query);
     for (size_t i = 0; i < matches.size(); i++) {
       if (i + PREFETCH_AHEAD < matches.size()) prefetchTokens(segments, matches[i + PREFETCH_AHEAD]);
       if (isOwn(matches[i])) matches[i].score += reranker.bonus(matches[i].document);

@@ -13,9 +13,10 @@ namespace tessera {
 static constexpr size_t BLOCK = 8;
 /// No word of the query.
 static constexpr size_t NO_WORD = SIZE_MAX;
+static constexpr size_t NO_TOKEN = SIZE_MAX;
 
-Reranker::Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query)
-    : segment_(segment), marks_(marks), query_(query) {
+Reranker::Reranker(const TextSegment& segment, size_t number, const TermMarks& marks, const TextQuery& query)
+    : segment_(segment), number_(number), marks_(marks), query_(query) {
   const auto count = static_cast<double>(query.words.size());
   runPower_ = std::max(RUN_POWER, RUN_POWER_PER_WORD * count);
   words_.reserve(query.words.size());
@@ -24,9 +25,12 @@ Reranker::Reranker(const TextSegment& segment, const TermMarks& marks, const Tex
     const QueryWord& word = query.words[w];
     const bool isPaired = word.pairWeight > 0 && before != NO_WORD;
     words_.push_back({word.weight, word.selective ? ++selective : 0, isPaired ? word.pairWeight : 0, word.gap,
-                      isPaired ? before : NO_WORD, NO_WORD, 0, 0, 0, 0});
+                      isPaired ? before : NO_WORD, NO_WORD, 0, 0, 0, 0, !word.planned->terms[number].apart.empty()});
     if (isPaired) words_[before].after = w;
     if (word.selective) before = w;
+  }
+  for (const JoinedWords& joined : query.joined) {
+    for (const size_t word : joined.words) words_[word].hasSpellings = true;
   }
 }
 
@@ -51,7 +55,7 @@ Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
   uint32_t field = PATH_FIELD;
   for (size_t i = from; i < end;) {
     const int32_t mark = segment_.tokens[i];
-    if (mark < SUBWORDS_MARK) field = fieldOfMark(mark);
+    if (mark < FIRST_INNER_MARK) field = fieldOfMark(mark);
     // The content, which is the last field, earns nothing but proximity and phrases.
     if (field == CONTENT_FIELD && query_.pairWeight == 0) break;
     const size_t first = mark < 0 ? i + 1 : i;
@@ -76,7 +80,8 @@ size_t Reranker::readPassage(size_t from, size_t end) {
   passage_++;
   coverage_ = 0;
   matches_ = 0;
-  passageStart_ = from;
+  further_ = 0;
+  passageStart_ = leadingEnd_ = matchedEnd_ = from;
   leading_ = 0;
   lastPlace_ = 0;
   inOrder_ = true;
@@ -112,21 +117,69 @@ bool Reranker::isMiss(const int32_t* tokens) const {
 
 void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
   if (!marks_.earnsBonus(term)) return;
-  const double coverage = marks_.coverageOf(term);
-  Word& word = words_[at];
+  if (!words_[at].hasSpellings) {
+    matches_++;
+    matchedEnd_ = position + 1;
+    if (position == leadingEnd_ && at == leading_) {
+      leading_++;
+      leadingEnd_ = position + 1;
+    }
+    return addWord(at, marks_.coverageOf(term), position, position);
+  }
+  const size_t start = startOf(at, term, position);
+  if (start == NO_TOKEN) return;
   matches_++;
+  further_ += position - std::max(start, matchedEnd_);
+  matchedEnd_ = position + 1;
+  const bool leads = start == leadingEnd_;
+  const size_t leading = leading_;
+  if (const JoinedWords* joined = joinedBy(at, term)) {
+    for (const size_t each : joined->words) {
+      if (leads && each == leading_) leading_++;
+      addWord(each, SPELLING_COVERAGE * words_[each].weight, start, position);
+    }
+  } else {
+    if (leads && at == leading_) leading_++;
+    addWord(at, marks_.coverageOf(term), start, position);
+  }
+  if (leading_ > leading) leadingEnd_ = position + 1;
+}
+
+size_t Reranker::startOf(size_t at, uint32_t term, size_t position) const {
+  const auto& apart = query_.words[at].planned->terms[number_].apart;
+  bool isPart = false;
+  for (const ApartTerms& own : apart) {
+    isPart = isPart || std::ranges::find(own.terms, term) != own.terms.end();
+    const size_t length = own.terms.size();
+    if (own.terms.back() != term || position + 1 < passageStart_ + length) continue;
+    const auto tokens = segment_.tokens.subspan(position + 1 - length, length);
+    const auto isTerm = [](int32_t token, uint32_t each) { return token == static_cast<int32_t>(each); };
+    if (std::ranges::equal(tokens, own.terms, isTerm)) return position + 1 - length;
+  }
+  return isPart ? NO_TOKEN : position;
+}
+
+const JoinedWords* Reranker::joinedBy(size_t at, uint32_t term) const {
+  for (const JoinedWords& joined : query_.joined) {
+    const auto holds = [](const auto& list, const auto& value) { return std::ranges::find(list, value) != list.end(); };
+    if (holds(joined.terms[number_], term) && holds(joined.words, at)) return &joined;
+  }
+  return nullptr;
+}
+
+void Reranker::addWord(size_t at, double coverage, size_t start, size_t position) {
+  Word& word = words_[at];
   if (word.lastPassage != passage_) {
     word.lastPassage = passage_;
     coverage_ += coverage;
   }
   word.lastPosition = position;
-  if (at == leading_ && position == passageStart_ + at) leading_++;
   if (word.place != 0) {
     inOrder_ = inOrder_ && (lastPlace_ == 0 || word.place == lastPlace_ + 1);
     lastPlace_ = word.place;
   }
 
-  const double near = word.before == NO_WORD ? 0 : proximityTo(word.before, position, word.gap);
+  const double near = word.before == NO_WORD ? 0 : proximityTo(word.before, start, word.gap);
   word.phraseWeight = 0;
   if (near > 0) {
     // A run of exact words is worth more than one of other forms.
@@ -138,13 +191,13 @@ void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
 
   if (word.after == NO_WORD) return;
   Word& after = words_[word.after];
-  const double reversed = REVERSED_ORDER_SHARE * proximityTo(word.after, position, after.gap);
+  const double reversed = REVERSED_ORDER_SHARE * proximityTo(word.after, start, after.gap);
   after.pairProximity = std::max(after.pairProximity, reversed);
 }
 
 /// How well the passage fits: the share of the query in it, and the share of it in the query.
 double Reranker::fit(size_t length) const {
-  const double share = static_cast<double>(matches_) / static_cast<double>(length);
+  const double share = static_cast<double>(matches_) / static_cast<double>(length - further_);
   return std::pow(coverage_ / query_.maxScore * share, FIT_POWER);
 }
 
@@ -156,7 +209,7 @@ double Reranker::startsWithQuery() const {
 /// The gain of a passage that the query names, with all of its words in their order and only function words between
 /// them: the share of the query in it, to a power. Else 0.
 double Reranker::named(size_t length) const {
-  return inOrder_ && matches_ == length ? std::pow(coverage_ / query_.maxScore, NAMED_POWER) : 0;
+  return inOrder_ && matches_ + further_ == length ? std::pow(coverage_ / query_.maxScore, NAMED_POWER) : 0;
 }
 
 /// By the distance.
@@ -170,7 +223,8 @@ static const std::array<double, PROXIMITY_MAX_DISTANCE + 1> PROXIMITIES = [] {
 double Reranker::proximityTo(size_t at, size_t position, size_t gap) const {
   const Word& word = words_[at];
   if (word.lastPassage != passage_) return 0;
-  const size_t distance = position - word.lastPosition;
+  // Words that are written as one are at one position.
+  const size_t distance = position > word.lastPosition ? position - word.lastPosition : 0;
   const size_t excess = distance > gap ? distance - gap : 1;
   return excess < PROXIMITIES.size() ? PROXIMITIES[excess] : 0;
 }

@@ -16,7 +16,7 @@ namespace tessera {
 /// A passage is a title, a heading, a frontmatter value or the content.
 class Reranker {
  public:
-  Reranker(const TextSegment& segment, const TermMarks& marks, const TextQuery& query);
+  Reranker(const TextSegment& segment, size_t number, const TermMarks& marks, const TextQuery& query);
 
   /// The amount to add to the score of the first pass.
   double bonus(uint32_t document);
@@ -40,6 +40,8 @@ class Reranker {
     size_t lastPosition;
     /// The passage of the last position.
     uint32_t lastPassage;
+    /// Whether the segment may write it apart or as one with others.
+    bool hasSpellings;
   };
 
   /// How well the title, headings and frontmatter fit the query.
@@ -57,6 +59,13 @@ class Reranker {
   size_t readPassage(size_t from, size_t end);
   bool isMiss(const int32_t* tokens) const;
   void addMatch(size_t word, uint32_t term, size_t position);
+  /// Adds an occurrence of a word: the tokens up to a position, which cover so much of it.
+  void addWord(size_t word, double coverage, size_t start, size_t position);
+  /// The first token of a word that is written apart and ends with a term at a position; `NO_TOKEN` if another word or
+  /// only a part of it is there. The position itself for any other term.
+  size_t startOf(size_t word, uint32_t term, size_t position) const;
+  /// The words that documents write as one with this one, by that term; null for any other term.
+  const JoinedWords* joinedBy(size_t word, uint32_t term) const;
   double fit(size_t length) const;
   double startsWithQuery() const;
   double named(size_t length) const;
@@ -65,18 +74,24 @@ class Reranker {
   double proximity() const;
 
   const TextSegment& segment_;
+  const size_t number_;
   const TermMarks& marks_;
   const TextQuery& query_;
   std::vector<Word> words_;
   double runPower_;
   double bestPhrase_ = 0;
   uint32_t passage_ = 0;
-  /// Of the current passage: the query coverage in it, and its tokens that match.
+  /// Of the current passage: the query coverage in it, its words that match, their further tokens, of those that are
+  /// written apart, and the token after the last of them.
   double coverage_ = 0;
   size_t matches_ = 0;
-  /// Of the current passage: where it starts, and how many of its first tokens start the query.
-  size_t passageStart_ = 0;
+  size_t further_ = 0;
+  size_t matchedEnd_ = 0;
+  /// Of the current passage: how many words of the query start it, in order, and the token after them.
   size_t leading_ = 0;
+  size_t leadingEnd_ = 0;
+  /// Of the current passage: its first token.
+  size_t passageStart_ = 0;
   /// Of the current passage: the place of its last selective word, and whether all follow each other in the query.
   size_t lastPlace_ = 0;
   bool inOrder_ = true;

@@ -55,12 +55,15 @@ class SegmentScorer {
       addGains(scratch_.unfinished);
       return;
     }
-    const bool hasOthers = !terms.others.empty() || !terms.longer.empty();
+    const bool hasOthers = !terms.others.empty() || !terms.apart.empty() || !terms.longer.empty();
     if (terms.forms.size() == 1 && !hasOthers) return scoreOnly(word, terms.forms[0]);
     for (const TermMatch& form : terms.forms) addFrequencies(word, form);
     if (!hasOthers) return addForms(word);
     scoreForms(word);
-    for (const TermMatch& other : terms.others) scoreOther(word, other.term, other.similarity);
+    for (const TermMatch& other : terms.others) {
+      scoreOther(word, segment_.postingsOf(other.term), other.similarity);
+    }
+    for (const ApartTerms& apart : terms.apart) scoreOther(word, apart.postings, SPELLING_SIMILARITY);
     if (part == ScoringStep::WHOLE) scoreLonger(word, terms);
     for (size_t i = 0; i < own_->count; i++) {
       const uint32_t document = own_->documents[i];
@@ -90,7 +93,8 @@ class SegmentScorer {
     // The word itself earns both weights for the same frequency.
     const double exactWeight = form.similarity == 1 ? word.exactWeight : 0;
     const auto weight = static_cast<float>(word.formWeight + exactWeight);
-    matches_.eachPosting(form.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+    const auto postings = segment_.postingsOf(form.term);
+    matches_.eachPosting(postings, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
       const float norm = normOf(document);
       matches_.add(document, saturated(weight, similarity * frequency(posting, norm), norm));
     });
@@ -100,7 +104,8 @@ class SegmentScorer {
   void addFrequencies(const QueryWord& word, const TermMatch& form) {
     const auto similarity = static_cast<float>(form.similarity);
     const float exactWeight = form.similarity == 1 ? static_cast<float>(word.exactWeight) : 0;
-    matches_.eachPosting(form.term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+    const auto postings = segment_.postingsOf(form.term);
+    matches_.eachPosting(postings, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
       float& sum = scratch_.frequencies[document];
       own_->documents[own_->count] = document;
       own_->count += sum == 0;
@@ -138,10 +143,10 @@ class SegmentScorer {
     own_->count = 0;
   }
 
-  /// Only the best counts: the word's own forms, or one longer or misspelt word.
-  void scoreOther(const QueryWord& word, uint32_t term, double similarity) {
+  /// Only the best counts: the word's own forms, or one longer or misspelt word, or another spelling.
+  void scoreOther(const QueryWord& word, std::span<const uint32_t> postings, double similarity) {
     const auto weight = static_cast<float>(similarity * word.otherWeight);
-    matches_.eachPosting(term, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
+    matches_.eachPosting(postings, word.selective, [&](uint32_t posting, uint32_t document) ALWAYS_INLINE {
       keepBest(posting, document, weight);
     });
   }
@@ -173,7 +178,7 @@ class SegmentScorer {
     for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
       while (form != terms.forms.end() && form->term < term) form++;
       if (form != terms.forms.end() && form->term == term) continue;
-      scoreOther(word, term, longerSimilarity(word, term));
+      scoreOther(word, segment_.postingsOf(term), longerSimilarity(word, term));
     }
   }
 

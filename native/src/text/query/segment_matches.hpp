@@ -59,10 +59,9 @@ class SegmentMatches {
   /// score.
   void narrow(double left, const Wanted& wanted);
 
-  /// Calls `visit(posting, document)` for the postings of a term that have to be scored.
+  /// Calls `visit(posting, document)` for those of the postings of a word that have to be scored.
   template <typename Visit>
-  void eachPosting(uint32_t term, bool selective, const Visit& visit) {
-    const auto postings = segment_.postingsOf(term);
+  void eachPosting(std::span<const uint32_t> postings, bool selective, const Visit& visit) {
     if (narrowed_) {
       if (selective) count(postings);
       const double steps = static_cast<double>(candidateCount_) * std::log2(postings.size() + 1.0);

@@ -89,7 +89,15 @@ size_t TextView::countInShard(TextShard shard) {
 
 std::shared_ptr<const PlannedWord> TextView::planned(const AnalysedWord& word) {
   std::u16string key = word.text;
-  key += static_cast<char16_t>(word.isPrefix + 2 * word.mayBeMisspelt + 4 * word.isCharacter + 8 * word.isBeingTyped);
+  const bool isCut = (word.pairs | word.englishPairs | word.parts) != 0;
+  key += static_cast<char16_t>(word.isPrefix + 2 * word.mayBeMisspelt + 4 * word.isCharacter + 8 * word.isBeingTyped +
+                               16 * isCut);
+  if (isCut) {
+    for (const uint32_t bits : {word.pairs, word.englishPairs, word.parts}) {
+      key += static_cast<char16_t>(bits);
+      key += static_cast<char16_t>(bits >> 16);
+    }
+  }
   if (word.raw != word.text) key += word.raw;
   const auto known = words_.find(key);
   if (known != words_.end()) return known->second;

@@ -14,6 +14,9 @@ void eachMatchOf(const PlannedWord& word, const TextSegment& segment, size_t num
   const SegmentTerms& terms = word.terms[number];
   for (const TermMatch& form : terms.forms) visit(form.term, form.coverage);
   for (const TermMatch& other : terms.others) visit(other.term, other.coverage);
+  for (const ApartTerms& apart : terms.apart) {
+    for (const uint32_t term : apart.terms) visit(term, SPELLING_COVERAGE);
+  }
   for (uint32_t term = terms.longer.from; term < terms.longer.to; term++) {
     visit(term, word.similarityOfLonger(segment.termLength(term)));
   }

@@ -32,9 +32,23 @@ struct AnalysedWord {
   bool isJoint;
   /// The languages of which it is a function word, as bits.
   uint32_t functionalIn;
+  /// Where texts may write it as two words: bit i for a second one from unit i on.
+  uint32_t pairs;
+  /// The same where all documents are in English.
+  uint32_t englishPairs;
+  /// Where the parts of a name start that texts may write apart, as bits.
+  uint32_t parts;
   /// Whether the query may still be typed, as that of a lookup: longer words match even where documents in scope hold the
   /// word or a form of it, and elsewhere earn bonuses.
   bool isBeingTyped = true;
+};
+
+/// How texts may write successive words of a query as one.
+struct JoinedSpelling {
+  /// The places of the words.
+  size_t first;
+  size_t last;
+  std::u16string text;
 };
 
 /// A term of a segment that matches a word of the query.
@@ -45,12 +59,21 @@ struct TermMatch {
   double coverage;
 };
 
+/// A word as a segment writes it apart: terms that follow each other in documents.
+struct ApartTerms {
+  std::vector<uint32_t> terms;
+  /// Of the documents that hold them so.
+  std::vector<uint32_t> postings;
+};
+
 /// The matches of a word in one segment.
 struct SegmentTerms {
   /// The word itself and the terms of the same stem, ascending: their frequencies add up.
   std::vector<TermMatch> forms;
-  /// Words that it may be a misspelling of: of these and the longer ones only the best counts.
+  /// Words that it may be a misspelling of, or of which it is a part: of these, the longer ones and what is written apart
+  /// only the best counts.
   std::vector<TermMatch> others;
+  std::vector<ApartTerms> apart;
   /// Longer words that begin with it; some may be forms.
   Range longer;
 };
@@ -74,7 +97,7 @@ struct PlannedWord {
   double formWeight = 0;
   /// The gain of the word itself alone.
   double exactWeight = 0;
-  /// The most that a longer or misspelt word can add, before its similarity.
+  /// The most that a longer or misspelt word, or another spelling can add, before its similarity.
   double otherWeight = 0;
   /// By segment.
   std::vector<SegmentTerms> terms;
@@ -101,6 +124,14 @@ struct QueryWord {
   double otherWeight;
 };
 
+/// Words of a query that documents write as one.
+struct JoinedWords {
+  /// Their places among the words of the query.
+  std::vector<size_t> words;
+  /// By segment, the terms.
+  std::vector<std::vector<uint32_t>> terms;
+};
+
 /// One of `count` disjoint parts of the documents, divided by the hash of their paths.
 struct TextShard {
   uint32_t index;
@@ -112,6 +143,7 @@ struct TextShard {
 
 struct TextQuery {
   std::vector<QueryWord> words;
+  std::vector<JoinedWords> joined;
   /// The most that all words together can add to a score.
   double maxScore;
   /// What the words that no document in scope holds would add to that.

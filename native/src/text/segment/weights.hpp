@@ -40,9 +40,13 @@ inline constexpr size_t MEANT_MIN_RATIO = 4;
 /// The weight of another form of a term that a misspelt word may mean.
 inline constexpr double FUZZY_STEM_SIMILARITY = 0.6;
 
+/// The weight of an occurrence of a word as two, or of two words as one.
+inline constexpr double SPELLING_SIMILARITY = 0.85;
+
 /// How much of the query word a matching term covers; the word itself covers 1.
 inline constexpr double STEM_COVERAGE = 0.75;
 inline constexpr double FUZZY_COVERAGE = 0.9;
+inline constexpr double SPELLING_COVERAGE = 0.95;
 
 /// Queries of more words than this are questions or sentences.
 inline constexpr size_t LONG_QUERY_WORDS = 4;
@@ -84,6 +88,9 @@ inline constexpr size_t RERANK_DOCUMENTS = 64;
 
 /// The weightiest distinct words of a query are searched for: as many as a byte of `TermMarks` can number.
 inline constexpr size_t QUERY_MAX_WORDS = 255;
+/// Tokens of documents in which a word is looked for that they may write apart. Two words that more text holds are not
+/// taken for one.
+inline constexpr size_t APART_MAX_TOKENS = size_t{1} << 23;
 /// The words at one typo's distance that a misspelt word may mean: those of the most documents.
 inline constexpr size_t FUZZY_MAX_WORDS = 64;
 

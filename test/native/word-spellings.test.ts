@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import { Retriever } from "../../bench/relevance/retriever.ts";
+import { tessera } from "../../bench/relevance/tessera.ts";
+import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
+import { parseMarkdown } from "../../src/markdown/index.ts";
+import { WEAK_SCORE } from "../../src/shared/limits.ts";
+
+/** Spellings of a name or a word that each find a text with any other of them. */
+const SAME: ReadonlyArray<readonly [kind: string, ...spellings: string[]]> = [
+  ["joined and split words", "timezone", "time zone", "time-zone"],
+  ["joined and split words", "dropdown", "drop-down", "drop down"],
+  ["joined and split words", "nodejs", "Node.js", "node js", "NodeJS"],
+  ["joined and split words", "wifi", "Wi-Fi", "WiFi", "wi fi"],
+  ["joined and split words", "filesystem", "file system", "file-system"],
+  ["joined and split words", "plugin", "plug-in", "plug in"],
+  ["joined and split words", "username", "user name", "user-name"],
+  ["joined and split words", "pubsub", "pub sub", "pub/sub", "Pub-Sub"],
+  ["joined and split words", "email", "e-mail", "E-Mail"],
+  ["joined and split words", "login", "log in", "log-in"],
+  ["joined and split words", "timezones", "time zones"],
+  ["joined and split words", "portefeuille", "porte-feuille"],
+  ["joined and split words", "madreselva", "madre selva"],
+  ["joined and split words", "интернетмагазин", "интернет-магазин", "интернет магазин"],
+  ["joined and split words", "veritabanı", "veri tabanı"],
+  ["names by their parts", "backgroundHue", "background-hue", "background_hue", "BackgroundHue"],
+  ["names by their parts", "maxPoolGates", "max_pool_gates", "max-pool-gates", "max pool gates"],
+  ["names by their parts", "poolGates", "pool_gates"],
+  ["names by their parts", "parseHTTPHeader", "parse-http-header", "parse_http_header"],
+  ["numbers and units", "75GB", "75 GB", "75-GB"],
+  ["numbers and units", "24500", "24,500"],
+  ["numbers and units", "1234567", "1,234,567"],
+  ["numbers and units", "QX-7741", "QX7741", "QX 7741", "qx7741"],
+  ["numbers and units", "sha256", "SHA-256"],
+  ["numbers and units", "0x80070ABC", "80070ABC", "0x80070abc"],
+  ["numbers and units", "+49 30 1234567", "+49301234567", "+49-30-1234567", "+49 (30) 1234567"],
+  ["abbreviations", "U.S.A.", "USA", "U.S.A", "usa"],
+  ["abbreviations", "Ph.D.", "PhD", "phd"],
+  ["abbreviations", "AT&T", "at&t"],
+  ["abbreviations", "R&D", "RD"],
+  ["apostrophes", "п'ять", "пʼять", "п’ять"],
+  ["apostrophes", "Hawaiʻi", "Hawai'i", "Hawaii", "Hawai’i"],
+  ["apostrophes", "oʻzbek", "o'zbek", "o‘zbek", "ozbek"],
+  ["apostrophes", "Qurʾan", "Qur'an"],
+  ["letters", "col·legi", "col.legi", "coŀlegi", "collegi"],
+  ["letters", "ज़रूरत", "ज\u093cरूरत", "जरूरत"],
+  ["letters", "می‌خواهم", "می خواهم", "میخواهم"],
+  ["letters", "über", "ueber", "uber"],
+  ["letters", "Öl", "Oel"],
+  ["signs alone", "?."],
+  ["signs alone", "=>"],
+  ["signs alone", "??="],
+  ["signs alone", "&&"],
+  ["signs alone", "!=="],
+];
+
+/** A query and a text that must not be found by it. */
+const OTHER: ReadonlyArray<readonly [query: string, text: string]> = [
+  ["therapist", "the rapist was caught"],
+  ["the rapist", "any therapist"],
+  ["notable", "There is no table. I am not able."],
+  ["nowhere", "It is now here."],
+  ["island", "This is land."],
+  ["often", "one of ten"],
+  ["timezone", "The time is shown. Every zone has a name."],
+  ["username", "The name of the user"],
+  ["maxPoolGates", "gates of the pool, at max"],
+  ["carpet", "A pet in the car"],
+  ["2024", "20 24"],
+  ["QX7742", "QX-7741"],
+  ["24600", "24,500"],
+  ["=>", "a <= b"],
+  ["?.", "Is it so? Yes."],
+  ["&&", "a & b"],
+];
+
+const FILLER = Object.fromEntries(
+  Array.from({ length: 12 }, (_, i) => [`other${i}.md`, `# Other ${i}\n\nNothing like it.`]),
+);
+
+/** What is found in a few pages, one of which has this text. */
+function worldOf(text: string) {
+  const pages = { ...FILLER, "page.md": `# Page\n\nBefore it. Here ${text} is written.` };
+  const documents = Object.entries(pages).map(([path, markdown]) => ({
+    id: path,
+    path,
+    ...parseMarkdown(path, markdown),
+  }));
+  const lookUp = tessera(documents);
+  return {
+    lookUp,
+    hits(query: string) {
+      const passages = documents.map(({ title, content }) => embedPassage([title], content));
+      const retriever = new Retriever(documents, passages);
+      const vector = embed(query) as Float32Array<ArrayBuffer>;
+      const hits = retriever.hits("keyword", query, vector, 10);
+      retriever.close();
+      return hits;
+    },
+  };
+}
+
+describe("a spelling finds the others", () => {
+  const rows = SAME.map(([kind, ...spellings]) => [kind, spellings] as const);
+  test.each(rows)("%s: %p", (_, spellings) => {
+    const missed: string[] = [];
+    for (const text of spellings) {
+      const { lookUp, hits } = worldOf(text);
+      for (const query of spellings) {
+        const [best] = hits(query);
+        const isFound = lookUp(query)[0] === "page.md" && best?.path === "page.md";
+        if (!isFound || best.score < WEAK_SCORE) missed.push(`${query} -> ${text}`);
+      }
+    }
+    expect(missed).toEqual([]);
+  });
+});
+
+describe("other words are not found", () => {
+  test.each(OTHER.map((row) => [...row]))("%s, in %p", (query, text) => {
+    const { lookUp } = worldOf(text as string);
+    expect(lookUp(query as string)).not.toContain("page.md");
+  });
+});
