@@ -4,6 +4,7 @@ import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { base64Of, cosine, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
+import { listPages } from "./paging.ts";
 
 const DIMENSION = 768;
 const FILES = 500;
@@ -63,8 +64,9 @@ const search = (
 ) =>
   api.post(path, { vector, dimension: DIMENSION, limit: 100, threshold: 0, filter, ...more }, as);
 const lookUp = (body: object, as: Caller = member) => api.post(`${at}/knowledge/lookup`, body, as);
-const list = (filter: unknown, more = "", as: Caller = member) =>
-  api.get(`${at}/files?filter=${encodeURIComponent(JSON.stringify(filter))}${more}`, as);
+const listOf = (filter: unknown) =>
+  `${at}/files?filter=${encodeURIComponent(JSON.stringify(filter))}`;
+const list = (filter: unknown) => api.get(listOf(filter), member);
 
 /** What an exhaustive comparison finds among the files that pass. */
 function truth(passes: (file: TestFile, part: number) => boolean) {
@@ -209,14 +211,9 @@ describe("a list of files with a filter", () => {
     const wanted = files
       .filter(({ number }) => number < 130 && number % 2 === 1)
       .map(({ path }) => path);
-    const first = await list(filter, "&limit=30");
-    expect(pathsOf(first.body)).toEqual(wanted.slice(0, 30));
-    const second = await api.get(first.body.page_info.next, member);
-    expect(pathsOf(second.body)).toEqual(wanted.slice(30, 60));
-    const third = await api.get(second.body.page_info.next, member);
-    expect(pathsOf(third.body)).toEqual(wanted.slice(60));
-    expect(third.body.page_info.next).toBeNull();
-    const back = await api.get(second.body.page_info.prev, member);
+    const pages = await listPages(api, `${listOf(filter)}&limit=30`, member);
+    expect(pages.map(pathsOf)).toEqual([0, 30, 60].map((from) => wanted.slice(from, from + 30)));
+    const back = await api.get(pages[1].page_info.prev, member);
     expect(pathsOf(back.body)).toEqual(wanted.slice(0, 30));
   });
 

@@ -147,6 +147,83 @@ describe("an import that gives ids of another project", () => {
   });
 });
 
+describe("an import into a project", () => {
+  const addressOf = ({ userId }: Caller) => `${userId}@example.com`;
+
+  test("takes records that name the project by slug, by id in either case, or not at all", async () => {
+    const project = await api.project(stranger);
+    for (const reference of [project.slug, project.id, project.id.toUpperCase(), undefined, null]) {
+      const line = { ...PRODUCTION, project: reference };
+      expect(await report(project, [line])).toMatchObject({ refused: 0 });
+    }
+  });
+
+  test("refuses records of another project exactly as those of an unknown one", async () => {
+    const before = await stateOf(theirs);
+    const mine = await api.project(stranger);
+    const { environment, file, release, branch, webhook_definition, conversation } =
+      everything("mine").records;
+    const message = "project: must be the project of this import";
+    for (const reference of [theirs.slug, theirs.id, "unknown-project", randomUUID()]) {
+      for (const record of [environment, file, release, branch, webhook_definition]) {
+        const { errors } = await report(mine, [{ ...record, project: reference }]);
+        expect(errors).toEqual([{ line: 1, message }]);
+      }
+      const { errors } = await report(mine, [{ ...conversation, project_id: reference }]);
+      expect(errors).toEqual([{ line: 1, message: message.replace("project", "project_id") }]);
+    }
+    expect(await stateOf(theirs)).toBe(before);
+  });
+
+  test("refuses users and API keys", async () => {
+    const { errors } = await report(await api.project(stranger), [
+      { record: "user", email: "new@example.com", name: "New" },
+      { record: "api_key", user: addressOf(stranger), name: "k", key: "tsr_x" },
+    ]);
+    expect(errors).toEqual([
+      { line: 1, message: 'record: "user" cannot be imported into a project' },
+      { line: 2, message: 'record: "api_key" cannot be imported into a project' },
+    ]);
+  });
+
+  test("knows the project's members only, so that it cannot be asked who is a user", async () => {
+    const project = await api.project(stranger);
+    for (const email of [addressOf(victim), "nobody@example.com"]) {
+      const line = { record: "conversation", title: "t", created_by: email };
+      const { errors } = await report(project, [line]);
+      expect(errors).toEqual([{ line: 1, message: `created_by: there is no user "${email}"` }]);
+    }
+  });
+
+  test("changes the project itself for its owner, and creates no other", async () => {
+    const project = await api.project(stranger);
+    const own = { record: "project", slug: project.slug, name: "New", owner: stranger.userId };
+    expect(await report(project, [own])).toMatchObject({ changed: 1 });
+    const refused = [
+      { ...own, slug: "brand-new" },
+      { ...own, slug: theirs.slug },
+      { ...own, id: theirs.id },
+      { ...own, members: [{ user: addressOf(victim), role: "owner" }] },
+    ];
+    expect(await report(project, refused)).toMatchObject({ refused: refused.length });
+    const [created] = await sql`SELECT FROM projects WHERE slug = 'brand-new'`;
+    expect(created).toBeUndefined();
+  });
+
+  test("an editor can neither change the project nor become its owner", async () => {
+    const project = await api.project(stranger);
+    const editor = await api.user();
+    await api.join(editor, project, "editor");
+    const record = { record: "project", slug: project.slug, name: "x", owner: addressOf(editor) };
+    const { errors } = await report(project, [record], { as: editor });
+    expect(errors).toEqual([
+      { line: 1, message: "record: only an owner may import the project itself" },
+    ]);
+    const [row] = await sql`SELECT role FROM memberships WHERE user_id = ${editor.userId}`;
+    expect(row?.["role"]).toBe("editor");
+  });
+});
+
 describe("a webhook whose id another project has", () => {
   const hook = (secret: string) => ({ ...own.records.webhook_definition, secret });
   const send = (secret: string, key: string) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { listPages } from "./paging.ts";
 
 const api = await sharedApi();
 const email = `auditor-${crypto.randomUUID()}@example.com`;
@@ -10,17 +11,8 @@ const path = `/projects/${project.slug}/audit`;
 const rename = (name: string, as = owner) =>
   api.send("PATCH", `/projects/${project.slug}`, { as, json: { name } });
 
-/** Follows `next` to the last page. */
-async function entries(from: string): Promise<Json[]> {
-  const found: Json[] = [];
-  for (let next: string | null = from; next !== null; ) {
-    const { status, body }: Json = await api.get(next, owner);
-    expect(status).toBe(200);
-    found.push(...body.data);
-    next = body.page_info.next;
-  }
-  return found;
-}
+const entries = async (from: string): Promise<Json[]> =>
+  (await listPages(api, from, owner)).flatMap(({ data }) => data);
 
 describe("GET /projects/{project_reference}/audit", () => {
   test("an owner sees who did what, newest first, by address and key, and nothing of other projects", async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { LISTED_MAX_BYTES } from "../../src/shared/limits.ts";
-import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addChunks, addFile } from "../../support/content.ts";
+import { listPages } from "./paging.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -17,18 +18,6 @@ async function filledProject(chunks: number): Promise<TestProject> {
 
 const project = await filledProject(3);
 const path = `/projects/${project.slug}/chunks`;
-
-/** Follows `next` to the last page and returns all pages. */
-async function pages(from: string, caller: Caller): Promise<Json[]> {
-  const found: Json[] = [];
-  for (let next: string | null = from; next !== null; ) {
-    const { status, body }: Json = await api.get(next, caller);
-    expect(status).toBe(200);
-    found.push(body);
-    next = body.page_info.next;
-  }
-  return found;
-}
 
 describe("GET /projects/{project_reference}/chunks", () => {
   test("a chunk has its file, its place in the text and its size", async () => {
@@ -146,7 +135,7 @@ test("pages of long chunks end before they take much memory, and list every chun
   await sql`UPDATE chunks SET content = repeat('x', ${LISTED_MAX_BYTES / 2}) || index
     WHERE project_id = ${long.id}`;
   const indexes = ({ data }: Json) => data.map(({ index }: Json) => index);
-  const forward = await pages(`/projects/${long.slug}/chunks?limit=3`, member);
+  const forward = await listPages(api, `/projects/${long.slug}/chunks?limit=3`, member);
   expect(forward.map(indexes)).toEqual([[0, 1], [2]]);
   const { body: back } = await api.get(forward[1].page_info.prev, member);
   expect([indexes(back), back.page_info.prev]).toEqual([[0, 1], null]);

@@ -3,20 +3,13 @@ import { LISTED_MAX_BYTES } from "../../src/shared/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { listPages } from "./paging.ts";
 
 const api = await sharedApi();
 
-/** Follows `next` to the last page and returns the slugs of each page. */
-async function pages(from: string, as: Caller): Promise<string[][]> {
-  const found: string[][] = [];
-  for (let next: string | null = from; next !== null; ) {
-    const { status, body }: Json = await api.get(next, as);
-    expect(status).toBe(200);
-    found.push(body.data.map(({ slug }: Json) => slug));
-    next = body.page_info.next;
-  }
-  return found;
-}
+/** The slugs of each page. */
+const pages = async (from: string, as: Caller): Promise<string[][]> =>
+  (await listPages(api, from, as)).map(({ data }) => data.map(({ slug }: Json) => slug));
 
 async function owner(...slugs: string[]): Promise<Caller> {
   const caller = await api.user();

@@ -11,6 +11,7 @@ import {
   writeVersion,
 } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
+import { questionPages } from "./paging.ts";
 
 const api = await sharedApi();
 const { sql } = api;
@@ -43,16 +44,7 @@ async function untilSeen(wanted: readonly string[], at: string, body = {}): Prom
   );
 }
 
-async function allPages(body: Record<string, unknown>, at = path): Promise<Json[]> {
-  const pages: Json[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const answer = await look(cursor === undefined ? body : { cursor }, at);
-    expect(answer.status).toBe(200);
-    pages.push(answer.body);
-    cursor = answer.body.page_info.next;
-  }
-  return pages;
-}
+const allPages = (body: object, at = path) => questionPages((json) => look(json, at), body);
 
 describe("POST /projects/{project_reference}/knowledge/lookup", () => {
   test("a query finds files and reports the fields that matched", async () => {

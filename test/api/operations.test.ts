@@ -32,7 +32,7 @@ const OF_NO_PROJECT: Readonly<Record<string, string>> = {
 const WITHOUT_PERMISSION: Readonly<Record<string, string>> = {
   callMcp: "the operations that it runs need theirs",
   deliverWebhook:
-    "the secret of the webhook suffices; test/api/webhook-access.test.ts has its other callers",
+    "the secret of the webhook suffices; test/api/webhooks.test.ts has its other callers",
   getErrorType: "a problem links to it",
   openMcpStream: "has nothing to show",
 };

@@ -7,6 +7,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 import { cosineOf } from "../native/retrieval-reference/fuse.ts";
+import { questionPages } from "./paging.ts";
 
 const DIMENSION = 768;
 
@@ -90,13 +91,9 @@ describe("facets", () => {
 
   test("by both they count the files of all pages", async () => {
     const question = { ...byVector, query: "badger", threshold: 0.5, limit: 3 };
-    const paths = new Set<string>();
-    for (let json: object = question; ; ) {
-      const { body } = await ask(json);
-      for (const { chunk } of body.data) paths.add(chunk.file_path);
-      if (body.page_info.next === null) break;
-      json = { cursor: body.page_info.next };
-    }
+    const pages = await questionPages(ask, question);
+    const found = pages.flatMap(({ data }) => data);
+    const paths = new Set(found.map(({ chunk }: Json) => chunk.file_path));
     const { body } = await ask({ ...question, facets });
     expect(body.facets).toEqual(expected(files.filter(({ path }) => paths.has(path))));
   });

@@ -7,6 +7,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 import { cosineOf } from "../native/retrieval-reference/fuse.ts";
+import { questionPages } from "./paging.ts";
 
 const DIMENSION = 768;
 const FILES = 30;
@@ -63,16 +64,7 @@ await until(
   async () => (await ask({ ...byWords, limit: 100 })).body.data.length === FILES,
 );
 
-async function pagesOf(question: object): Promise<Json[]> {
-  const pages: Json[] = [];
-  for (let json = question; ; ) {
-    const { status, body } = await ask(json);
-    expect(status).toBe(200);
-    pages.push(body);
-    if (body.page_info.next === null) return pages;
-    json = { cursor: body.page_info.next };
-  }
-}
+const pagesOf = (question: object) => questionPages(ask, question);
 
 const scoresOf = (items: Json[]): number[] => items.map(({ score }) => score);
 const falling = (scores: number[]) => scores.toSorted((a, b) => b - a);

@@ -7,6 +7,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 import { cosineOf } from "../native/retrieval-reference/fuse.ts";
+import { questionPages } from "./paging.ts";
 
 const DIMENSION = 768;
 
@@ -67,16 +68,8 @@ const [first, , third] = FILES as [TestFile, TestFile, TestFile];
 const [chunk] = first.chunks as [TestChunk];
 const likeChunk = { chunk_id: idOf.get(chunk.content) as string };
 
-async function allOf(question: object, limit = 5): Promise<Json[]> {
-  const items: Json[] = [];
-  for (let json: object = { ...question, limit }; ; ) {
-    const { status, body } = await ask(json);
-    expect(status).toBe(200);
-    items.push(...body.data);
-    if (body.page_info.next === null) return items;
-    json = { cursor: body.page_info.next };
-  }
-}
+const allOf = async (question: object, limit = 5): Promise<Json[]> =>
+  (await questionPages(ask, { ...question, limit })).flatMap(({ data }) => data);
 
 const unit = (vector: Float32Array) => {
   const length = Math.sqrt(vector.reduce((sum, each) => sum + each ** 2, 0));

@@ -4,6 +4,7 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";
+import { questionPages } from "./paging.ts";
 
 const api = await sharedApi();
 const owner = await api.user();
@@ -37,6 +38,7 @@ async function projectWith(files: Readonly<Record<string, string>>, embedder?: s
     return (await api.get(`/projects/${project.slug}/index-state`, owner)).body.embeddings_waiting;
   };
   await until("no file waits for its embedding", async () => (await waiting()) === 0);
+  if (records.length === 0) return { project, ask };
   // What is committed is found within a second, the first file by its path.
   const query = Object.keys(files)[0];
   await until(
@@ -147,16 +149,12 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     const question = { query: "snapshot release files", limit: 1 };
     const whole = (await ask({ ...question, limit: 100 })).body.data;
     const ids = (data: { chunk: { id: string } }[]) => data.map(({ chunk }) => chunk.id);
-    const seen: string[] = [];
-    const scores: number[] = [];
-    let page = (await ask(question)).body;
-    const { next } = page.page_info;
-    for (;;) {
-      seen.push(...ids(page.data));
-      scores.push(...page.data.map(({ score }: { score: number }) => score));
-      if (page.page_info.next === null) break;
-      page = (await ask({ cursor: page.page_info.next })).body;
-    }
+    const pages = await questionPages(ask, question);
+    const { next } = pages[0].page_info;
+    const seen = pages.flatMap(({ data }) => ids(data));
+    const scores: number[] = pages.flatMap(({ data }) =>
+      data.map(({ score }: { score: number }) => score),
+    );
     expect(seen.sort()).toEqual(ids(whole).sort());
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
     const same = { ...question, cursor: next, target: { environment: "production" } };
@@ -206,6 +204,23 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     const semantic = await plain.ask({ query: "snapshot", mode: "semantic" });
     expect([semantic.status, semantic.body.slug]).toEqual([400, "validation-failed"]);
     expect(semantic.body.detail).toContain("PATCH");
+  });
+
+  test("a chunk without an embedding is found by its text, with the heading above it, and by a filter", async () => {
+    const { project, ask } = await projectWith({});
+    const contents = ["# Bare\n\nNo vector at all.", "## Rigging\n\nA kite and its halyard."];
+    const chunks = contents.map((content, part) => {
+      const [heading] = content.split("\n");
+      return { content, metadata: { part, headings: [heading?.replace(/^#+ /, "")] } };
+    });
+    const file = { record: "file", path: "bare.md", environments: ["production"] };
+    await report(project, [{ ...file, content: contents.join("\n\n"), chunks }]);
+    const question = { query: "halyard", mode: "keyword", limit: 1 };
+    await until("the file is found", async () => (await ask(question)).body.data.length > 0);
+    const [best] = (await ask(question)).body.data;
+    expect(best).toMatchObject({ title: "Bare", heading: "Rigging", chunk: chunks[1] });
+    const { body } = await ask({ ...question, filter: { "metadata.part": 0 } });
+    expect(body.data[0].chunk).toMatchObject({ content: contents[0] });
   });
 
   test("a file without text is shown by its title and description, and is no hit without both", async () => {

@@ -4,13 +4,11 @@ import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { lacks } from "../../support/programs.ts";
+import { jsonLines } from "./support.ts";
 
 async function doctor(env: Record<string, string>) {
   const { status, stdout } = await callCommand(["doctor", "--json"], { env });
-  const findings = stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const findings = jsonLines(stdout);
   return { status, of: (check: string) => findings.filter((finding) => finding.check === check) };
 }
 

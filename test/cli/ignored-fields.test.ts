@@ -55,14 +55,3 @@ describe("an unknown field", () => {
     ]);
   });
 });
-
-describe("files of no scope", () => {
-  test("are stored and reported, because no search finds them", async () => {
-    const lines = [...FRAME, file("a.md"), file("b.md"), file("c.md", { releases: ["v1"] })];
-    const result = await cli.import(lines);
-    expect(result.status).toBe(0);
-    expect(result.stderr).toMatch(
-      /^tessera: 2 file records name no environments and no releases, so no search finds what they add; first at .*:4\n$/,
-    );
-  });
-});

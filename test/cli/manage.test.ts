@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { parseKey } from "../../src/auth/key-format.ts";
-import { contentsOf, dump, FRAME, openCli, type TestCli } from "./support.ts";
+import { contentsOf, dump, FRAME, jsonLines, openCli, type TestCli } from "./support.ts";
 
 let cli: TestCli;
 beforeEach(async () => {
@@ -16,10 +16,7 @@ const file = (path: string) => ({
 async function list(...args: string[]): Promise<Record<string, unknown>[]> {
   const { status, stdout } = await cli.run([...args, "--json"]);
   expect(status).toBe(0);
-  return stdout
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+  return jsonLines(stdout);
 }
 
 /** Commands that destroy something neither ask without a terminal nor change anything. */

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
-import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
+import { contentsOf, dump, jsonLines, openCli, type TestCli } from "./support.ts";
 
 const FILES = 10;
 let cli: TestCli;
@@ -107,10 +107,7 @@ describe("import --prune", () => {
     await cli.run(["files", "remove", "4.md", "--project", "handbook", "--yes"]);
     await cli.run(["files", "remove", "4.md", "--project", "handbook", "--purge", "--yes"]);
     const { stdout } = await cli.run(["audit", "--action", "files.removed", "--json"]);
-    const entries = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const entries = jsonLines(stdout);
     expect(entries).toMatchObject([
       {
         via: "command",

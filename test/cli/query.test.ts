@@ -5,7 +5,7 @@ import { startApi } from "../../support/api/api.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
-import { untilLooked } from "./support.ts";
+import { jsonLines, untilLooked } from "./support.ts";
 
 const api = await startApi();
 const dataDir = temporaryFolder("query");
@@ -95,10 +95,7 @@ describe("search and lookup from the terminal", () => {
       "v1",
       "--json",
     );
-    const hits = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const hits = jsonLines(stdout);
     expect(hits[0]).toMatchObject({
       match_type: "hybrid",
       chunk: { file_path: expect.any(String) },
@@ -160,10 +157,7 @@ describe("search and lookup from the terminal", () => {
       const pathsOf = async (filter: string) => {
         const { stdout, stderr } = await run(command, "releases", ...project, "--filter", filter);
         expect(stderr).not.toContain("error");
-        const lines = stdout
-          .trim()
-          .split("\n")
-          .map((line) => JSON.parse(line));
+        const lines = jsonLines(stdout);
         return new Set(lines.map(({ path, chunk }) => path ?? chunk.file_path));
       };
       const path = "concepts/releases.md";
@@ -282,10 +276,7 @@ describe("an import of Markdown", () => {
     expect(other).not.toBe(key);
     expect((await api.get("/projects/own", caller(other))).status).toBe(200);
     const listed = await run("keys", "list", "--project", "own", "--json");
-    const keys = listed.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const keys = jsonLines(listed.stdout);
     expect(keys).toHaveLength(2);
     for (const { user, expires_at } of keys) {
       expect(user).toBe("owner@localhost");

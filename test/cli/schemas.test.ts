@@ -14,7 +14,7 @@ import {
   type TestDatabase,
 } from "../../support/processes/postgres.ts";
 import { environment } from "../../support/processes/process.ts";
-import { ADA, commandNames, dump, ndjson } from "./support.ts";
+import { ADA, commandNames, dump, jsonLines, ndjson } from "./support.ts";
 
 const atOnce = pLimit(4);
 const folder = temporaryFolder("schemas");
@@ -141,10 +141,7 @@ describe("commands and the schema of the database", () => {
     await expect(starting).rejects.toThrow(found);
     const { status, stdout } = await callCommand(["doctor", "--json"], { env });
     expect(status).toBe(1);
-    const findings = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const findings = jsonLines(stdout);
     expect(findings).toContainEqual({ check: "database", state: "failed", found, remedy });
   });
 

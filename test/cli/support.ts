@@ -48,6 +48,14 @@ export function ndjson(lines: readonly (object | string)[]): string {
     .join("");
 }
 
+/** The documents of a command that prints one per line. */
+// biome-ignore lint/suspicious/noExplicitAny: JSON documents, which tests compare
+export const jsonLines = (text: string): any[] =>
+  text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
 /** The commands without subcommands, as the help names them. */
 export async function commandNames(command: readonly string[] = []): Promise<string[]> {
   const { stdout } = await callCommand([...command, "--help"]);

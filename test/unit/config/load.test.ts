@@ -35,27 +35,6 @@ describe("the configuration", () => {
     for (const none of [0, 2 ** 63]) expect(share(none)).toBe(Math.ceil(0.6 * totalmem()));
   });
 
-  test("the requests of an embedder have a size and a number within bounds, and its vectors a length", () => {
-    const configured = (more: object) =>
-      JSON.stringify({ own: { url: "http://127.0.0.1", model: "m", dimension: 768, ...more } });
-    const { embedders } = loadConfig({
-      EMBEDDERS: configured({ batch: 10, concurrency: 2, dimension: 1, truncate: true }),
-    });
-    expect(embedders).toMatchObject([{ batch: 10, concurrency: 2, dimension: 1, truncate: true }]);
-    for (const [name, ...values] of [
-      ["batch", 0, 257, 1.5, "8"],
-      ["concurrency", 0, 33, null],
-      ["dimension", 0, 4_097, 1.5, "384"],
-      ["truncate", 1, "yes"],
-    ]) {
-      for (const value of values) {
-        expect(faultsOf({ EMBEDDERS: configured({ [`${name}`]: value }) })).toEqual([
-          `EMBEDDERS.own.${name} is missing, unknown or not valid`,
-        ]);
-      }
-    }
-  });
-
   test("an invalid configuration reports all faults at once, by variable and without values", () => {
     const env = {
       PORT: "99999",

@@ -127,23 +127,6 @@ async function cheapRequests(count: number, tookMs = CHEAP_MS) {
 }
 
 describe("the scheduler", () => {
-  test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
-    const { workers, scheduler } = await cheapRequests(2);
-    const first = Array.from({ length: 5 }, (_, i) => scheduler.run(searchRequest(i)));
-    await turn();
-    expect(sizes(workers)).toEqual([3, 2]);
-    const second = Array.from({ length: 2 }, (_, i) => scheduler.run(searchRequest(5 + i)));
-    await turn();
-    expect(sizes(workers)).toEqual([3, 2]);
-    expect(scheduler.queued).toBe(2);
-    workers.finish();
-    workers.finish();
-    await turn();
-    workers.finish();
-    const replies = await Promise.all([...first, ...second]);
-    expect(replies).toEqual(Array.from({ length: 7 }, (_, i) => answerOf(i)));
-  });
-
   test("when much work waits, workers get the next batch before they have finished one", async () => {
     const workers = new HeldWorkers(2);
     const scheduler = new Scheduler(workers, 0);

@@ -9,10 +9,10 @@ import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 useFakeClock();
 
 const SYNC_MS = 5;
-const principal = (keyId: string | null, userId = "user") => ({ keyId, userId }) as Principal;
+const principal = (keyId: string) => ({ keyId, userId: "user" }) as Principal;
 
 /** Processes with a limit of 4 requests in 10 seconds that share a coordinator and a clock. */
-function world({ fails = (): boolean => false, userRequests = 0 } = {}) {
+function world(fails = (): boolean => false) {
   const clock = { now: 1_000_000_003_000 };
   const now = () => clock.now;
   const shared = createMemoryCoordinator(now);
@@ -23,7 +23,7 @@ function world({ fails = (): boolean => false, userRequests = 0 } = {}) {
     },
   };
   const start = () => {
-    const options = { requests: 4, userRequests, windowSeconds: 10, syncMs: SYNC_MS };
+    const options = { requests: 4, windowSeconds: 10, syncMs: SYNC_MS };
     return new RateLimits({ ...options, coordinator, now });
   };
   return { clock, start };
@@ -77,6 +77,20 @@ test("processes add up what they have counted", async () => {
   await synced();
   // The first process asks when it has counted something itself.
   expect(allowed(first, principal("a"), 1)).toBe(1);
+  await synced();
+  expect(allowed(first, principal("a"), 1)).toBe(0);
+  for (const limits of [first, second]) limits.close();
+});
+
+test("while the coordinator does not answer, every process counts on its own", async () => {
+  let isDown = true;
+  const { start } = world(() => isDown);
+  const [first, second] = [start(), start()];
+  expect(allowed(first, principal("a"), 3)).toBe(3);
+  await synced();
+  expect(allowed(first, principal("a"), 3)).toBe(1);
+  expect(allowed(second, principal("a"), 3)).toBe(3);
+  isDown = false;
   await synced();
   expect(allowed(first, principal("a"), 1)).toBe(0);
   for (const limits of [first, second]) limits.close();
