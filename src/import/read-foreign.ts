@@ -1,11 +1,10 @@
 import { Worker } from "node:worker_threads";
-import type { Answer, Result, Task } from "./foreign/protocol.ts";
+import type { Answer, Order, Result, Task } from "./foreign/protocol.ts";
 import { readHere } from "./markdown/folder.ts";
 import { RecordError } from "./records/errors.ts";
 import { readParquetRows } from "./tables/parquet.ts";
 
 /** The program of a process that reads files in formats of others, until its owner ends it or is gone. */
-const [maxBytes] = process.argv.slice(2);
 const answer = (message: Answer) => process.send?.(message);
 
 async function read(task: Task): Promise<Result<Task>> {
@@ -14,9 +13,12 @@ async function read(task: Task): Promise<Result<Task>> {
 }
 
 process.on("disconnect", () => process.exit());
-process.on("message", async (task: Task) => {
+/** What the process may take at the moment, which the watchdog reads. */
+const maxBytes = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
+process.on("message", async (order: Order) => {
+  maxBytes[0] = order.maxBytes;
   try {
-    answer({ result: await read(task) });
+    answer({ result: await read(order.task) });
   } catch (error) {
     const { message } = error as Error;
     answer({ reason: error instanceof RecordError ? message : `cannot be read: ${message}` });
@@ -24,6 +26,6 @@ process.on("message", async (task: Task) => {
 });
 // No file is read before somebody watches.
 const watchdog = new Worker(new URL("./foreign/watchdog.ts", import.meta.url), {
-  workerData: { maxBytes: Number(maxBytes) },
+  workerData: maxBytes,
 });
 watchdog.once("online", () => answer({ ready: true }));

@@ -9,7 +9,8 @@ import { PDF, XML } from "./parser-inputs.ts";
 import { must, type Parser, readMarkdown, refusing, textOf } from "./reading.ts";
 
 /** Readers of others may fail in any way, which their process must survive or be ended for. */
-const foreign = new ForeignReader({ ms: 2_000, bytes: 536_870_912 });
+const BOUNDS = { ms: 2_000, bytes: 536_870_912 };
+const foreign = new ForeignReader({ document: BOUNDS, rows: BOUNDS });
 const folder = temporaryFolder("fuzz");
 
 async function readDocument(path: string, input: Uint8Array): Promise<void> {

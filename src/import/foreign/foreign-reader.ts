@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import pLimit from "p-limit";
 import { RecordError } from "../records/errors.ts";
-import type { Answer, Result, Task } from "./protocol.ts";
+import type { Answer, Order, Result, Task } from "./protocol.ts";
 
 /** What the reading of one document, or of some rows of a table, may take. */
 interface ForeignBounds {
@@ -9,13 +9,19 @@ interface ForeignBounds {
   readonly bytes: number;
 }
 
+const BOUNDS: Readonly<Record<Task["kind"], ForeignBounds>> = {
+  document: { ms: 60_000, bytes: 1_073_741_824 },
+  // Rows are read by columns of many rows, which may have vectors.
+  rows: { ms: 300_000, bytes: 4_294_967_296 },
+};
+
 /** The program of the process. It imports readers of all formats, which this module must not. */
 const ENTRY = fileURLToPath(new URL("../read-foreign.ts", import.meta.url));
 /** The process is ended after this time without a task, because it keeps the memory of the last. */
 const IDLE_MS = 10_000;
 
 /**
- * Reads files in formats of others, such as PDF and Parquet, in a process of its own. Their readers are made for
+ * Reads files in all formats of others, such as PDF and Parquet, in one process. Their readers are made for
  * files that mean well: a small file can keep one busy without end, or have it take all memory, and neither a
  * thread nor a timer could stop that. The process is ended when a file exceeds the bounds, and the next file gets
  * another one.
@@ -24,7 +30,7 @@ export class ForeignReader {
   readonly #inTurn = pLimit(1);
   #process: ReadingProcess | undefined;
 
-  constructor(private readonly bounds: ForeignBounds) {}
+  constructor(private readonly bounds = BOUNDS) {}
 
   /** One task at a time. Throws a RecordError if the file cannot be read within the bounds. */
   async read<T extends Task>(task: T): Promise<Result<T>> {
@@ -47,11 +53,14 @@ export class ForeignReader {
 
   async #attempt<T extends Task>(task: T): Promise<Result<T>> {
     if (this.#process === undefined || this.#process.hasEnded) {
-      this.#process = new ReadingProcess(this.bounds);
+      this.#process = new ReadingProcess();
     }
-    return (await this.#process.run(task)) as Result<T>;
+    return (await this.#process.run(task, this.bounds[task.kind])) as Result<T>;
   }
 }
+
+/** That of all imports of this process. */
+export const foreignReader = new ForeignReader();
 
 /** The process has ended by itself, or by its watchdog, while it was reading a file. */
 class ProcessEnded extends RecordError {}
@@ -61,11 +70,12 @@ class ReadingProcess {
   readonly #ready = Promise.withResolvers<void>();
   #answer: PromiseWithResolvers<unknown> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #bounds: ForeignBounds | undefined;
   #hasEnded = false;
 
-  constructor(private readonly bounds: ForeignBounds) {
+  constructor() {
     this.#child = Bun.spawn({
-      cmd: [process.execPath, ENTRY, String(bounds.bytes)],
+      cmd: [process.execPath, ENTRY],
       // It needs none of the settings and credentials of this process, nor files of the folder in which it runs.
       env: {},
       cwd: "/",
@@ -87,14 +97,15 @@ class ReadingProcess {
     await this.#child.exited;
   }
 
-  async run(task: Task): Promise<unknown> {
+  async run(task: Task, bounds: ForeignBounds): Promise<unknown> {
     clearTimeout(this.#timer);
+    this.#bounds = bounds;
     this.#child.ref();
     try {
       await this.#ready.promise;
       this.#answer = Promise.withResolvers();
-      this.#timer = setTimeout(() => this.#outOfTime(), this.bounds.ms);
-      this.#child.send(task);
+      this.#timer = setTimeout(() => this.#outOfTime(bounds), bounds.ms);
+      this.#child.send({ task, maxBytes: bounds.bytes } satisfies Order);
       return await this.#answer.promise;
     } finally {
       this.#answer = undefined;
@@ -111,17 +122,18 @@ class ReadingProcess {
     else this.#answer?.reject(new RecordError(message.reason));
   }
 
-  #outOfTime(): void {
-    this.#answer?.reject(new RecordError(`takes more than ${this.bounds.ms / 1_000} s to read`));
+  #outOfTime({ ms }: ForeignBounds): void {
+    this.#answer?.reject(new RecordError(`takes more than ${ms / 1_000} s to read`));
     void this.end();
   }
 
   #exited(signal: NodeJS.Signals | number | null): void {
     this.#hasEnded = true;
     // Beside the watchdog, the system kills a process that takes too much memory.
+    const mib = (this.#bounds?.bytes ?? 0) / 1_048_576;
     const error =
       signal === "SIGKILL"
-        ? new ProcessEnded(`takes more than ${this.bounds.bytes / 1_048_576} MiB of memory to read`)
+        ? new ProcessEnded(`takes more than ${mib} MiB of memory to read`)
         : new ProcessEnded("cannot be read: its reader fails");
     this.#ready.reject(error);
     this.#answer?.reject(error);

@@ -1,6 +1,12 @@
 /** What a process that reads files in formats of others is asked for. */
 export type Task = DocumentTask | RowsTask;
 
+export interface Order {
+  readonly task: Task;
+  /** The memory that the process may take for it. */
+  readonly maxBytes: number;
+}
+
 interface DocumentTask {
   readonly kind: "document";
   /** Absolute. */

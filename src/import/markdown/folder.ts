@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { documentPath } from "../../shared/paths.ts";
-import { ForeignReader } from "../foreign/foreign-reader.ts";
+import { foreignReader } from "../foreign/foreign-reader.ts";
 import type { DocumentText } from "../foreign/protocol.ts";
 import { requireDocumentSize } from "../records/document.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
@@ -45,10 +45,6 @@ export interface MarkdownFolder {
 
 /** Links and extensions that are named; of more, only the number is told. */
 const NAMED_MAX = 5;
-
-const CONVERSION_MAX_MS = 60_000;
-const CONVERSION_MAX_BYTES = 1_073_741_824;
-const converter = new ForeignReader({ ms: CONVERSION_MAX_MS, bytes: CONVERSION_MAX_BYTES });
 
 const NAME = "has a name that is not valid UTF-8";
 const SAME_NAME = "has the name of another file, with letters that are written in another way";
@@ -182,7 +178,7 @@ export async function readText(
   conversions?: Conversions,
 ): Promise<DocumentText> {
   if (!isConverted(path)) return await readHere(folder, path);
-  const convert = () => converter.read({ kind: "document", folder: resolve(folder), path });
+  const convert = () => foreignReader.read({ kind: "document", folder: resolve(folder), path });
   const document = await (conversions?.of(join(folder, path), convert) ?? convert());
   requireDocumentSize(Buffer.byteLength(document.text));
   return document;

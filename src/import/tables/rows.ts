@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
 import { numberOf } from "../../shared/json/parse.ts";
 import { IMPORT_LINE_MAX_BYTES } from "../../shared/limits.ts";
-import { ForeignReader } from "../foreign/foreign-reader.ts";
+import { foreignReader } from "../foreign/foreign-reader.ts";
 import { ImportError, RecordError } from "../records/errors.ts";
 import { readLines } from "../records/lines.ts";
 import { fileSource } from "../records/source.ts";
@@ -13,11 +13,6 @@ export interface TableRow {
   readonly where: string;
   readonly values: Readonly<Record<string, unknown>> | { readonly reason: string };
 }
-
-/** Rows are read by columns of many rows, which may have vectors. */
-const PARQUET_MAX_BYTES = 4_294_967_296;
-const PARQUET_MAX_MS = 300_000;
-const parquet = new ForeignReader({ ms: PARQUET_MAX_MS, bytes: PARQUET_MAX_BYTES });
 
 const PARQUET = /\.parquet$/i;
 
@@ -60,7 +55,7 @@ async function* parquetRows(
   if (size === 0) return;
   try {
     for (let start = 0; ; ) {
-      const { rows, of } = await parquet.read({ kind: "rows", file: resolve(name), start });
+      const { rows, of } = await foreignReader.read({ kind: "rows", file: resolve(name), start });
       if (rows.length === 0) return;
       onRead((size * rows.length) / of);
       yield rows.map((values, i) => ({ where: `${name}:${start + i + 1}`, values }));

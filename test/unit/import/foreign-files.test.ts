@@ -9,9 +9,14 @@ import { docxFile, paragraph, pdfFile } from "./office-files.ts";
 
 const folder = temporaryFolder("foreign");
 const MIB = 1_048_576;
-const BOUNDS = { ms: 60_000, bytes: 256 * MIB };
-const hasty = new ForeignReader({ ...BOUNDS, ms: 300 });
+const BOUNDS = boundsOf(60_000);
+const hasty = new ForeignReader(boundsOf(300));
 afterAll(() => hasty.close());
+
+function boundsOf(ms: number) {
+  const bounds = { ms, bytes: 256 * MIB };
+  return { document: bounds, rows: bounds };
+}
 
 function document(name: string, bytes: Uint8Array | string) {
   writeFileSync(join(folder, name), bytes);
@@ -63,6 +68,33 @@ describe("a file in the format of another program", () => {
     await expect(read).rejects.toThrow("takes more than 256 MiB of memory to read");
     expect((await reader.read(good)).text).toBe("text");
     await reader.close();
+  });
+
+  test("that refers to addresses is read without asking them", async () => {
+    const asked: string[] = [];
+    using server = Bun.serve({
+      port: 0,
+      fetch: ({ url }) => {
+        asked.push(url);
+        return new Response("");
+      },
+    });
+    const { href } = server.url;
+    const linked = `<img src="${href}1"><link rel="stylesheet" href="${href}2"><script src="${href}3"></script>`;
+    const picture = `<w:r><w:pict><v:shape><v:imagedata o:href="${href}4"/></v:shape></w:pict></w:r>`;
+    const field = `<w:fldSimple w:instr="INCLUDETEXT ${href}5"><w:r><w:t>text</w:t></w:r></w:fldSimple>`;
+    const external = `<< /S /URI /URI (${href}6) >>`;
+    const annotations = [`<< /Subtype /Link /Rect [0 0 9 9] /A ${external} >>`];
+    const documents = [
+      document("linked.html", `<p>text</p>${linked}<iframe src="${href}7"></iframe>`),
+      document("linked.adoc", `text\n\ninclude::${href}8[]\n\nimage::${href}9[]\n`),
+      document("linked.docx", docxFile(`<w:p>${picture}${field}</w:p>`)),
+      document("linked.pdf", pdfFile({ pages, annotations, trailer: `/OpenAction ${external}` })),
+    ];
+    const reader = new ForeignReader(BOUNDS);
+    for (const each of documents) expect((await reader.read(each)).text).toContain("text");
+    await reader.close();
+    expect(asked).toEqual([]);
   });
 
   test("is not read on when the process that asked for it is killed", async () => {
