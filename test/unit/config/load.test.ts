@@ -35,6 +35,45 @@ describe("the configuration", () => {
     for (const none of [0, 2 ** 63]) expect(share(none)).toBe(Math.ceil(0.6 * totalmem()));
   });
 
+  test("an embedder may have any name of a model that endpoints know", () => {
+    const configured = (model: string) =>
+      JSON.stringify({ own: { url: "http://127.0.0.1:11434/v1", model, dimension: 768 } });
+    const models = [
+      ...["nomic-embed-text", "snowflake-arctic-embed:335m", "voyage-code-3", "BAAI/bge-m3"],
+      ...["text-embedding-3-large", "Cohere-embed-v4.0", "{deployment}", "my model"],
+    ];
+    for (const model of models) {
+      const { embedders } = loadConfig({ EMBEDDERS: configured(model) });
+      expect(embedders).toMatchObject([{ model }]);
+    }
+    for (const model of ["", "bge\nm3", "bge\u0000m3"]) {
+      expect(faultsOf({ EMBEDDERS: configured(model) })).toEqual([
+        "EMBEDDERS.own.model is missing, unknown or not valid",
+      ]);
+    }
+  });
+
+  test("the requests of an embedder have a size and a number within bounds, and its vectors a length", () => {
+    const configured = (more: object) =>
+      JSON.stringify({ own: { url: "http://127.0.0.1", model: "m", dimension: 768, ...more } });
+    const { embedders } = loadConfig({
+      EMBEDDERS: configured({ batch: 10, concurrency: 2, dimension: 1, truncate: true }),
+    });
+    expect(embedders).toMatchObject([{ batch: 10, concurrency: 2, dimension: 1, truncate: true }]);
+    for (const [name, ...values] of [
+      ["batch", 0, 257, 1.5, "8"],
+      ["concurrency", 0, 33, null],
+      ["dimension", 0, 4_097, 1.5, "384"],
+      ["truncate", 1, "yes"],
+    ]) {
+      for (const value of values) {
+        expect(faultsOf({ EMBEDDERS: configured({ [`${name}`]: value }) })).toEqual([
+          `EMBEDDERS.own.${name} is missing, unknown or not valid`,
+        ]);
+      }
+    }
+  });
+
   test("an invalid configuration reports all faults at once, by variable and without values", () => {
     const env = {
       PORT: "99999",
@@ -76,6 +115,13 @@ describe("the configuration", () => {
     expect(configWarnings(loadConfig({}))).toEqual([]);
   });
 
+  test("every tier may have a price, and any body limit above zero is accepted", () => {
+    const prices = '{"free.monthly":"price_0","pro.yearly":"price_1"}';
+    expect(loadConfig({ STRIPE_PRICES: prices }).billing.prices).toEqual(JSON.parse(prices));
+    expect(loadConfig({ MAX_BODY_BYTES: "1" }).maxBodyBytes).toBe(1);
+    expect(faultsOf({ MAX_BODY_BYTES: "0" })).toHaveLength(1);
+  });
+
   test("empty variables count as absent", () => {
     expect(loadConfig({ PORT: "", DATABASE_URL: " ", STRIPE_PRICES: "" }).port).toBe(3000);
   });
@@ -104,6 +150,21 @@ describe("the configuration", () => {
     for (const url of ["postgres://u:p@a:1,b:2/db", "postgresql:///db?host=a,b"]) {
       expect(() => loadConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL must name one server");
     }
+  });
+
+  test("the configuration is frozen", () => {
+    expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+
+  test("spans are exported when an endpoint is named, to its address for traces", () => {
+    const tracingOf = (env: Record<string, string>) => loadConfig(env).tracing;
+    expect(tracingOf({})).toBeUndefined();
+    expect(tracingOf({ OTEL_TRACES_SAMPLER_ARG: "0.5" })).toBeUndefined();
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
+    const url = "http://collector:4318/v1/traces";
+    expect(tracingOf(endpoint)).toEqual({ url, protocol: "http/protobuf", ratio: 1 });
+    const own = { OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", OTEL_TRACES_SAMPLER_ARG: "0.25" };
+    expect(tracingOf({ ...endpoint, ...own })).toEqual({ url, protocol: "http/json", ratio: 0.25 });
   });
 
   test("no more than 40 variables configure the service, and each is in the documentation", () => {

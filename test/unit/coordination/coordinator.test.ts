@@ -136,12 +136,25 @@ for (const [place, { coordinator, pass }] of Object.entries(places)) {
       );
     });
 
-    test("an expired lease can be acquired, and its former holder neither renews nor releases it", async () => {
+    test("a released lease can be acquired", async () => {
+      const wanted = name();
+      await leaseOf(await coordinator.acquire(wanted, LONG_MS)).release();
+      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
+    });
+
+    test("an expired lease can be acquired, and its holder has lost it", async () => {
       const wanted = name();
       const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
       await pass(SHORT_MS);
       expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
       expect(await lost.renew(LONG_MS)).toBe(false);
+    });
+
+    test("a former holder cannot release a lease", async () => {
+      const wanted = name();
+      const lost = leaseOf(await coordinator.acquire(wanted, SHORT_MS));
+      await pass(SHORT_MS);
+      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
       await lost.release();
       expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(false);
     });
@@ -154,13 +167,11 @@ for (const [place, { coordinator, pass }] of Object.entries(places)) {
       expect("heldForMs" in other && other.heldForMs).toBeGreaterThan(LONG_MS);
     });
 
-    test("a released lease can be acquired, and cannot be renewed", async () => {
-      const wanted = name();
-      const lease = leaseOf(await coordinator.acquire(wanted, LONG_MS));
+    test("a released lease cannot be renewed", async () => {
+      const lease = leaseOf(await coordinator.acquire(name(), LONG_MS));
       await lease.release();
       await lease.release();
       expect(await lease.renew(LONG_MS)).toBe(false);
-      expect(isFree(await coordinator.acquire(wanted, LONG_MS))).toBe(true);
     });
   });
 
@@ -177,12 +188,27 @@ for (const [place, { coordinator, pass }] of Object.entries(places)) {
       );
     });
 
+    test("a value that was never stored is null", async () => {
+      expect(await coordinator.get(name())).toBeNull();
+    });
+
+    test("a value and a lease of the same name are independent", async () => {
+      const shared = name();
+      await coordinator.put(shared, "value", lifetime(60));
+      expect(isFree(await coordinator.acquire(shared, LONG_MS))).toBe(true);
+      expect(await coordinator.get(shared)).toBe("value");
+    });
+
     test("an expired value is null", async () => {
       const key = name();
       await coordinator.put(key, "value", lifetime(1));
       await pass(1_000);
       expect(await coordinator.get(key)).toBeNull();
     });
+  });
+
+  test(`the check of coordination ${place} reports that it answers`, async () => {
+    expect(await coordinator.check()).toBeNull();
   });
 }
 

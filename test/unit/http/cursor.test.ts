@@ -26,6 +26,19 @@ describe("a cursor", () => {
     refused(() => signer.open("chunks:12", moved));
   });
 
+  test("a cursor is safe in a URL without escaping", () => {
+    const cursor = signer.seal("b", { path: "é ?&=/+\0" });
+    expect(encodeURIComponent(cursor)).toBe(cursor);
+  });
+
+  test("a cursor with any character changed is refused", () => {
+    const cursor = signer.seal("b", [50, true, "docs/a.md"]);
+    for (let place = 0; place < cursor.length; place++) {
+      const other = cursor[place] === "A" ? "B" : "A";
+      refused(() => signer.open("b", cursor.slice(0, place) + other + cursor.slice(place + 1)));
+    }
+  });
+
   test("a cursor that is truncated, extended, padded, made up or too long is refused", () => {
     const cursor = signer.seal("b", 1);
     const forged = Buffer.concat([Buffer.alloc(32), Buffer.from("1")]).toString("base64url");

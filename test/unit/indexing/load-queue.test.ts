@@ -123,6 +123,18 @@ describe("loads that requests wait for", () => {
     expect(world.begun).toEqual(["a:x", "b:x"]);
   });
 
+  test("begin in the first turn of those who wait for them", async () => {
+    const world = new World();
+    world.askAll("a", INDEX_LOADS_AT_ONCE + 20);
+    const shared = [world.ask("a", "shared"), world.ask("b", "shared")];
+    await world.endOldest();
+    await world.endOldest();
+    expect(world.begun.at(-1)).toBe("b:shared");
+    await world.endAll();
+    expect(await Promise.all(shared)).toEqual([true, true]);
+    expect(world.begun.filter((load) => load.endsWith("shared")).length).toBe(1);
+  });
+
   test("do not begin when all their requests have given up, and make room for others", async () => {
     const world = new World();
     world.askAll("a", INDEX_LOADS_AT_ONCE);
@@ -146,6 +158,21 @@ describe("loads that requests wait for", () => {
     const next = world.ask("a", "one more");
     await world.endAll();
     expect(await Promise.all([...known, other, next])).toEqual([true, true, true, true]);
+  });
+
+  test("for which a tenant asks again and again count once, however often the requests give up", async () => {
+    const world = new World();
+    world.askAll("a", INDEX_TENANT_LOADS_MAX);
+    for (let i = 0; i < INDEX_TENANT_LOADS_WAITING_MAX + 1; i++) {
+      const late = world.ask("a", "late", 1);
+      await advance(1);
+      expect(await late).toBeUndefined();
+    }
+    const kept = world.ask("a", "late");
+    await world.endAll();
+    expect(await kept).toBe(true);
+    expect(world.begun.filter((load) => load === "a:late").length).toBe(1);
+    expect(world.queue.length).toBe(0);
   });
 
   test("are waited for by a bounded number of a tenant's requests, and by another's beside them", async () => {

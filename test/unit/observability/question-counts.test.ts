@@ -13,6 +13,42 @@ const keptOf = (days: readonly QuestionDay[]) =>
   days.reduce((sum, { questions }) => sum + questions.size, 0);
 
 describe("counted questions", () => {
+  test("of a day in UTC have sums, and each question its own, until they are taken", () => {
+    const counts = new QuestionCounts();
+    counts.add("a", "Rope", 3, 2, NOON);
+    counts.add("a", " rope ", 0, 2, NOON);
+    counts.add("a", "crane", 0, 2, NOON);
+    counts.add("a", "rope", 1, 2, NOON + 43_200_000);
+    counts.add("b", "rope", 1, 2, NOON);
+    const days = counts.take();
+    const shown = days.map(({ durations, questions, ...day }) => ({ ...day, of: [...questions] }));
+    expect(shown).toEqual([
+      {
+        ...{ project: "a", day: "2026-01-06", asked: 3, without_hits: 2 },
+        of: [
+          ["rope", { asked: 2, without_hits: 1 }],
+          ["crane", { asked: 1, without_hits: 1 }],
+        ],
+      },
+      {
+        ...{ project: "a", day: "2026-01-07", asked: 1, without_hits: 0 },
+        of: [["rope", { asked: 1, without_hits: 0 }]],
+      },
+      {
+        ...{ project: "b", day: "2026-01-06", asked: 1, without_hits: 0 },
+        of: [["rope", { asked: 1, without_hits: 0 }]],
+      },
+    ]);
+    expect(counts.take()).toEqual([]);
+  });
+
+  test("are texts that PostgreSQL stores, whatever was sent", () => {
+    const counts = new QuestionCounts();
+    for (const question of ["a\0b", "A \n b", "\ud800", "e\u0301"]) counts.add("a", question, 1, 1);
+    const [day] = counts.take();
+    expect([...(day as QuestionDay).questions.keys()]).toEqual(["a b", "\ufffd", "\u00e9"]);
+  });
+
   test("of a flood of different ones are as many as there is room for, with all in the sums, and others keep theirs", () => {
     const counts = new QuestionCounts();
     counts.add("other", "rope", 1, 1, NOON);

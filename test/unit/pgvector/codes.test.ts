@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { codeLength, codeOf, codeText, thresholdsOf } from "../../../src/pgvector/codes.ts";
+import {
+  codeLength,
+  codeOf,
+  codeText,
+  thresholdsOf,
+  vectorOfBytes,
+  vectorText,
+} from "../../../src/pgvector/codes.ts";
 import { cosineTo } from "../../../src/pgvector/cosine.ts";
 import { DIMENSIONS } from "../../../src/shared/limits.ts";
 import { cosine, nearVector, randomVector } from "../../../support/api/versions.ts";
@@ -44,6 +51,29 @@ test("codes by thresholds of a sample tell vectors apart that are close to each 
   const zero = new Float32Array(codeLength(768));
   const apart = distance(codeOf(first, own), codeOf(second, own));
   expect(apart).toBeGreaterThan(4 * distance(codeOf(first, zero), codeOf(second, zero)));
+});
+
+test("thresholds divide the elements of a sample into equal parts", () => {
+  const sample = Array.from({ length: 400 }, (_, i) => randomVector(64, i));
+  const thresholds = thresholdsOf(sample);
+  const codes = sample.map((vector) => codeOf(vector, thresholds));
+  const exceeded = codes.flatMap((code) => [...code]).map((byte) => byte.toString(2));
+  const ones = exceeded.join("").replaceAll("0", "").length;
+  expect(ones / (sample.length * codeLength(64))).toBeCloseTo(0.5, 1);
+});
+
+test("a vector is read back unchanged from the bytes that PostgreSQL sends", () => {
+  const vector = randomVector(768, 9);
+  const bytes = new DataView(new ArrayBuffer(4 + 768 * 4 + 3), 3);
+  bytes.setUint16(0, 768);
+  for (const [i, value] of vector.entries()) bytes.setFloat32(4 + 4 * i, value);
+  const sent = new Uint8Array(bytes.buffer, 3);
+  expect(vectorOfBytes(sent)).toEqual(vector);
+});
+
+test("the text of a vector has every bit of its elements", () => {
+  const vector = randomVector(768, 10);
+  expect(Float32Array.from(JSON.parse(vectorText(vector)))).toEqual(vector);
 });
 
 test("scores are cosines from -1 to 1, which is that of a vector with itself", () => {

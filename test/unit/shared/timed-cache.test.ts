@@ -7,12 +7,27 @@ useFakeClock();
 const later = <T>() => Promise.withResolvers<T>();
 
 describe("TimedCache", () => {
+  test("a second call returns the cached value synchronously", async () => {
+    const cache = new TimedCache<number>();
+    expect(await cache.get("a", async () => 1)).toBe(1);
+    expect(cache.get("a", async () => 2)).toBe(1);
+  });
+
   test("concurrent calls for one key share one load", async () => {
     const cache = new TimedCache<number>();
     let loads = 0;
     const load = async () => ++loads;
     const values = await Promise.all([cache.get("a", load), cache.get("a", load)]);
     expect(values).toEqual([1, 1]);
+  });
+
+  test("an expired value is loaded again before it is returned", async () => {
+    const cache = new TimedCache<number>({ ttlMs: 500, refreshMs: 500 });
+    await cache.get("a", async () => 1);
+    await advance(500);
+    expect(cache.get("a", async () => 2)).toBe(1);
+    await advance(1);
+    expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
   test("an ageing value is returned while it is loaded again in the background", async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { decimalAmount, formattedAmount } from "../../../../src/api/billing/amounts.ts";
+import fc from "fast-check";
+import { decimalAmount, decimalsOf, formattedAmount } from "../../../../src/api/billing/amounts.ts";
+
+const minor = fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n });
+const currency = fc.constantFrom("usd", "EUR", "jpy", "KRW", "kwd", "TND", "isk", "ugx", "mga");
 
 describe("amounts of the payment provider", () => {
   test.each([
@@ -20,5 +24,17 @@ describe("amounts of the payment provider", () => {
   ])("%p minor units of %s are %s, formatted as %s", (amount, code, decimal, formatted) => {
     expect(decimalAmount(amount, code)).toBe(decimal);
     expect(formattedAmount(amount, code)).toBe(formatted);
+  });
+
+  test("a decimal amount has exactly the digits of its minor units", () => {
+    fc.assert(
+      fc.property(minor, currency, (amount, code) => {
+        const decimal = decimalAmount(amount, code);
+        expect(decimal).toMatch(/^-?\d+(?:\.\d+)?$/);
+        expect(BigInt(decimal.replace(".", ""))).toBe(amount);
+        expect(decimal.split(".")[1]?.length ?? 0).toBe(decimalsOf(code));
+        expect(decimal).not.toMatch(/^-?0\d/);
+      }),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { createProvider } from "../../../../src/api/billing/provider.ts";
 import { type Provider, ProviderError } from "../../../../src/api/billing/provider-error.ts";
+import { sessionOf } from "../../../../src/api/billing/session.ts";
 import { BillingProvider, type Reaction } from "../../../../support/api/billing-provider.ts";
 import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 
@@ -166,5 +167,27 @@ describe("the payment provider", () => {
     expect(await provider.retrieveSession(id)).toBe("unknown");
     const { refusal, answered } = await failure(provider.openSession(PARAMS, "k"));
     expect({ refusal, answered }).toEqual({ refusal: null, answered: false });
+  });
+});
+
+describe("parsing a session", () => {
+  const answer = { id: "cs_1", url: "https://checkout.example.com/", status: "open" as const };
+
+  test("a session may lack its amount, currency and expiry", () => {
+    const session = sessionOf(answer);
+    expect(session).toMatchObject({ id: "cs_1", isOpen: true, due: null, customerId: null });
+    expect(session?.expiresAt.getTime()).toBeGreaterThan(Date.now());
+    expect(sessionOf({ ...answer, amount_total: 5, currency: null })?.due).toBeNull();
+  });
+
+  test("the customer of a session is an id or an object", () => {
+    expect(sessionOf({ ...answer, customer: "cus_1" })?.customerId).toBe("cus_1");
+    expect(sessionOf({ ...answer, customer: { id: "cus_1" } })?.customerId).toBe("cus_1");
+    expect(sessionOf({ ...answer, customer: { deleted: true } })?.customerId).toBeNull();
+  });
+
+  test("a complete or expired session is not open and needs no URL", () => {
+    expect(sessionOf({ ...answer, status: "complete", url: null })?.isOpen).toBe(false);
+    expect(sessionOf({ ...answer, status: "expired", url: null })?.isOpen).toBe(false);
   });
 });

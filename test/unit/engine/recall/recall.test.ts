@@ -1,16 +1,21 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { RecallSample } from "../../../../native/index.ts";
 import { RecallMonitor } from "../../../../src/engine/recall/recall-monitor.ts";
+import { RecallWindow } from "../../../../src/engine/recall/recall-window.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,
   RECALL_RECALIBRATE_SAMPLES,
+  RECALL_TARGET,
 } from "../../../../src/shared/limits.ts";
 import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 import { searchRequest } from "../../../../support/requests.ts";
 
 /** Time in which a sample is certainly measured, and the rest after it is over. */
 const CYCLE_MS = 3 * (RECALL_IDLE_POLL_MS + RECALL_INTERVAL_MS);
+
+/** Searches are divided into quarters. */
+const KINDS = 4;
 
 const opened: RecallMonitor[] = [];
 useFakeClock();
@@ -36,6 +41,65 @@ function monitored(sample: () => RecallSample | null | Promise<RecallSample | nu
   opened.push(monitor);
   return { monitor, seen, calibrated };
 }
+
+describe("the window of recall samples", () => {
+  test("has the recall of the latest samples, weighted by what they want", () => {
+    const window = new RecallWindow(3);
+    expect(window.recall).toBeNull();
+    window.add({ wanted: 10, found: 0, best: 1 });
+    expect(window.recall).toBe(0);
+    for (let i = 0; i < 3; i++) window.add({ wanted: 10, found: 9, best: 1 });
+    expect(window.recall).toBeCloseTo(0.9, 12);
+    expect(window.samples).toBe(3);
+    window.add({ wanted: 100, found: 100, best: 1 });
+    expect(window.recall).toBeCloseTo(118 / 120, 12);
+    window.clear();
+    expect(window.recall).toBeNull();
+    window.add({ wanted: 0, found: 0, best: 1 });
+    expect(window.samples).toBe(0);
+  });
+
+  test("is below a target only when chance does not explain it", () => {
+    const window = new RecallWindow(100);
+    for (let i = 0; i < 20; i++) window.add({ wanted: 10, found: 10, best: 1 });
+    expect(window.isBelow(RECALL_TARGET)).toBe(false);
+    window.add({ wanted: 10, found: 2, best: 1 });
+    expect(window.recall as number).toBeLessThan(RECALL_TARGET);
+    expect(window.isBelow(RECALL_TARGET)).toBe(false);
+    for (let i = 0; i < 70; i++) window.add({ wanted: 10, found: 9, best: 1 });
+    expect(window.isBelow(RECALL_TARGET)).toBe(true);
+  });
+});
+
+describe("searches whose best hits are far", () => {
+  const EASY = { wanted: 10, found: 10 };
+  const COUNT = 64;
+
+  /** A quarter of the searches has a best hit of 0.3 and finds so many of ten; the others find all. */
+  function mixed(found: number): RecallWindow {
+    const window = new RecallWindow(COUNT);
+    for (let i = 0; i < COUNT; i++) {
+      window.add(i % KINDS === 0 ? { wanted: 10, found, best: 0.3 } : { ...EASY, best: 0.8 });
+    }
+    return window;
+  }
+
+  test("count by themselves, however well the others do", () => {
+    expect(mixed(8).recall).toBeCloseTo(0.8, 12);
+    expect(mixed(8).isBelow(RECALL_TARGET)).toBe(true);
+    expect(mixed(10).recall).toBe(1);
+    expect(mixed(10).isBelow(RECALL_TARGET)).toBe(false);
+  });
+
+  test("do not count by themselves while they are few", () => {
+    const window = new RecallWindow(COUNT);
+    for (let i = 0; i < COUNT / 2; i++) {
+      window.add(i === 0 ? { wanted: 10, found: 5, best: 0.3 } : { ...EASY, best: 0.8 });
+    }
+    expect(window.recall).toBeCloseTo(1 - 0.5 / (COUNT / 2), 12);
+    expect(window.isBelow(RECALL_TARGET)).toBe(false);
+  });
+});
 
 describe("the recall monitor", () => {
   test("measures one search at a time, and a copy of its body", async () => {

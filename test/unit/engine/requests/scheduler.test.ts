@@ -16,6 +16,7 @@ import {
 } from "../../../../src/engine/requests/worker-pool.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
 import {
+  ANSWER_INLINE_MAX_BYTES,
   SEARCH_BATCH_MAX,
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
@@ -127,6 +128,37 @@ async function cheapRequests(count: number, tookMs = CHEAP_MS) {
 }
 
 describe("the scheduler", () => {
+  test("searches and lookups of one turn share a hand-off", async () => {
+    const { workers, scheduler } = await cheapRequests(1);
+    const requests = [lookupOf("lantern"), searchRequest(1), lookupOf("broken")];
+    const replies = Promise.all(requests.map((request) => scheduler.run(request)));
+    await turn();
+    expect(sizes(workers)).toEqual([3]);
+    workers.finish();
+    expect(await replies).toMatchObject([
+      { status: "answered", work: { total: 1 } },
+      answerOf(1),
+      { status: "failed", message: "broken" },
+    ]);
+  });
+
+  test("a burst is distributed over the free workers, and later searches wait for the next batch", async () => {
+    const { workers, scheduler } = await cheapRequests(2);
+    const first = Array.from({ length: 5 }, (_, i) => scheduler.run(searchRequest(i)));
+    await turn();
+    expect(sizes(workers)).toEqual([3, 2]);
+    const second = Array.from({ length: 2 }, (_, i) => scheduler.run(searchRequest(5 + i)));
+    await turn();
+    expect(sizes(workers)).toEqual([3, 2]);
+    expect(scheduler.queued).toBe(2);
+    workers.finish();
+    workers.finish();
+    await turn();
+    workers.finish();
+    const replies = await Promise.all([...first, ...second]);
+    expect(replies).toEqual(Array.from({ length: 7 }, (_, i) => answerOf(i)));
+  });
+
   test("when much work waits, workers get the next batch before they have finished one", async () => {
     const workers = new HeldWorkers(2);
     const scheduler = new Scheduler(workers, 0);
@@ -251,6 +283,17 @@ describe("exact searches", () => {
     workers.finish();
     expect(await second).toEqual(answerOf(2));
   });
+
+  test("run on a worker however cheap the scope's searches are", async () => {
+    const workers = new HeldWorkers(1);
+    const scheduler = new Scheduler(workers, 0);
+    for (let i = 0; i < 3; i++) {
+      expect(scheduler.run(exact(i))).toBeInstanceOf(Promise);
+      await turn();
+      workers.finish();
+      await turn();
+    }
+  });
 });
 
 const unmeasured = new RecallMonitor({
@@ -301,6 +344,12 @@ function measuredScheduler(tookMs: number, inlineMs = INLINE_MS, largest = 0) {
 }
 
 describe("requests on the main thread", () => {
+  test("a lookup of a scope that was never searched runs on a worker", async () => {
+    const { scheduler, counter } = measuredScheduler(0.01);
+    await scheduler.run(lookupOf("lantern"));
+    expect(counter.onWorkers).toBe(1);
+  });
+
   test("a lookup that is known to be cheap is answered at once, with the same page", async () => {
     const { scheduler } = measuredScheduler(0.01);
     const first = await scheduler.run(lookupOf("lantern"));
@@ -310,6 +359,35 @@ describe("requests on the main thread", () => {
     const times = { tookMs: expect.any(Number), waitMs: expect.any(Number) };
     const { json, work: found } = first as Reply & { status: "answered" };
     expect(second).toEqual({ status: "answered", json, work: { ...found, ...times } } as Reply);
+  });
+
+  test("a project that has had a large answer is left to the workers, however cheap the next ones are", async () => {
+    for (const [bytes, times] of [
+      [ANSWER_INLINE_MAX_BYTES, 1],
+      [ANSWER_INLINE_MAX_BYTES + 1, 2],
+    ] as const) {
+      const { scheduler, counter } = measuredScheduler(0.01, INLINE_MS, bytes);
+      await scheduler.run(lookupOf("lantern"));
+      await turn();
+      await scheduler.run(lookupOf("lantern"));
+      expect(counter.onWorkers).toBe(times);
+    }
+  });
+
+  test("an expensive scope, and a long query in a cheap one, run on workers", async () => {
+    const { scheduler, counter } = measuredScheduler(0.5);
+    await scheduler.run(lookupOf("x".repeat(16)));
+    await turn();
+    await scheduler.run(lookupOf("x".repeat(500)));
+    expect(counter.onWorkers).toBe(2);
+  });
+
+  test("cheap browsing does not make queries look cheap", async () => {
+    const { scheduler, counter } = measuredScheduler(0.001);
+    await scheduler.run(lookupOf(null));
+    await turn();
+    await scheduler.run(lookupOf("lantern"));
+    expect(counter.onWorkers).toBe(2);
   });
 
   test("searches and lookups of a tenant together spend a bounded time of a turn", async () => {
@@ -346,5 +424,11 @@ describe("requests on the main thread", () => {
     expect(waiting.at(-1)).toBeInstanceOf(Promise);
     expect(scheduler.run(modest)).not.toBeInstanceOf(Promise);
     for (const reply of waiting) (reply as Promise<Reply>).catch(() => {});
+  });
+
+  test("without time on the main thread every lookup runs on a worker", async () => {
+    const { scheduler, counter } = measuredScheduler(0, 0);
+    for (let i = 0; i < 3; i++) await scheduler.run(lookupOf("lantern"));
+    expect(counter.onWorkers).toBe(3);
   });
 });

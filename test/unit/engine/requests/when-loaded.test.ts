@@ -23,6 +23,16 @@ test("an attempt is repeated when the project was evicted before it", async () =
   expect(await whenLoaded(loaderOf(true, true), scope, attempt)).toBe("found");
 });
 
+test("a scope that does not exist is reported by its kind", async () => {
+  const missing = whenLoaded(loaderOf(false), scope, () => "found");
+  await expect(missing).rejects.toMatchObject({ slug: "release-not-found" });
+});
+
+test("a project that is still being loaded is reported as unavailable", async () => {
+  const late = whenLoaded(loaderOf(true, undefined), scope, () => undefined);
+  await expect(late).rejects.toMatchObject({ slug: "dependency-unavailable" });
+});
+
 test("a scope that an import has just created is waited for longer than a project that is not loaded", async () => {
   const waits: number[] = [];
   const waiting = (isLoaded: boolean): ProjectLoader => ({

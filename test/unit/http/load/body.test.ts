@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { BodyIntake } from "../../../../src/http/load/body.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
-import { LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
+import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
 import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { until } from "../../../../support/until.ts";
@@ -88,6 +88,20 @@ function inPieces() {
   };
 }
 
+test("bodies with a length, in chunks and without content are read whole", async () => {
+  const intake = new BodyIntake();
+  const port = serverWith(intake);
+  const sized = await send(port, "a", "Content-Length: 5", "ab");
+  await counts(intake, BODY_MIN_BYTES);
+  sized.write("cde");
+  expect(await sized.answer).toEndWith("5");
+  const chunked = await send(port, "a", "Transfer-Encoding: chunked", "2\r\nab\r\n");
+  chunked.write("3\r\ncde\r\n0\r\n\r\n");
+  expect(await chunked.answer).toEndWith("5");
+  expect(await (await send(port, "a", "Content-Length: 0")).answer).toEndWith("0");
+  expect(intake.bytes).toBe(0);
+});
+
 test("a body that does not arrive in time is answered with 408, and its connection is closed", async () => {
   const intake = new BodyIntake(MAX_BODY, 100);
   const port = serverWith(intake);
@@ -154,6 +168,30 @@ test("a body that was refused is read no further, and counts with nothing", asyn
   expect(intake.bytes).toBe(50_000);
   modest.end();
   expect((await read).byteLength).toBe(50_000);
+});
+
+test("an upload that is broken off frees its bytes and means a fault of the caller", async () => {
+  const intake = new BodyIntake();
+  let failure: unknown;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      failure = await intake.read(request, MAX_BODY, "a").catch((error) => error);
+      return new Response();
+    },
+  });
+  onCleanup(() => server.stop(true));
+  for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
+    failure = undefined;
+    const { socket } = await send(server.port as number, "a", header, "1\r\nx\r\n");
+    await counts(intake, BODY_MIN_BYTES);
+    socket.destroy();
+    await until("the read has failed", () => failure !== undefined);
+    expect(failure).toBeInstanceOf(Problem);
+    expect((failure as Problem).slug).toBe("validation-failed");
+    expect(intake.bytes).toBe(0);
+  }
 });
 
 describe("large bodies", () => {

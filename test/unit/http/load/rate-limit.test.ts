@@ -9,10 +9,10 @@ import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 useFakeClock();
 
 const SYNC_MS = 5;
-const principal = (keyId: string) => ({ keyId, userId: "user" }) as Principal;
+const principal = (keyId: string | null, userId = "user") => ({ keyId, userId }) as Principal;
 
 /** Processes with a limit of 4 requests in 10 seconds that share a coordinator and a clock. */
-function world(fails = (): boolean => false) {
+function world({ fails = (): boolean => false, userRequests = 0 } = {}) {
   const clock = { now: 1_000_000_003_000 };
   const now = () => clock.now;
   const shared = createMemoryCoordinator(now);
@@ -23,7 +23,7 @@ function world(fails = (): boolean => false) {
     },
   };
   const start = () => {
-    const options = { requests: 4, windowSeconds: 10, syncMs: SYNC_MS };
+    const options = { requests: 4, userRequests, windowSeconds: 10, syncMs: SYNC_MS };
     return new RateLimits({ ...options, coordinator, now });
   };
   return { clock, start };
@@ -65,6 +65,28 @@ test("a credential has its quota in each window, and is told when the next one b
   limits.close();
 });
 
+test("keys of one user have quotas of their own, and all tokens of a user share one", () => {
+  const limits = world().start();
+  expect(allowed(limits, principal("a"), 5)).toBe(4);
+  expect(allowed(limits, principal("b"), 5)).toBe(4);
+  expect(allowed(limits, principal(null), 3)).toBe(3);
+  expect(allowed(limits, principal(null), 3)).toBe(1);
+  limits.close();
+});
+
+test("all keys and tokens of a user share the quota of the user, and a refused request counts for none", () => {
+  const limits = world({ userRequests: 6 }).start();
+  expect(allowed(limits, principal("a"), 5)).toBe(4);
+  expect(allowed(limits, principal("b"), 5)).toBe(2);
+  expect(allowed(limits, principal(null), 5)).toBe(0);
+  expect(shown(limits, principal("b"))).toEqual([
+    '"default";q=4;w=10, "user";q=6;w=10',
+    '"default";r=2;t=7, "user";r=0;t=7',
+  ]);
+  expect(allowed(limits, principal("c", "another"), 5)).toBe(4);
+  limits.close();
+});
+
 test("processes add up what they have counted", async () => {
   const { start } = world();
   const [first, second] = [start(), start()];
@@ -84,7 +106,7 @@ test("processes add up what they have counted", async () => {
 
 test("while the coordinator does not answer, every process counts on its own", async () => {
   let isDown = true;
-  const { start } = world(() => isDown);
+  const { start } = world({ fails: () => isDown });
   const [first, second] = [start(), start()];
   expect(allowed(first, principal("a"), 3)).toBe(3);
   await synced();

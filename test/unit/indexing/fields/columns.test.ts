@@ -225,6 +225,24 @@ test("values that are kept together yield to others after each row", () => {
   expect(results.membersIn(all)?.numbers).toHaveLength(500);
 });
 
+test("an evaluation that has ended early is continued by the next one, with the same result", () => {
+  const versions = Array.from({ length: 2_000 }, (_, i) => fileOf({ n: `${i}` }));
+  const project = new FieldProject();
+  add(project, versions);
+  const filter = compileFilter({ "frontmatter.n": { $glob: "*7*" } });
+  const all = setOf([...versions.keys()], versions.length);
+  const whole = new FilterResults(project, filter);
+  const { steps } = finished(whole.evaluate(all));
+  const results = new FilterResults(project, filter);
+  const early = results.evaluate(all);
+  for (let i = 0; i < steps / 2; i++) early.next();
+  expect(results.membersIn(all)).toBeUndefined();
+  expect(finished(results.evaluate(all)).steps).toBeLessThan(steps);
+  const numbers = whole.membersIn(all)?.numbers as Uint32Array;
+  expect(numbers.length).toBeGreaterThan(100);
+  expect(results.membersIn(all)?.numbers).toEqual(numbers);
+});
+
 test("a filter of metadata finds single chunks of versions in several blocks", () => {
   const versions = Array.from({ length: 5_000 }, (_, i) =>
     fileOf(
@@ -237,4 +255,17 @@ test("a filter of metadata finds single chunks of versions in several blocks", (
     { "metadata.odd": { $ne: true }, $not: { "metadata.part": { $in: [0, 2] } } },
     versions,
   );
+});
+
+test("fields that are never repeated take memory in proportion to their text", () => {
+  const project = new FieldProject();
+  const fields = (from: number) =>
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`key-${from + i}`, i]));
+  let chars = 0;
+  for (let file = 0; file < 200; file++) {
+    const frontmatter = fields(file * 1_000);
+    chars += JSON.stringify(frontmatter).length;
+    add(project, [fileOf(frontmatter)]);
+  }
+  expect(project.bytes).toBeLessThan(2 * chars + 2_000_000);
 });

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
 import { FieldWork } from "../../../../src/indexing/fields/field-work.ts";
 import { DerivedScopes } from "../../../../src/indexing/projects/derived-scopes.ts";
@@ -12,6 +14,7 @@ import { hasDocument } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 
 const PROJECT = "project";
+const FOLDER_FILE = "fields.ndjson";
 
 const row = (id: string, number: number): FieldsRow => ({
   file_version_id: id,
@@ -90,6 +93,22 @@ test("fields are the same after a restart", async () => {
     const before = await deriving(index).ensure(filter);
     expect(Object.keys(before ?? {}).length).toBeGreaterThan(0);
     expect(await deriving(restored).ensure(filter)).toEqual(before as Record<string, number[]>);
+  }
+});
+
+test("a damaged snapshot and one of another format are refused, and a missing one is none", async () => {
+  const index = await filled();
+  const folder = temporaryFolder("fields");
+  expect(await new FieldIndex().restore(PROJECT, folder, 0)).toBe(false);
+  await index.snapshot(PROJECT, folder, 0);
+  const file = join(folder, FOLDER_FILE);
+  const text = readFileSync(file, "utf8");
+  for (const other of [
+    text.replace("number", "numbes"),
+    text.replace(`"format":5`, `"format":99`),
+  ]) {
+    writeFileSync(file, other);
+    await expect(new FieldIndex().restore(PROJECT, folder, 0)).rejects.toThrow();
   }
 });
 

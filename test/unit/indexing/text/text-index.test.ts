@@ -63,6 +63,25 @@ async function filled(): Promise<Side> {
   return side;
 }
 
+describe("TextIndex", () => {
+  test("a lookup finds exactly the Markdown files of its scope", async () => {
+    const side = await filled();
+    expect(pathsIn(side, "one")).toEqual(["a.md"]);
+    expect(pathsIn(side, "both")).toEqual(["a.md", "b.md"]);
+    expect(pathsIn(side, "both", "second")).toEqual(["b.md"]);
+    expect(side.index.knows(PROJECT, "3")).toBe(true);
+  });
+
+  test("a dropped project and a dropped scope are no longer known", async () => {
+    const side = await filled();
+    side.index.dropScope(PROJECT, "one");
+    expect(side.views.view(PROJECT, "one")).toBeUndefined();
+    side.index.dropProject(PROJECT);
+    expect(side.views.view(PROJECT, "both")).toBeUndefined();
+    expect(side.index.knows(PROJECT, "1")).toBe(false);
+  });
+});
+
 describe("a text snapshot", () => {
   test("a text snapshot restores the same scopes, also after several rounds", async () => {
     const folder = temporaryFolder("text");

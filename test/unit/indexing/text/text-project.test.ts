@@ -146,4 +146,17 @@ describe("merging the segments of a project", () => {
     project.setScope("s", ids);
     expect(idsIn(project, "s")).toEqual(ids);
   });
+
+  test("a merge starts over when a document that it left out is in a scope again", () => {
+    const project = new TextProject();
+    const ids = Array.from({ length: 8 }, (_, i) => `d${i}`);
+    add(project, ids);
+    project.setScope("s", ids);
+    project.setScope("s", ids.slice(5));
+    const merge = merging(project);
+    project.setScope("s", ids);
+    expect(merge?.finish()).toBeNull();
+    expect(idsIn(project, "s")).toEqual(ids);
+    expect(project.beginMerge()).toBeNull();
+  });
 });
