@@ -3,7 +3,11 @@ import { retryFailures } from "../../src/embeddings/queue/failures.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { onCleanup } from "../../support/cleanup.ts";
-import { type EmbeddingRequest, startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
+import {
+  type EmbeddingRequest,
+  startEmbeddingEndpoint,
+  vectorOf,
+} from "../../support/embedding-endpoint.ts";
 import { until } from "../../support/until.ts";
 
 const SECRET = "sk-the-operators-key";
@@ -286,6 +290,25 @@ describe("an embedder that is slow or away", () => {
       expect(hybrid.body.data[0].chunk.file_path, what).toBe("a.md");
     }
     expect(strayed, "requests that were redirected").toBe(0);
+  });
+
+  test("in one of its processes answers a query at the second try", async () => {
+    const project = await projectOf("model");
+    await report(project, [file("b.md", "# Beaver\n\nAll about the beaver.")]);
+    const query = "everything about the beaver";
+    await until("the file is embedded and found", async () =>
+      (await found(project, "all about the beaver")).includes("b.md"),
+    );
+    const asked: number[] = [];
+    endpoint.instead = ({ input }) => {
+      const isQuery = input.some((text) => text.includes(query));
+      if (isQuery) asked.push(input.length);
+      if (isQuery && asked.length === 1) return new Response("down", { status: 502 });
+      const data = input.map((text, index) => ({ index, embedding: vectorOf(text, 768) }));
+      return Response.json({ data });
+    };
+    const { status } = await ask(project, { query, mode: "semantic" });
+    expect([status, asked]).toEqual([200, [1, 1]]);
   });
 
   test("keeps imported files, counts them, and embeds them once it is back", async () => {

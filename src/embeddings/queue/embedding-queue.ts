@@ -1,6 +1,5 @@
 import { EMBEDDINGS_CHANNEL } from "../../db/channels.ts";
 import type { Sql } from "../../db/client.ts";
-import type { UsableEmbedder } from "../../models/local-models.ts";
 import type { Log } from "../../observability/log.ts";
 import { runPeriodically } from "../../observability/periodic.ts";
 import { SupervisedThread } from "../../threads/supervised-thread.ts";
@@ -88,15 +87,9 @@ export class EmbeddingQueue {
     }
   }
 
-  readonly #withBatch = <E extends UsableEmbedder>(embedder: E): E => ({
-    ...embedder,
-    batch: this.#batches[embedder.name] ?? embedder.batch,
-  });
-
   #started(): EmbeddingThread {
     if (this.#thread === undefined || this.#thread.hasEnded) {
-      const embedders = this.options.embedders.map(this.#withBatch);
-      this.#thread = this.start({ ...this.options, embedders }, this.startModel);
+      this.#thread = this.start({ ...this.options, batches: this.#batches }, this.startModel);
     }
     return this.#thread;
   }

@@ -6,6 +6,8 @@ export interface EmbeddingProtocol extends ThreadProtocol {
   readonly options: {
     readonly databaseUrl: string;
     readonly embedders: readonly UsableEmbedder[];
+    /** The most texts that the first requests to an embedder have, as an earlier thread has found out, by name. */
+    readonly batches?: Readonly<Record<string, number>>;
     readonly logLevel: LogLevel;
   };
   /** The name of an embedder whose model has to be started. */
@@ -13,7 +15,7 @@ export interface EmbeddingProtocol extends ThreadProtocol {
   /** Embed what waits and can be embedded now. */
   readonly task: null;
   readonly result: {
-    /** The most texts that a request to an embedder may have, as found out so far, by name. */
+    /** The most texts that a request to an embedder may have now, by name. */
     readonly batches: Readonly<Record<string, number>>;
     /** True while some texts are still embedded, as long ones are for minutes. */
     readonly isBusy: boolean;

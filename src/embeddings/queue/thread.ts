@@ -12,7 +12,7 @@ const EMBED_DB_CONNECTIONS = 4;
 const EMBED_TASK_MS = 2_000;
 
 /** The entry point of the thread that embeds files which wait, whose texts and vectors would delay requests. */
-const { databaseUrl, embedders, logLevel } = threadOptions<EmbeddingProtocol>();
+const { databaseUrl, embedders, batches, logLevel } = threadOptions<EmbeddingProtocol>();
 const log = createLog(logLevel);
 const sql = openDatabase(databaseUrl, {
   connections: EMBED_DB_CONNECTIONS,
@@ -21,7 +21,7 @@ const sql = openDatabase(databaseUrl, {
 });
 // The main thread starts the processes of models, which outlive this thread.
 const startModel = (name: string) => postEvent<EmbeddingProtocol>(name);
-const drains = [...projectEmbedders(embedders, startModel).values()].map(
+const drains = [...projectEmbedders(embedders, startModel, batches).values()].map(
   (each) => new Drain(sql, log, each),
 );
 

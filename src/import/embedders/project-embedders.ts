@@ -9,6 +9,7 @@ import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { Endpoint, isTimeout, RequestFailure } from "./endpoint.ts";
 import { embedPassage } from "./feature-hashing.ts";
+import { withSecondTry } from "./second-try.ts";
 import { overSocket } from "./socket.ts";
 import {
   EMBED_BATCH_INPUTS,
@@ -114,23 +115,31 @@ function faultOf(name: string, { kind, cause, fits }: TextsAtFault): TextsAtFaul
   return new TextsAtFault(message, kind, { fits });
 }
 
-function remote(config: EndpointConfig): ProjectEmbedder {
+function remote(config: EndpointConfig, firstBatch: number | undefined): ProjectEmbedder {
   const endpoint = new Endpoint({ ...config, asksForDimension: false });
-  return overEndpoints(config, { files: endpoint, queries: endpoint }, (error) =>
-    away(config.name, error),
+  return overEndpoints(
+    { ...config, firstBatch },
+    { files: endpoint, queries: endpoint, hasSeveralProcesses: true },
+    (error) => away(config.name, error),
   );
 }
 
 /** The message of a model's process may be repeated to callers, because no third party has written it. */
-function local(model: LocalModel, start: (name: string) => void): ProjectEmbedder {
+function local(
+  model: LocalModel,
+  start: (name: string) => void,
+  firstBatch: number | undefined,
+): ProjectEmbedder {
   const { name, socket } = model;
   const at = (path: string) =>
     new Endpoint({
       ...{ url: `http://model${path}`, model: model.model, dimension: model.dimension },
       ...{ asksForDimension: false, send: overSocket(socket, () => start(name)), fitsOf },
     });
-  const endpoints = { files: at("/"), queries: at(QUERY_PATH) };
-  return overEndpoints({ ...model, concurrency: MODEL_CONCURRENCY }, endpoints, (error) =>
+  // A second request would only keep its one process busy.
+  const endpoints = { files: at("/"), queries: at(QUERY_PATH), hasSeveralProcesses: false };
+  const config = { ...model, concurrency: MODEL_CONCURRENCY, firstBatch };
+  return overEndpoints(config, endpoints, (error) =>
     error instanceof RequestFailure && error.status === UNUSABLE_STATUS
       ? new EmbedderAway(name, `cannot be used: ${error.message}`)
       : away(name, error),
@@ -143,20 +152,30 @@ function fitsOf({ headers }: Response): FittingChars | undefined {
   return fits === null ? undefined : new Map(JSON.parse(fits));
 }
 
+interface Endpoints {
+  readonly files: Endpoint;
+  readonly queries: Endpoint;
+  /** Whether there may be several at its address, of which one may be down. */
+  readonly hasSeveralProcesses: boolean;
+}
+
+const pauseOf = (error: unknown) => (isAway(error) ? (error.retryAfterMs ?? 0) : undefined);
+
 /** @param failure what is thrown instead of an error of an endpoint */
 function overEndpoints(
-  config: Omit<EndpointConfig, "url" | "apiKey">,
-  { files, queries }: { readonly files: Endpoint; readonly queries: Endpoint },
+  config: Omit<EndpointConfig, "url" | "apiKey"> & { readonly firstBatch: number | undefined },
+  { files, queries, hasSeveralProcesses }: Endpoints,
   failure: (error: unknown) => Error,
 ): ProjectEmbedder {
   const { name, model, dimension, queryPrefix, documentPrefix: prefix } = config;
-  const batches = new TextBatches(async (inputs, timeoutMs) => {
+  const send = async (inputs: readonly string[], timeoutMs?: number) => {
     try {
       return await files.embedOrBlame(inputs, timeoutMs);
     } catch (error) {
       throw error instanceof TextsAtFault ? faultOf(name, error) : failure(error);
     }
-  }, config.batch);
+  };
+  const batches = new TextBatches(send, config.batch, config.firstBatch);
   return {
     ...{ name, fingerprint: `${name}:${model}:${dimension}` },
     concurrency: config.concurrency ?? EMBED_CONCURRENCY,
@@ -166,11 +185,14 @@ function overEndpoints(
     embedPassages: (passages, timeoutMs, onOutcomes, inTurn) =>
       batches.embed(passages, { prefix, timeoutMs, onOutcomes, inTurn }),
     async embedQuery(text, timeoutMs) {
-      try {
-        return (await queries.embed([queryPrefix + text], timeoutMs))[0] as Float32Array;
-      } catch (error) {
-        throw failure(error);
-      }
+      const ask = async (leftMs: number) => {
+        try {
+          return (await queries.embed([queryPrefix + text], leftMs))[0] as Float32Array;
+        } catch (error) {
+          throw failure(error);
+        }
+      };
+      return await (hasSeveralProcesses ? withSecondTry(ask, timeoutMs, pauseOf) : ask(timeoutMs));
     },
   };
 }
@@ -198,12 +220,19 @@ function builtIn(): ProjectEmbedder {
 /** The embedders of a configuration by name. */
 export type ProjectEmbedders = ReadonlyMap<string, ProjectEmbedder>;
 
-/** @param start starts the process of a model, unless it runs */
+/**
+ * @param start starts the process of a model, unless it runs
+ * @param batches the texts that the first requests to an embedder have at most, by name
+ */
 export function projectEmbedders(
   embedders: readonly UsableEmbedder[],
   start: (name: string) => void,
+  batches: Readonly<Record<string, number>> = {},
 ): ProjectEmbedders {
-  const own = embedders.map((each) => (isLocal(each) ? local(each, start) : remote(each)));
+  const own = embedders.map((each) => {
+    const firstBatch = batches[each.name];
+    return isLocal(each) ? local(each, start, firstBatch) : remote(each, firstBatch);
+  });
   return new Map([builtIn(), ...own].map((embedder) => [embedder.name, embedder]));
 }
 

@@ -16,6 +16,9 @@ import {
 export const EMBED_BATCH_INPUTS = 64;
 /** Bytes of the texts of one request as JSON. What else a request has fits in the rest of 1 MiB. */
 const EMBED_BATCH_BYTES = 1_000_000;
+/** Texts that an endpoint takes in requests of the largest size before a larger one is tried; doubled by each refusal. */
+const GROW_AFTER_TEXTS = 128;
+const GROW_AFTER_MAX_TEXTS = 16_384;
 /** The timeout of a request with a part of the texts of one that took too long. */
 const EMBED_PART_TIMEOUT_MS = 2_000;
 
@@ -83,17 +86,25 @@ interface Work {
  * Texts that the endpoint names as too long are embedded in parts without that search.
  */
 export class TextBatches {
-  /** The most texts that a request may have. It shrinks to what the endpoint is found to take. */
+  /** The most texts that a request may have. It shrinks to what the endpoint is found to take, and grows again. */
   #maxInputs: number;
   /** The most texts that the endpoint embeds in time. It grows again with each answer. */
   #inputsInTime: number;
+  #growAfter = GROW_AFTER_TEXTS;
+  /** Texts of requests with the most texts since that number has changed. */
+  #takenTexts = 0;
 
+  /**
+   * @param limit the most texts that a request ever has
+   * @param maxInputs the most that the first ones have, as it was found out before
+   */
   constructor(
     private readonly send: SendTexts,
-    maxInputs = EMBED_BATCH_INPUTS,
+    private readonly limit = EMBED_BATCH_INPUTS,
+    maxInputs = limit,
   ) {
-    this.#maxInputs = maxInputs;
-    this.#inputsInTime = maxInputs;
+    this.#maxInputs = Math.min(limit, maxInputs);
+    this.#inputsInTime = this.#maxInputs;
   }
 
   get maxInputs(): number {
@@ -160,7 +171,7 @@ export class TextBatches {
         from,
         vectors.map((vector) => ({ vector, parts: 1 })),
       );
-      this.#inputsInTime = Math.min(this.#maxInputs, Math.max(this.#inputsInTime, size * 2));
+      this.#noteTaken(size);
       return { largest: size, complete: true };
     } catch (error) {
       if (!(error instanceof TextsAtFault)) throw error;
@@ -175,11 +186,26 @@ export class TextBatches {
         isSlow ? EMBED_PART_TIMEOUT_MS : timeoutMs,
       );
       // All of these texts are taken, only not at once.
-      if (error.kind === "refused" && result.complete) {
-        this.#maxInputs = Math.min(this.#maxInputs, result.largest);
-      }
+      if (error.kind === "refused" && result.complete) this.#noteRefused(result.largest);
       return result;
     }
+  }
+
+  /** The endpoint may have refused more for a while only, so that it is tried again. */
+  #noteTaken(size: number): void {
+    this.#inputsInTime = Math.min(this.#maxInputs, Math.max(this.#inputsInTime, size * 2));
+    if (size < this.#maxInputs || size >= this.limit) return;
+    this.#takenTexts += size;
+    if (this.#takenTexts < this.#growAfter) return;
+    this.#maxInputs = Math.min(this.limit, this.#maxInputs * 2);
+    this.#takenTexts = 0;
+  }
+
+  #noteRefused(largest: number): void {
+    if (largest >= this.#maxInputs) return;
+    this.#maxInputs = largest;
+    this.#takenTexts = 0;
+    this.#growAfter = Math.min(this.#growAfter * 2, GROW_AFTER_MAX_TEXTS);
   }
 
   async #embedHalves(
@@ -225,6 +251,7 @@ export class TextBatches {
     try {
       const outcome = await this.#embedText(work, work.texts[at] as Text, maxChars);
       await work.onOutcomes(at, [outcome]);
+      if (outcome.parts === 1) this.#noteTaken(1);
       return { largest: 1, complete: outcome.parts === 1 };
     } catch (error) {
       if (!(error instanceof TextsAtFault)) throw error;

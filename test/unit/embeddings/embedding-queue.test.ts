@@ -43,3 +43,19 @@ test("a thread gets tasks for as long as it embeds texts, also where no file wai
   expect(tasks).toBe(22);
   await queue.close();
 });
+
+test("a thread begins with the sizes of requests that the one before has found out", async () => {
+  const query = async () => [{}];
+  const sql = Object.assign(query, { listen: async () => {} }) as unknown as Sql;
+  const given: unknown[] = [];
+  const start: ConstructorParameters<typeof EmbeddingQueue>[4] = ({ batches }) => {
+    given.push(batches);
+    const run = async () => ({ batches: { model: 10 * given.length }, isBusy: false });
+    return { hasEnded: true, close: async () => {}, run };
+  };
+  const options = { databaseUrl: "", embedders: [], logLevel: "silent" } as const;
+  const queue = new EmbeddingQueue(sql, createLog("silent"), options, () => {}, start);
+  for (let i = 0; i < 3; i++) await look();
+  expect(given).toEqual([{}, { model: 10 }, { model: 20 }]);
+  await queue.close();
+});

@@ -148,3 +148,75 @@ test("requests wait for turns, one by one", async () => {
   });
   expect(order).toEqual(["turn", "sent 800", "turn", "sent 400", "turn", "sent 400"]);
 });
+
+describe("an endpoint that refuses requests with many texts", () => {
+  /** Sends texts to an endpoint that takes this many of them. */
+  function sizesFor(most: () => number, limit?: number, first?: number) {
+    const sizes: number[] = [];
+    let refused = 0;
+    const batches = new TextBatches(
+      async (inputs) => {
+        if (inputs.length > most()) {
+          refused++;
+          throw new TextsAtFault("too many", "refused");
+        }
+        sizes.push(inputs.length);
+        return inputs.map(() => Float32Array.of(1));
+      },
+      ...([limit, first] as const),
+    );
+    const embed = async (texts: number) => {
+      [sizes.length, refused] = [0, 0];
+      await batches.embed(
+        Array.from({ length: texts }, () => ({ headings: [], content: "x" })),
+        {},
+      );
+      return { sizes: [...sizes], refused };
+    };
+    return { embed, batches };
+  }
+
+  test.each([1, 8, 32])("for a while gets as many as before again: %d", async (few) => {
+    let most: number = few;
+    const { embed, batches } = sizesFor(() => most);
+    await embed(64);
+    expect(batches.maxInputs).toBe(few);
+    most = 64;
+    const { sizes } = await embed(4_096);
+    expect(sizes[0]).toBe(few);
+    const grown = sizes.slice(0, -1);
+    expect(grown).toEqual(grown.toSorted((a, b) => a - b));
+    expect(batches.maxInputs).toBe(64);
+  });
+
+  test("for good is asked for more ever more rarely", async () => {
+    const { embed } = sizesFor(() => 10);
+    const counts: number[] = [];
+    for (let i = 0; i < 4; i++) counts.push((await embed(8_000)).refused);
+    const [first = 0, , , last = 0] = counts;
+    expect(first).toBeWithin(5, 20);
+    expect(last).toBeLessThanOrEqual(1);
+  });
+
+  test("gets no more than it is configured with, and begins with the number that is known", async () => {
+    const { embed, batches } = sizesFor(() => 64, 16, 4);
+    const { sizes, refused } = await embed(1_000);
+    expect([sizes[0], Math.max(...sizes), refused, batches.maxInputs]).toEqual([4, 16, 0, 16]);
+    expect(sizesFor(() => 64, 16, 99).batches.maxInputs).toBe(16);
+  });
+
+  test("because it was too slow for them gets more again, from one text on", async () => {
+    let isSlow = true;
+    const sizes: number[] = [];
+    const batches = new TextBatches(async (inputs) => {
+      if (isSlow && inputs.length > 1) throw new TextsAtFault("slow", "slow");
+      sizes.push(inputs.length);
+      return inputs.map(() => Float32Array.of(1));
+    });
+    const passages = Array.from({ length: 64 }, () => ({ headings: [], content: "x" }));
+    await batches.embed(passages, {});
+    isSlow = false;
+    await batches.embed([...passages, ...passages], {});
+    expect(sizes.slice(64)).toContain(64);
+  });
+});

@@ -1,0 +1,43 @@
+/** A request without an answer for this long is sent once more: of several processes at an address one may be down. */
+const LATE_MS = 1_500;
+/** The pause after a request that has failed at once. */
+const FAILED_PAUSE_MS = 100;
+
+/** The pause that an error asks for before a second try, 0 without one; undefined for an error that a second try would repeat. */
+type PauseOf = (error: unknown) => number | undefined;
+
+/**
+ * Sends a request, and a second time when the first one fails or is late, if there is time. The first success counts.
+ * Throws what the last try throws.
+ */
+export async function withSecondTry<T>(
+  send: (timeoutMs: number) => Promise<T>,
+  timeoutMs: number,
+  pauseOf: PauseOf,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  const left = () => deadline - performance.now();
+  const first = send(timeoutMs);
+  const { promise: late, resolve } = Promise.withResolvers<true>();
+  const timer = setTimeout(() => resolve(true), LATE_MS);
+  const hasFailed = async () => {
+    try {
+      await first;
+      return false;
+    } catch (error) {
+      const pause = pauseOf(error);
+      if (pause === undefined || Math.max(pause, FAILED_PAUSE_MS) >= left()) throw error;
+      await Bun.sleep(Math.max(pause, FAILED_PAUSE_MS));
+      return true;
+    }
+  };
+  try {
+    const needsAnother = await Promise.race([hasFailed(), late]);
+    if (!needsAnother || left() <= 0) return await first;
+    return await Promise.any([first, send(left())]);
+  } catch (error) {
+    throw error instanceof AggregateError ? error.errors.at(-1) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
