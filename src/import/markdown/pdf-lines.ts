@@ -1,3 +1,5 @@
+import { isRightToLeft, type LinePart, readingOrder } from "./pdf-directions.ts";
+
 /** A piece of text as a PDF places it; lengths are in points. */
 interface TextPiece {
   readonly str: string;
@@ -43,13 +45,13 @@ const SECOND_PART = /^[\p{L}\p{N}]+(?:[-\u2010][\p{L}\p{N}]+)*/u;
 const CONJUNCTION = /^(?:and|or|und|oder|sowie|bzw)$/;
 
 export function linesOf(pieces: Iterable<TextPiece>): Line[] {
-  const lines: Line[] = [];
-  let line: Line | undefined;
+  const lines: (Line & { readonly parts: LinePart[] })[] = [];
+  let line: (typeof lines)[number] | undefined;
   for (const { str, transform, width, height, fontName, hasEOL } of pieces) {
     const [, , , , x = 0, y = 0] = transform;
     if (str.trim() !== "") {
       if (line === undefined || Math.abs(y - line.y) > LINE_SHIFT * Math.max(height, line.height)) {
-        line = { text: "", y, height, end: x, fonts: new Set() };
+        line = { text: "", y, height, end: x, fonts: new Set(), parts: [] };
         lines.push(line);
       }
       const gap = Math.abs(x - line.end);
@@ -58,10 +60,13 @@ export function linesOf(pieces: Iterable<TextPiece>): Line[] {
       line.end = x + width;
       line.fonts.add(fontName);
     } else if (line !== undefined && str !== "") line.text += " ";
+    line?.parts.push({ str, x, end: x + width });
     if (hasEOL) line = undefined;
   }
-  for (const each of lines) each.text = each.text.replace(LEADERS, " … ").trim();
-  return lines;
+  return lines.map(({ parts, ...each }) => {
+    const text = isRightToLeft(each.text) ? readingOrder(parts, WORD_GAP * each.height) : each.text;
+    return { ...each, text: text.replace(/\s+/g, " ").replace(LEADERS, " … ").trim() };
+  });
 }
 
 /** The height of the letters in which most of the text is; 0 without any. */

@@ -28,9 +28,7 @@ type Pages = [left: number, right: number];
  */
 export function withoutRunningLines(pages: readonly PageLines[]): (readonly Line[])[] {
   const running = new RunningLines(pages);
-  const rest = pages.map((page, number) =>
-    page.lines.filter((line) => !(isInMargin(line, page) && running.has(line, number))),
-  );
+  const rest = pages.map((page, number) => page.lines.filter((line) => !running.has(line, number)));
   // Pages that are all alike have no other text.
   return rest.some((lines) => lines.length > 0) ? rest : pages.map(({ lines }) => lines);
 }
@@ -90,7 +88,7 @@ class RunningLines {
   #keysOf(line: Line, number: number): string[] {
     const text = westernDigits(line.text);
     const texts = [text];
-    if (line.height <= this.#numberedMax) {
+    if (line.height <= this.#numberedMax || NUMBER_LINE.test(text)) {
       for (const { 0: found, index } of [...text.matchAll(/\d+/g)].slice(0, NUMBERS_MAX)) {
         const [before, after] = [text.slice(0, index), text.slice(index + found.length)];
         const counted = `\0${Number(found) - number}`;

@@ -19,6 +19,16 @@ function piece(str: string, { x = 0, y = 0, height = 10, font = "body", hasEOL =
   return { str, fontName: font, hasEOL, ...place };
 }
 
+/** Pieces that follow each other without a gap. */
+function fromLeft(...texts: string[]) {
+  let x = 0;
+  return texts.map((text) => {
+    const placed = piece(text, { x });
+    x += placed.width;
+    return placed;
+  });
+}
+
 test.each([
   ["pieces that touch are one word", [piece("read", {}), piece("able", { x: 20 })], ["readable"]],
   ["pieces with a gap are two", [piece("one", {}), piece("two", { x: 18 })], ["one two"]],
@@ -54,6 +64,26 @@ test.each([
     "lines of Chinese and Japanese have no space between them",
     [piece("多", { y: 12 }), piece("くの", {}), piece("Debian", { y: -12 })],
     ["多くの Debian"],
+  ],
+  [
+    "letters of Arabic from the left are words from the right",
+    [...fromLeft("م", "لا", "س", " ", "ا", "ن", "أ"), { ...piece(" ", { x: 5 }), width: 0 }],
+    ["أنا سلام"],
+  ],
+  [
+    "numbers and other words in Arabic stay as they are",
+    fromLeft("سلام", " ", "2", "5", ".", "5", " ", "pdf", " ", "a", " ", "أنا"),
+    ["أنا 25.5 pdf a سلام"],
+  ],
+  [
+    "words of Hebrew in another text are in order",
+    fromLeft("He", " said ", "ם", "ו", "ל", "ש", " ", "א", "."),
+    ["He said א שלום."],
+  ],
+  [
+    "columns of Arabic are read from the right",
+    [piece("الأول", { x: 200 }), piece("الثاني", { x: 0 })],
+    ["الأول الثاني"],
   ],
   ["leaders are short", [piece("1 Start . . . . . . . . . . 7", {})], ["1 Start … 7"]],
 ])("%s", (_, pieces, paragraphs) => {

@@ -42,6 +42,7 @@ describe("of a PDF", () => {
       "heads of chapters with the number of the page",
       (n: number) => [[760, `Chapter ${WORDS[n]} ${n + 1}`]],
     ],
+    ["large numbers", (n: number) => [[30, `${n + 1}`, 20]]],
     ["numbers in other digits", (n: number) => [[30, n < 2 ? "ivx"[n] : `- ${n - 1} -`]]],
     [
       "heads of all pages but the first, a little higher or lower",
@@ -49,7 +50,7 @@ describe("of a PDF", () => {
     ],
   ])("%s are left out", async (_, margins) => {
     const instructions = WORDS.map((word, n) =>
-      shown([500, `Some text ${word}`], ...(margins(n) as [number, string][])),
+      shown([500, `Some text ${word}`], ...(margins(n) as [number, string, number?][])),
     );
     expect(await pagesOf({ pages: [], instructions })).toEqual(
       WORDS.map((word) => [`Some text ${word}`]),
