@@ -300,6 +300,7 @@ const PIECES = [
     "text",
     "a b",
     "<p class=x>",
+    ...["%%", "==", " ^a", "{{ a", "{:"],
   ],
 ];
 const markdown = () => Array.from({ length: 1 + random.below(30) }, () => pick(PIECES)).join("");
@@ -336,6 +337,11 @@ test("a highlight shows the text of Markdown, and nothing that a reader does not
     'import X from "y"\n\ntext': "text",
     "a<!-- hidden\nlines -->b {/* gone */}c<br>d": "a b c d",
     "[[Page|alias]] [[Other]]": "alias Other",
+    "some ==marked words== and a == b, a===b": "some marked words and a == b, a===b",
+    "before %%a\nsecret%% after, 100%% sure": "before after, 100%% sure",
+    "A paragraph. ^37066d\n- item ^my-id\n10 ^10": "A paragraph. item 10 ^10",
+    "text {: .note } and {.class}": "text and",
+    "version {{ site.version }} of {{ .Title }} '{{ x }}'": "version of {{ .Title }} '{{ x }}'",
     "| a | b |\n|---|:-:|\n| 1 | 2 |": "a b 1 2",
     "```js\nimport X from 'y'\nconst a = <B />;\n```\n*end*":
       "import X from 'y' const a = <B />; end",

@@ -20,7 +20,22 @@ const SIMPLE_PATTERNS = [
 /** Quadratic work on so many characters does not end within the time of a test, on any machine. */
 const NATIVE_CHARS = 1_048_576;
 /** What native code looks for the end of, and a line without one. */
-const NATIVE_UNITS = ["x", "`", "<", "[", "[a](", "{#", "{{<", "<!-"];
+const NATIVE_UNITS = [
+  "x",
+  "`",
+  "<",
+  "[",
+  "[a](",
+  "{#",
+  "{{<",
+  "<!-",
+  "{{ a",
+  "{{   ",
+  "%%",
+  " %%",
+  "==",
+  " ^a",
+];
 
 /** Each is repeated into a file; most make a single line of it. */
 const UNITS = [

@@ -21,7 +21,7 @@ constexpr size_t BRACES_MAX_UNITS = 1'024;
 constexpr auto ASCII_ORDINARY = [] {
   std::array<bool, 0x80> ordinary{};
   for (char16_t unit = 0x21; unit < 0x7f; unit++) {
-    ordinary[unit] = Units(u"[]!\\`<{&*~_|").find(unit) == Units::npos;
+    ordinary[unit] = Units(u"[]!\\`<{&*~_|%=^").find(unit) == Units::npos;
   }
   return ordinary;
 }();
@@ -111,6 +111,12 @@ class InlineReader {
         return isSpace(before(at)) && isSpace(after) ? at : at + countOf(text_, at, unit);
       case u'_':
         return isWord(before(at)) != isWord(after) ? at + 1 : at;
+      case u'%':
+        return startsAt(text_, at, u"%%") && !isWord(before(at)) ? comment(at) : at;
+      case u'=':
+        return isMark(at) ? at + 2 : at;
+      case u'^':
+        return endOfBlockId(at);
       case u'|':
         space();
         return at + 1;
@@ -143,6 +149,34 @@ class InlineReader {
     return end == Units::npos ? text_.size() : end + closing.size();
   }
 
+  /// A comment of Obsidian; the position if it does not end.
+  size_t comment(size_t at) {
+    const size_t end = text_.find(u"%%", at + 2);
+    if (end == Units::npos) return at;
+    space();
+    return end + 2;
+  }
+
+  /// Whether two equals signs are before or after marked text, and do not compare.
+  bool isMark(size_t at) const {
+    const char16_t after = unitAt(text_, at + 2);
+    if (unitAt(text_, at + 1) != u'=' || after == u'=' || before(at) == u'=') return false;
+    return isWord(before(at)) != isWord(after);
+  }
+
+  /// Where the name of a paragraph ends, by which Obsidian links to it: with a letter, or six digits, at the end of a line.
+  size_t endOfBlockId(size_t at) {
+    constexpr size_t DIGITS = 6;
+    if (!isSpace(before(at))) return at;
+    size_t end = at + 1;
+    bool hasLetter = false;
+    for (; isLetter(unitAt(text_, end)) || isDigit(unitAt(text_, end)) || unitAt(text_, end) == u'-'; end++) {
+      hasLetter |= isLetter(text_[end]);
+    }
+    const bool isName = hasLetter || end == at + 1 + DIGITS;
+    return isName && (end == text_.size() || text_[end] == u'\n' || text_[end] == u'\r') ? end : at;
+  }
+
   size_t endOfTag(size_t at) {
     const size_t name = at + (unitAt(text_, at + 1) == u'/' ? 2 : 1);
     if (!isLetter(unitAt(text_, name))) return at;
@@ -152,17 +186,25 @@ class InlineReader {
     return end + 1;
   }
 
-  /// A comment of MDX, a shortcode, or the anchor of a heading.
+  /// A comment of MDX, a part of a template, an anchor or attributes.
   size_t endOfBraces(size_t at) {
     if (startsAt(text_, at, u"{/*")) return hidden(at, u"*/}");
     const char16_t second = unitAt(text_, at + 1), third = unitAt(text_, at + 2);
-    const bool isShortcode = second == u'{' && (third == u'<' || third == u'%');
-    if (!isShortcode && second != u'%' && second != u'#') return at;
+    const bool isShortcode = second == u'{' && (third == u'<' || third == u'%' || isVariable(at));
+    if (!isShortcode && Units(u"%#:.").find(second) == Units::npos) return at;
     const Units within = text_.substr(at, BRACES_MAX_UNITS);
     const size_t length = within.find(isShortcode ? Units(u"}}") : Units(u"}"));
     if (length == Units::npos || length > endOfLine(within, 0)) return at;
     space();
     return at + length + (isShortcode ? 2 : 1);
+  }
+
+  /// Whether two braces begin with a name, and are no example: in quotes, of TeX, or in a workflow.
+  bool isVariable(size_t at) const {
+    if (Units(u"$'\"^_").find(before(at)) != Units::npos) return false;
+    size_t name = at + 2;
+    while (isBlank(unitAt(text_, name))) name++;
+    return isLetter(unitAt(text_, name));
   }
 
   size_t entity(size_t at) {
