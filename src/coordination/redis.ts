@@ -59,11 +59,11 @@ async function clusterFault(redis: Redis): Promise<string | null> {
   return /^cluster_enabled:1/m.test(info) ? CLUSTER_FAULT : null;
 }
 
-function connect(url: string): Redis {
+function connect(url: string, commandTimeout: number): Redis {
   const options = {
     lazyConnect: true,
     connectTimeout: REDIS_CONNECT_TIMEOUT_MS,
-    commandTimeout: REDIS_COMMAND_TIMEOUT_MS,
+    commandTimeout,
     // Commands are neither queued nor sent again: a lease that is taken after its caller has left,
     // or taken twice, would block everyone until it expires.
     enableOfflineQueue: false,
@@ -171,8 +171,9 @@ export async function openRedisCoordinator(
   identity: string,
   log: Log,
   observer?: CallObserver,
+  commandTimeoutMs = REDIS_COMMAND_TIMEOUT_MS,
 ): Promise<Coordinator> {
-  const redis = connect(url);
+  const redis = connect(url, commandTimeoutMs);
   const circuit = new Circuit(redis, log, observer);
   // Without a listener an error event would end the process. The commands report the errors.
   redis.on("error", () => {});

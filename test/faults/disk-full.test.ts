@@ -116,7 +116,8 @@ test.skipIf(withoutDisk)(
     expect(refused.stderr).not.toContain("does not answer");
     await filled?.end();
     const repeated = await run();
-    expect(repeated.stderr).toBe("");
+    // On a busy machine it also says that it waits for the index.
+    expect(repeated.stderr.replace(/^tessera: .*: waiting until .*\n/gm, "")).toBe("");
     expect(repeated.status).toBe(0);
   },
 );

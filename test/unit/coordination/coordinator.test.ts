@@ -35,8 +35,12 @@ const log = createLog("silent");
 const withoutRedis = lacks("redis-server");
 const redis = withoutRedis ? undefined : await startRedis();
 
+/** Commands take as long as a busy machine needs. */
+const open = (url: string, identity = "a") =>
+  openRedisCoordinator(url, identity, log, undefined, LONG_MS);
+
 async function overRedis(): Promise<Coordinator> {
-  const coordinator = await openRedisCoordinator(redis?.url ?? "", "a", log);
+  const coordinator = await open(redis?.url ?? "");
   onCleanup(() => coordinator.close());
   return coordinator;
 }
@@ -321,10 +325,10 @@ describe("an unavailable Redis", () => {
     "a node of a cluster is refused, or reported if it comes later",
     async () => {
       const node = await startRedis(["--cluster-enabled", "yes"]);
-      const opened = openRedisCoordinator(node.url, "a", log);
+      const opened = open(node.url);
       expect(await opened.catch((error) => error)).toBeInstanceOf(CoordinationRefusal);
       await using killed = await node.kill();
-      const coordinator = await openRedisCoordinator(node.url, "a", log);
+      const coordinator = await open(node.url);
       onCleanup(() => coordinator.close());
       await killed.end();
       await until(
@@ -341,7 +345,7 @@ describe("an unavailable Redis", () => {
     async () => {
       const server = await startRedis();
       const [one, other] = (await Promise.all(
-        ["a", "b"].map((identity) => openRedisCoordinator(server.url, identity, log)),
+        ["a", "b"].map((identity) => open(server.url, identity)),
       )) as [Coordinator, Coordinator];
       onCleanup(() => one.close());
       onCleanup(() => other.close());
@@ -358,7 +362,7 @@ describe("an unavailable Redis", () => {
   test.skipIf(withoutRedis)("the service starts while Redis is unavailable", async () => {
     const server = await startRedis();
     await using killed = await server.kill();
-    const coordinator = await openRedisCoordinator(server.url, "a", log);
+    const coordinator = await open(server.url);
     onCleanup(() => coordinator.close());
     await isUnavailable(coordinator.acquire("lease", LONG_MS));
     await killed.end();
