@@ -11,12 +11,16 @@ const CONVERSIONS_BUSY_MS = 1_000;
 /** A file that is younger may change once more without another time. */
 const SETTLED_MS = 2_000;
 
-const HERE = dirname(fileURLToPath(import.meta.url));
-/** The converters, and the packages that they use. */
-const CONVERTER_SOURCES = [
-  ...readdirSync(HERE).map((name) => join(HERE, name)),
-  fileURLToPath(new URL("../../../package.json", import.meta.url)),
-];
+/** The converters are beside this module; the packages that they use are named in the other file. */
+const CONVERTERS = dirname(fileURLToPath(import.meta.url));
+const PACKAGES = fileURLToPath(new URL("../../../package.json", import.meta.url));
+
+/** A hash of the converters. Any change of their code may change the texts. */
+function convertersHash(): string {
+  const names = readdirSync(CONVERTERS).filter((name) => name.endsWith(".ts"));
+  const sources = names.sort().map((name) => readFileSync(join(CONVERTERS, name)));
+  return hashOf(readFileSync(PACKAGES), ...sources);
+}
 
 /** The codes of errors that a new file does not have. */
 const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
@@ -68,7 +72,7 @@ export class Conversions {
     try {
       const { dev, ino, size, mtimeMs, mtimeNs } = statSync(document, { bigint: true });
       if (Date.now() - Number(mtimeMs) < SETTLED_MS) return undefined;
-      this.#converters ??= hashOf(...CONVERTER_SOURCES.map((path) => readFileSync(path)));
+      this.#converters ??= convertersHash();
       return [this.#converters, dev, ino, size, mtimeNs, basename(document)].join(" ");
     } catch {
       return undefined;
