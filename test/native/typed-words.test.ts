@@ -108,6 +108,23 @@ test("a page without a heading of its own is found by the name of its file", () 
   }
 });
 
+test("the file whose name is the query comes first, whatever its title", () => {
+  const pages = {
+    ...OTHERS,
+    "docs/git-commit.md": "# git-commit(1) Manual Page\n\n## NAME\n\nRecords changes.",
+    "docs/git-commit-tree.md":
+      "# git-commit-tree(1) Manual Page\n\n## NAME\n\nThe git commit of a tree.",
+    "git-commit/tree.md": "# Trees\n\nA git commit has a tree.",
+  };
+  const { lookUp, hits } = worldOf(pages);
+  for (const query of ["git commit", "git-commit", "gitCommit"]) {
+    expect(lookUp(query)[0]).toBe("docs/git-commit.md");
+    for (const mode of ["keyword", "hybrid"] as const) {
+      expect(hits(mode, query)[0]?.path).toBe("docs/git-commit.md");
+    }
+  }
+});
+
 test("a vector takes nothing from the words, and a page without a word of the query never repeats it", () => {
   const pages = { ...OTHERS, "vpn.md": "# Remote access\n\nConnect through the VPN." };
   const { hits, passages } = worldOf(pages);

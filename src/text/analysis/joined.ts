@@ -1,6 +1,9 @@
+import { WORD_MAX_CHARS } from "../../shared/limits.ts";
+
 /**
  * What some texts write with signs or spaces and others as one word: numbers with their thousands apart, telephone
- * numbers, abbreviations with dots or `&`, hexadecimal numbers with and without `0x`.
+ * numbers, abbreviations with dots or `&`, numbers with `0x`; and words with hyphens which a query does not cut, because
+ * they have more than two parts, or one is a function word.
  */
 
 interface Joined {
@@ -10,41 +13,50 @@ interface Joined {
   readonly end: number;
 }
 
-const [DOT, COMMA, AND, PLUS, ZERO, X] = [...".,&+0x"].map((sign) => sign.charCodeAt(0)) as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-];
-const isDigit = (unit: number | undefined) => unit !== undefined && unit >= 48 && unit <= 57;
+const codeOf = (sign: string) => sign.charCodeAt(0);
+const [DOT, AND, DASH, UNDERSCORE] = [".", "&", "-", "_"].map(codeOf);
+const [ZERO, X, NINE] = ["0", "x", "9"].map(codeOf) as [number, number, number];
+const THOUSANDS_MAX_CHARS = 3;
 
 /** Whether a word can be a part of such a thing, of which `joinedAt` finds out more. */
 export function isJoint(units: Uint16Array, start: number, end: number, next: number): boolean {
-  if (next === DOT) return end - start === 1;
-  if (next === AND) return true;
+  if (next === DASH || next === UNDERSCORE || next === AND) return true;
+  if (next === DOT && end - start === 1) return true;
   const first = units[start] as number;
-  if (!isDigit(first)) return false;
-  if (next === COMMA || units[start - 1] === PLUS) return true;
-  return first === ZERO && units[start + 1] === X;
+  if (first < ZERO || first > NINE) return false;
+  return end - start <= THOUSANDS_MAX_CHARS || (first === ZERO && units[start + 1] === X);
 }
 
-const ABBREVIATION = "(?<!\\p{L}\\.)\\p{L}(?:(?:\\.\\p{L}){2,}(?![\\p{L}\\p{N}])|\\.\\p{L}(?=\\.))";
-const WITH_AND = "(?<![\\p{L}&])\\p{Lu}{1,4}&\\p{Lu}{1,4}(?![\\p{L}&])";
-const THOUSANDS = "(?<!\\d,)\\d{1,3}(?:,\\d{3})+(?!\\d|,\\d)";
-const TELEPHONE = "(?<=\\+)(?=(?:[ ()/.-]*\\d){7})\\d{1,3}(?:[ ()/.-]{1,3}\\d+){1,6}";
-const HEXADECIMAL = "0[xX][\\dA-Fa-f]{4,16}(?![\\p{L}\\p{N}])";
-const JOINED = new RegExp(
-  [ABBREVIATION, WITH_AND, THOUSANDS, TELEPHONE, HEXADECIMAL].join("|"),
-  "uy",
-);
+const SPACES = " \\u00a0\\u2009\\u202f";
+const THOUSANDS = `(?:,\\d{3})+|(?:[${SPACES}]\\d{3})+|(?:['’]\\d{3})+|(?:\\.\\d{3}){2,}`;
+const KINDS = [
+  // U.S.A., e.g.
+  "(?<!\\p{L}\\.)\\p{L}(?:(?:\\.\\p{L}){2,}(?![\\p{L}\\p{N}])|\\.\\p{L}(?=\\.))",
+  // AT&T
+  "(?<![\\p{L}&])\\p{Lu}{1,4}&\\p{Lu}{1,4}(?![\\p{L}&])",
+  // +49 30 1234567
+  "(?<=\\+)(?=(?:[ ()/.-]*\\d){7})\\d{1,3}(?:[ ()/.-]{1,3}\\d+){1,6}",
+  // 24,500
+  `(?<!\\d[,.'’${SPACES}])\\d{1,3}(?:${THOUSANDS})(?![\\p{L}\\p{N}]|,\\d)`,
+  // 0x80070ABC
+  "0[xX][\\dA-Fa-f]{4,16}(?![\\p{L}\\p{N}])",
+  // max_pool_gates
+  "(?<![\\p{L}\\p{N}][_-])[\\p{L}\\p{N}]+(?:[_-][\\p{L}\\p{N}]+){2,5}(?![_-]?[\\p{L}\\p{N}])",
+];
+const JOINED = new RegExp(KINDS.join("|"), "uy");
+/** `t-shirt` and `re-use` have what is left of contractions. */
+const FUNCTION_WORD_FIRST =
+  /(?<![\p{L}\p{N}][_-])(?:all|by|down|how|i|in|no|off|on|out|over|re|t|to|under|up)-\p{L}{2,}(?![_-]?[\p{L}\p{N}])/iuy;
 const SIGNS = /[^\p{L}\p{N}]+|^0[xX](?=.{4})/gu;
 
 /** What starts at a position and others write as one word. */
 export function joinedAt(text: string, start: number): Joined | undefined {
-  JOINED.lastIndex = start;
-  const [found] = JOINED.exec(text) ?? [];
-  if (found === undefined) return undefined;
+  const found = matchAt(JOINED, text, start) ?? matchAt(FUNCTION_WORD_FIRST, text, start);
+  if (found === undefined || found.length > WORD_MAX_CHARS) return undefined;
   return { text: found.replace(SIGNS, ""), start, end: start + found.length };
+}
+
+function matchAt(pattern: RegExp, text: string, start: number): string | undefined {
+  pattern.lastIndex = start;
+  return pattern.exec(text)?.[0];
 }

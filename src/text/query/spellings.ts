@@ -27,8 +27,8 @@ const LETTERS = /^[\p{L}\p{M}]+$/u;
 const ASCII_WORD = /^[A-Za-z0-9]+$/;
 /** An ending in English: `user's` is another form of `user`. */
 const POSSESSIVE = "s";
-/** Function words that end nouns: login, setup, walkthrough. */
-const PARTICLES = new Set("by down in off on out over through under up".split(" "));
+/** Function words that end other words: login, setup, readonly. */
+const PARTICLES = new Set("all by down in off on once only out over through under up".split(" "));
 
 /** @param written the word as the query writes it */
 export function cutsOf(text: string, written: string): Cuts {
@@ -103,8 +103,6 @@ export function joinedSpellings(
   const places = new Map(words.map((text, place) => [text, place]));
   const spellings = new Map<string, JoinedSpelling>();
   const add = (own: readonly PlacedToken[], text: string) => {
-    // Texts hold `us` far more often for itself than for `U.S.`.
-    if ((languagesOf(text) & ENGLISH_BIT) !== 0) return;
     const [first = 0, ...others] = own.map((token) => places.get(token.text) as number);
     const isRun = others.every((place, i) => place === first + i + 1);
     if (!isRun || places.has(text) || spellings.has(text)) return;
@@ -118,8 +116,7 @@ export function joinedSpellings(
     const isLinked = before !== undefined && LINK.test(link) && isLinkable(before.text, token.text);
     if (before !== undefined && !isLinked) {
       addChain(chain, add);
-      if (isNeighbour(before.text, token.text, link))
-        add([before, token], before.text + token.text);
+      if (isNeighbour(before.text, token.text, link)) addRun([before, token], add);
     }
     chain = isLinked ? [...chain, token] : [token];
     const other = umlautOf(query.slice(token.start, token.end), token.text);
@@ -139,12 +136,21 @@ function addChain(
   chain: readonly PlacedToken[],
   add: (own: readonly PlacedToken[], text: string) => void,
 ): void {
-  if (chain.length > 2) add(chain, chain.map(({ text }) => text).join(""));
+  if (chain.length > 2) addRun(chain, add);
   for (let i = 1; i < chain.length; i++) {
     const pair = chain.slice(i - 1, i + 1);
     const hasLetter = pair.some(({ text }) => text.length === 1);
-    if (chain.length === 2 || !hasLetter) add(pair, pair.map(({ text }) => text).join(""));
+    if (chain.length === 2 || !hasLetter) addRun(pair, add);
   }
+}
+
+/** Adds words as one, unless that is a function word: `in` and `to` are not `into`. */
+function addRun(
+  run: readonly PlacedToken[],
+  add: (own: readonly PlacedToken[], text: string) => void,
+): void {
+  const text = run.map((token) => token.text).join("");
+  if ((languagesOf(text) & ENGLISH_BIT) === 0) add(run, text);
 }
 
 const isLinkable = (before: string, after: string) =>
@@ -157,7 +163,8 @@ const isNumber = (before: string, after: string) =>
 /** Whether words with this between them can be one word. */
 function isNeighbour(before: string, after: string, between: string): boolean {
   if (between.trim() !== "" || isNumber(before, after)) return false;
-  return before.length + after.length >= NEIGHBOURS_MIN_CHARS && isPair(before, after);
+  const isLong = before.length + after.length >= NEIGHBOURS_MIN_CHARS;
+  return (isLong || ENDS_IN_DIGIT.test(before)) && isPair(before, after);
 }
 
 /** `ueber` for `über`, and the other way round. */

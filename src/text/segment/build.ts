@@ -31,7 +31,7 @@ function stage(
     tokens.addText(text);
     tokens.addSpellings();
   };
-  addField(FIELD.path, document.path.replace(/\.(?:md|mdx|markdown)$/i, ""));
+  addPath(document.path, tokens);
   addField(FIELD.title, document.title);
   tokens.mark(MARK + FIELD.headings);
   for (const heading of document.headings) {
@@ -56,6 +56,18 @@ function stage(
     language: languages.add(document, own.tokens, own.pieces),
     blocks,
   };
+}
+
+/** Adds the tokens of a path: those of the name of the file, which is a passage of its own, and those of its folder. */
+function addPath(path: string, tokens: TokenWriter): void {
+  const name = path.lastIndexOf("/") + 1;
+  tokens.mark(MARK + FIELD.path);
+  tokens.addText(path.slice(name).replace(/\.(?:md|mdx|markdown)$/i, ""));
+  if (name > 0) {
+    tokens.mark(BREAK);
+    tokens.addText(path.slice(0, name));
+  }
+  tokens.addSpellings();
 }
 
 /** Adds the tokens of the content. Returns its text for snippets. */

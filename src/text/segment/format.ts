@@ -85,7 +85,7 @@ export const HEADER_BYTES = 128;
 
 /** Values in `tokens` with this bit are marks, not terms. A field starts with MARK + its number. */
 export const MARK = 0x80000000;
-/** Separates two headings: proximity does not reach across it. */
+/** Separates two headings, or a name and its folder: proximity does not reach across it. */
 export const BREAK = 0xffffffff;
 /** Starts the subwords of the identifiers in a field; see `splitIdentifiers`. */
 export const SUBWORDS = 0xfffffffe;

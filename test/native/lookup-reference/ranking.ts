@@ -3,6 +3,7 @@ import { hasDocument, type SegmentReader } from "../../../src/text/index.ts";
 import {
   FIELD,
   FIRST_INNER_MARK,
+  JOINED,
   MARK,
   POSTING_CODE_MASK,
   POSTING_DOCUMENT_SHIFT,
@@ -116,7 +117,11 @@ function wordScore(frequencies: Frequencies, word: QueryWord, s: number): number
 
 interface Passage {
   readonly field: number;
+  /** Whether it is the name of the file, with which its path starts. */
+  readonly isName: boolean;
   readonly length: number;
+  /** The length with which a fit is compared: that of the field for what is written as one. */
+  readonly whole: number;
   readonly tokens: readonly Token[];
 }
 
@@ -149,19 +154,31 @@ export function tokensOf({ tokens, tokenStart }: SegmentReader, document: number
 function passagesOf(segment: SegmentReader, document: number, s: number, plan: QueryPlan) {
   const words = wordsOfTerms(s, plan);
   const passages: Passage[] = [];
-  let current = { field: FIELD.path as number, length: 0, tokens: [] as Token[] };
+  const nothing = { isName: false, length: 0, whole: 0, tokens: [] as Token[] };
+  let current = { ...nothing, field: FIELD.path as number };
+  let fieldStart = 0;
   const own = tokensOf(segment, document);
   own.forEach((token, i) => {
     if (token >= MARK) {
       passages.push(current);
-      const field = token < FIRST_INNER_MARK ? token - MARK : current.field;
-      current = { field, length: 0, tokens: [] };
+      const isField = token < FIRST_INNER_MARK;
+      if (isField) fieldStart = i + 1;
+      const field = isField ? token - MARK : current.field;
+      const isName = token === MARK + FIELD.path;
+      current = {
+        ...nothing,
+        field,
+        isName,
+        whole: token === JOINED ? i - fieldStart : 0,
+        tokens: [],
+      };
       return;
     }
     const match = words.get(token);
     const read = own.subarray(i - current.length, i + 1);
     if (match?.earnsBonus) current.tokens.push(...matchesAt(read, match, s, plan));
     current.length++;
+    current.whole = Math.max(current.whole, current.length);
   });
   return [...passages, current];
 }
@@ -177,23 +194,26 @@ function bonus(passages: readonly Passage[], plan: QueryPlan): number {
   const share = (weight: number) => (total === 0 ? 0 : (weight / total) ** power);
   const best = (matches: (field: number) => boolean, value: (passage: Passage) => number) =>
     Math.max(0, ...passages.filter(({ field }) => matches(field)).map(value));
-  const fit = ({ tokens, length }: Passage) => {
+  const fit = ({ tokens, whole }: Passage) => {
     if (tokens.length === 0) return 0;
     const { matches, further } = countsOf(tokens);
-    const share = matches / (length - further);
+    const share = matches / (whole - further);
     return ((coverageOf(tokens) / maxScore) * share) ** weights.FIT_POWER;
   };
   const starts = ({ tokens }: Passage) =>
     startsWithAll(tokens, words.length) ? coverageOf(tokens) / maxScore : 0;
   const selective = words.flatMap((word, w) => (word.selective ? [w] : []));
-  const named = ({ tokens, length }: Passage) => {
+  const named = ({ tokens, whole }: Passage) => {
     const places = tokens.map(({ word }) => selective.indexOf(word)).filter((place) => place >= 0);
     const inOrder = places.every((place, i) => i === 0 || place === (places[i - 1] as number) + 1);
     const { matches, further } = countsOf(tokens);
-    const isWhole = inOrder && matches + further === length;
+    const isWhole = inOrder && matches + further === whole;
     const share = isWhole ? coverageOf(tokens) / maxScore : 0;
     return share ** weights.NAMED_POWER;
   };
+  const names = passages
+    .filter(({ isName, tokens }) => isName && startsWithAll(tokens, words.length))
+    .map(named);
   const isTitle = (field: number) => field === FIELD.title;
   const isHeading = (field: number) => field === FIELD.headings;
   return (
@@ -202,7 +222,7 @@ function bonus(passages: readonly Passage[], plan: QueryPlan): number {
       weights.PHRASE_BONUS * share(phrase) +
       weights.TITLE_START_BONUS * best(isTitle, starts) +
       weights.TITLE_BONUS * best(isTitle, fit) +
-      weights.TITLE_NAMED_BONUS * best(isTitle, named) +
+      weights.TITLE_NAMED_BONUS * Math.max(best(isTitle, named), ...names) +
       weights.HEADING_BONUS * best(isHeading, fit) +
       weights.HEADING_NAMED_BONUS * best(isHeading, named) +
       weights.FRONTMATTER_BONUS * best((field) => field >= FIELD.firstKey, fit))

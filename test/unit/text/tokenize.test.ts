@@ -116,6 +116,9 @@ test("numbers, abbreviations and telephone numbers have a spelling as one word",
     ["AT&T, R&D, a&b", "ATT RD"],
     ["+49 30 1234567, +49-(30) 12345-67, +1 2", "49301234567 49301234567"],
     ["0x80070ABC 0x1F x0x80070ABC", "80070ABC"],
+    ["24 500, 24'500, 1.000.000, 12 30, 1234 500", "24500 24500 1000000"],
+    ["max_pool_gates up-to-date 2024-10-05", "maxpoolgates uptodate 20241005"],
+    ["re-use on-line T-shirt well-known a-b", "reuse online Tshirt"],
   ] as const) {
     expect([text, joinedIn(text).map((each) => each.text)]).toEqual([
       text,

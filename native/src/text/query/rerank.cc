@@ -53,22 +53,30 @@ double Reranker::bonus(uint32_t document) {
 Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
   Fits fits;
   uint32_t field = PATH_FIELD;
+  size_t fieldStart = from;
   for (size_t i = from; i < end;) {
     const int32_t mark = segment_.tokens[i];
-    if (mark < FIRST_INNER_MARK) field = fieldOfMark(mark);
+    if (mark < FIRST_INNER_MARK) {
+      field = fieldOfMark(mark);
+      fieldStart = i + 1;
+    }
     // The content, which is the last field, earns nothing but proximity and phrases.
     if (field == CONTENT_FIELD && query_.pairWeight == 0) break;
     const size_t first = mark < 0 ? i + 1 : i;
     i = readPassage(first, end);
     if (matches_ == 0) continue;
-    const double own = fit(i - first);
+    // What is written as one is a part of the field.
+    const size_t length = mark == JOINED_MARK ? std::max(i - first, first - 1 - fieldStart) : i - first;
+    const double own = fit(length);
+    // The name of the file is the first passage of its path, and is not a title unless it is the whole query.
+    if (mark == static_cast<int32_t>(MARK | PATH_FIELD) && leading_ == words_.size()) fits.titleNamed = named(length);
     if (field == TITLE_FIELD) {
       fits.title = std::max(fits.title, own);
-      fits.titleNamed = std::max(fits.titleNamed, named(i - first));
+      fits.titleNamed = std::max(fits.titleNamed, named(length));
       fits.start = std::max(fits.start, startsWithQuery());
     } else if (field == HEADINGS_FIELD) {
       fits.heading = std::max(fits.heading, own);
-      fits.headingNamed = std::max(fits.headingNamed, named(i - first));
+      fits.headingNamed = std::max(fits.headingNamed, named(length));
     } else if (field >= FIRST_KEY_FIELD) {
       fits.frontmatter = std::max(fits.frontmatter, own);
     }

@@ -128,7 +128,8 @@ constexpr uint32_t POSTING_CODE_MASK = 0xfff;
 /// Marks in `tokens`: a field starts with MARK and its number; those from FIRST_INNER_MARK on are within a field.
 constexpr uint32_t MARK = 0x80000000;
 constexpr int32_t SUBWORDS_MARK = static_cast<int32_t>(0xfffffffe);
-constexpr int32_t FIRST_INNER_MARK = static_cast<int32_t>(0xfffffffd);
+constexpr int32_t JOINED_MARK = static_cast<int32_t>(0xfffffffd);
+constexpr int32_t FIRST_INNER_MARK = JOINED_MARK;
 
 inline uint32_t fieldOfMark(int32_t mark) { return static_cast<uint32_t>(mark) & ~MARK; }
 
