@@ -147,12 +147,12 @@ async function* readBatches(
     for (const document of documents) {
       listener.onFile();
       if ("reason" in document) {
-        batch.add({ where: document.path, parsed: new RecordError(document.reason) }, 0);
+        batch.add({ where: document.file, parsed: new RecordError(document.reason) }, 0);
         continue;
       }
-      const { path, text } = document;
+      const { file, text } = document;
       const record = documentVersion(document, work, chunks.get(document));
-      batch.add({ where: path, parsed: { kind: "file", record } }, text.length);
+      batch.add({ where: file, parsed: { kind: "file", record } }, text.length);
     }
     if (batch.full) yield batch.take();
   }

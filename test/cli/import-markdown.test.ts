@@ -85,7 +85,7 @@ describe("importing Markdown", () => {
     const reports = reportsOf(result).sort();
     expect(reports[0]).toStartWith("broken.docx: cannot be read as DOCX");
     expect(reports[1]).toBe(
-      "plan.docx.md: has parts that are left out: character F123 of the font Nobody",
+      "plan.docx: has parts that are left out: character F123 of the font Nobody",
     );
     expect(reports[2]).toBe("scan.pdf: has no text: its pages may have been scanned");
     const rows = await cli.sql`

@@ -21,6 +21,8 @@ export const versionKeyPrefix = (embedder: string): string => `${CHUNKER}\n${emb
 
 /** A Markdown file that was read. */
 export interface MarkdownDocument {
+  /** Its name in the folder. */
+  readonly file: string;
   readonly path: string;
   readonly text: string;
   readonly title: string;
@@ -33,7 +35,7 @@ export interface MarkdownDocument {
 /** A Markdown file that is rejected. */
 interface RejectedDocument {
   /** Its name in the folder. */
-  readonly path: string;
+  readonly file: string;
   readonly reason: string;
 }
 
@@ -76,9 +78,9 @@ async function readDocument(
     const versionKey = `markdown:${hash.digest("hex")}`;
     const warnings = [documentWarning(path, text) ?? [], leftOut].flat();
     const warning = warnings.length === 0 ? null : warnings.join("; ");
-    return { path, text, title: fileTitle(path, text), versionKey, warning };
+    return { file, path, text, title: fileTitle(path, text), versionKey, warning };
   } catch (error) {
-    if (error instanceof RecordError) return { path: file, reason: error.message };
+    if (error instanceof RecordError) return { file, reason: error.message };
     throw error;
   }
 }
