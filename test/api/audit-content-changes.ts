@@ -85,6 +85,19 @@ export const CONTENT_CHANGES: Changes = {
     ],
     records: () => [RELEASE],
   },
+  "an empty release is created": {
+    leaves: [["release.created", { release: "v1", environment: "production", files: 0 }]],
+    http: () => [
+      {
+        ...{ operation: "createRelease", method: "POST", path: "releases" },
+        json: { name: "v1", environment: "production" },
+      },
+    ],
+    command: ({ project: { slug } }) => [
+      ...["releases", "create", "v1", "--project", slug, "--no-wait"],
+    ],
+    records: () => [RELEASE],
+  },
   "a release is created of files that name it": {
     leaves: [["release.created", { release: "v1", files: 1 }]],
     records: () => [{ ...PAGE, environments: [], releases: ["v1"] } as AnyRecord],

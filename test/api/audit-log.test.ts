@@ -40,31 +40,8 @@ describe("the audit log", () => {
     ]);
   });
 
-  test("has every import over HTTP, complete or not, and what it changes of memberships", async () => {
+  test("has an import over HTTP that fails", async () => {
     const project = await api.project(owner);
-    const member = await api.user({ email: "joins@example.com" });
-    await api.join(member, project);
-    await sql`DELETE FROM audit_log`;
-    const { post } = importsOf(api, owner);
-    const promotion = {
-      ...{ record: "project", slug: project.slug, name: "n", owner: owner.userId },
-      members: [{ user: "joins@example.com", role: "editor" }],
-    };
-    const answer = await post(project, [PRODUCTION, promotion, "{"]);
-    const by = {
-      ...{ via: "http", user_id: owner.userId, project_id: project.id },
-      request_id: answer.headers.get("x-request-id"),
-    };
-    expect(await entries()).toMatchObject([
-      { ...by, action: "project.changed", details: { name: "n" } },
-      { ...by, action: "member.changed", details: { member: member.userId, role: "editor" } },
-      { ...by, action: "environment.created", details: { environment: "production" } },
-      {
-        ...by,
-        action: "import",
-        details: { strict: false, lines: 3, changed: 2, unchanged: 0, refused: 1 },
-      },
-    ]);
     const small = await startApi({ beside: api, env: { IMPORT_MAX_BYTES: "100" } });
     const stream = new ReadableStream({
       start(controller) {

@@ -62,3 +62,87 @@ describe("POST /projects/{project_reference}/releases", () => {
     expect([unknown.status, unknown.body.slug]).toEqual([404, "environment-not-found"]);
   });
 });
+
+const served = await api.project(owner);
+await api.join(editor, served, "editor");
+await post(served, [
+  { record: "environment", name: "production" },
+  { record: "file", path: "a.md", environments: ["production"], content: "# Now\n" },
+  { record: "file", path: "a.md", releases: ["v1"], content: "# Then\n" },
+]);
+const production = `/projects/${served.slug}/environments/production`;
+const activate = (active_release: unknown) =>
+  api.send("PATCH", production, { as: editor, json: { active_release } });
+const content = async () =>
+  (await api.get(`/projects/${served.slug}/files/a.md`, editor)).body.content;
+const [release] = await api.sql<{ id: string }[]>`
+  SELECT id FROM releases WHERE project_id = ${served.id}`;
+
+describe("PATCH /projects/{project_reference}/environments/{environmentName}", () => {
+  test("an environment serves the release that an editor activates, and its working set again", async () => {
+    const answer = await activate("v1");
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      ...{ id: expect.any(String), name: "production", protected: false, domains: [] },
+      ...{ environment_variables: [], active_release_id: release!.id },
+    });
+    expect(await content()).toBe("# Then\n");
+    const ended = await activate(null);
+    expect(ended.body.active_release_id).toBeUndefined();
+    expect(await content()).toBe("# Now\n");
+  });
+
+  test("activating what is active changes nothing", async () => {
+    await activate("v1");
+    const entries = () =>
+      api.sql`SELECT user_id, details FROM audit_log
+        WHERE project_id = ${served.id} AND action = 'environment.activated' ORDER BY id DESC`;
+    const before = await entries();
+    expect(before[0]).toEqual({
+      user_id: editor.userId,
+      details: { environment: "production", release: "v1", earlier_release: null },
+    });
+    expect((await activate("v1")).status).toBe(200);
+    expect(await entries()).toHaveLength(before.length);
+  });
+
+  test("an unknown release and an unknown environment are not found", async () => {
+    const answer = await activate("none");
+    expect([answer.status, answer.body.slug]).toEqual([404, "release-not-found"]);
+    const sent = { as: editor, json: { active_release: "v1" } };
+    const other = await api.send("PATCH", `${production}-none`, sent);
+    expect([other.status, other.body.slug]).toEqual([404, "environment-not-found"]);
+  });
+});
+
+test("environments say what they serve, and releases how many files they have and who serves them", async () => {
+  const listed = await api.project(owner);
+  const at = (list: string) => `/projects/${listed.slug}/${list}`;
+  const file = (path: string, ...environments: string[]) => ({
+    ...{ record: "file", path, content: "# Text", environments },
+  });
+  const release = (name: string) =>
+    api.post(at("releases"), { name, environment: "production" }, owner);
+  await post(listed, [
+    ...["staging", "production", "a"].map((name) => ({ record: "environment", name })),
+    file("1.md", "production", "staging"),
+  ]);
+  await release("v1");
+  await post(listed, [file("2.md", "production")]);
+  await release("v2");
+  await release("v3");
+  await api.sql`UPDATE releases SET created_at = '2026-01-01T00:00:00.123457Z'
+    WHERE project_id = ${listed.id} AND name <> 'v3'`;
+  const json = { active_release: "v1" };
+  await api.send("PATCH", at("environments/staging"), { as: owner, json });
+  expect((await api.get(at("environments"), owner)).body.data).toMatchObject([
+    { name: "a", active_release: null, files: 0, protected: false },
+    { name: "production", active_release: null, files: 2 },
+    { name: "staging", active_release: "v1", files: 1 },
+  ]);
+  expect((await api.get(at("releases"), owner)).body.data).toMatchObject([
+    { name: "v3", files: 2, environments: [], frozen_at: expect.any(String) },
+    { name: "v2", files: 2, created_at: "2026-01-01T00:00:00.123Z" },
+    { name: "v1", files: 1, environments: ["staging"] },
+  ]);
+});

@@ -155,17 +155,6 @@ describe("a search by vector with a filter", () => {
     expect(wrong.body.errors).toEqual([{ field: "filter", message: "is not valid JSON" }]);
   });
 
-  test("answers releases with other entity tags for other filters", async () => {
-    const tagOf = async (filter: unknown) =>
-      (await search(filter, {}, places.release)).headers.get("etag");
-    const [odd, even] = [
-      await tagOf({ "frontmatter.topic": "odd" }),
-      await tagOf({ "frontmatter.topic": "even" }),
-    ];
-    expect(odd).not.toBe(even);
-    expect(await tagOf({ "frontmatter.topic": "odd" })).toBe(odd);
-  });
-
   test("names the fault of a filter beside those of other fields", async () => {
     const { status, body } = await search({ $and: [{}, { path: { $like: "a" } }] }, { limit: 0 });
     expect(status).toBe(400);

@@ -48,14 +48,6 @@ describe("the body of an import", () => {
     );
   });
 
-  test("with a wrong parameter is answered 400 by name", async () => {
-    const project = await api.project(owner);
-    const path = `/projects/${project.slug}/import?strict=maybe`;
-    const answer = await api.send("POST", path, { as: owner, body: "", headers: TYPE });
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors[0].field).toBe("strict");
-  });
-
   test("above the limit is answered 413, declared, in chunks or only when decompressed", async () => {
     const project = await api.project(owner);
     const path = `/projects/${project.slug}/import`;

@@ -68,14 +68,6 @@ describe("a file record with deleted", () => {
     expect(await paths()).toEqual(["a.md", "b.md"]);
   });
 
-  test("is undone with a strict import that refuses another line", async () => {
-    const { project, paths } = await filled("a.md");
-    const lines = [removed("a.md"), removed("a.md", { environments: ["none"] })];
-    const { body } = await post(project, lines, { strict: true });
-    expect(body).toMatchObject({ refused: 1, changed: 0 });
-    expect(await paths()).toEqual(["a.md"]);
-  });
-
   test("is refused without environments, and with what a removal cannot have", async () => {
     const { project, paths } = await filled("a.md");
     const { body } = await post(project, [

@@ -80,21 +80,6 @@ describe("POST /projects/{project_reference}/knowledge/lookup", () => {
     ]);
     expect(body.data.every((item: Json) => item.matched_fields.length === 0)).toBe(true);
   });
-
-  test("null means absent in every field", async () => {
-    const nulls = {
-      query: null,
-      cursor: null,
-      lookup_target: null,
-      limit: null,
-      shard_count: null,
-    };
-    // Sent as text, because the OpenAPI document does not allow null in these fields.
-    const body = JSON.stringify({ ...nulls, shard_index: null });
-    const headers = { "content-type": "application/json" };
-    const answer = await api.send("POST", path, { as: member, body, headers });
-    expect(answer.body.mode).toBe("browse");
-  });
 });
 
 describe("the target of a lookup", () => {

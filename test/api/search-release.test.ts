@@ -92,6 +92,7 @@ describe("revalidating the answer of a release", () => {
   test("other queries, releases and body types have other entity tags", async () => {
     const etag = (await ask("v1.0.0", undefined)).headers.get("etag") as string;
     expect((await ask("v1.0.0", etag, { ...body, limit: 3 })).status).toBe(200);
+    expect((await ask("v1.0.0", etag, { ...body, filter: { path: "a.md" } })).status).toBe(200);
     expect((await ask("v2.0.0", etag)).status).toBe(200);
     expect((await ask("v1.0.0", '"nonsense"')).status).toBe(200);
   });

@@ -26,15 +26,17 @@ export function searchForms(
   const options = { dimension: query.length, ...more };
   const binary = Object.entries(options).map(([name, value]) => `${name}=${value}`);
   const numbers = JSON.stringify({ vector: Array.from(query), ...options });
-  const json = (body: string) => (parameters: string) =>
-    api.send("POST", parameters === "" ? path : `${path}?${parameters}`, {
-      ...{ as, body, headers: { "content-type": "application/json" } },
-    });
+  const json =
+    (body: string, type = "application/json") =>
+    (parameters: string) =>
+      api.send("POST", parameters === "" ? path : `${path}?${parameters}`, {
+        ...{ as, body, headers: { "content-type": type } },
+      });
   return [
     json(numbers),
     json(JSON.stringify({ vector: base64Of(query), ...options })),
     // Escapes in keys are left to the full parser.
-    json(numbers.replace('"vector"', '"\\u0076ector"')),
+    json(numbers.replace('"vector"', '"\\u0076ector"'), "application/vnd.api+json; charset=utf-8"),
     (parameters: string) =>
       api.send("POST", `${path}?${binary.concat(parameters || []).join("&")}`, {
         as,

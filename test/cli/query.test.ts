@@ -12,8 +12,9 @@ const dataDir = temporaryFolder("query");
 const env = { DATABASE_URL: api.databaseUrl, BASE_URL: api.url, DATA_DIR: dataDir };
 const caller = (key: string) => ({ userId: "", headers: { "x-api-key": key } });
 const run = (...args: string[]) => callCommand(args, { env });
-await run("import", "--markdown", "fixtures/docs", "--project", "handbook");
-const first = await run("search", "index snapshots", "--project", "handbook");
+const HANDBOOK = ["--project", "handbook"];
+await run("import", "--markdown", "fixtures/docs", ...HANDBOOK);
+const first = await run("search", "index snapshots", ...HANDBOOK);
 
 describe("commands end when searches see what they have changed", () => {
   test("the first search after an import finds what it has imported", async () => {
@@ -61,73 +62,50 @@ describe("commands end when searches see what they have changed", () => {
 
 describe("search and lookup from the terminal", () => {
   test("print a table of what the service finds, without a key of one's own", async () => {
-    const found = await run("search", "index snapshots", "--project", "handbook");
+    const found = await run("search", "index snapshots", ...HANDBOOK);
     expect(found.status, found.stderr).toBe(0);
     const [header, best] = found.stdout.split("\n");
     expect(header).toMatch(/^score +chunk +content/);
     expect(best).toContain("operations/snapshots.md#");
     expect(best).not.toContain(" weak ");
-    const weak = await run("search", "xyzzyqq", "--project", "handbook");
+    const weak = await run("search", "xyzzyqq", ...HANDBOOK);
     for (const line of weak.stdout.trimEnd().split("\n").slice(1)) {
       expect(line).toMatch(/^0\.\d{4} weak /);
     }
-    const looked = await run(
-      "lookup",
-      "rollback a relese",
-      "--project",
-      "handbook",
-      "--limit",
-      "2",
-    );
+    const looked = await run("lookup", "rollback a relese", ...HANDBOOK, "--limit", "2");
     expect(looked.status, looked.stderr).toBe(0);
     expect(looked.stdout.trim().split("\n")).toHaveLength(3);
     expect(looked.stdout).toContain("concepts/releases.md");
   });
 
   test("print JSON lines, in an environment or a release", async () => {
-    await run("releases", "create", "v1", "--project", "handbook");
-    const { stdout } = await run(
-      "search",
-      "snapshots",
-      "--project",
-      "handbook",
-      "--release",
-      "v1",
-      "--json",
-    );
+    await run("releases", "create", "v1", ...HANDBOOK);
+    const { stdout } = await run("search", "snapshots", ...HANDBOOK, "--release", "v1", "--json");
     const hits = jsonLines(stdout);
     expect(hits[0]).toMatchObject({
       match_type: "hybrid",
       chunk: { file_path: expect.any(String) },
     });
-    const items = await run(
-      "lookup",
-      "snapshots",
-      "--project",
-      "handbook",
-      "--release",
-      "v1",
-      "--json",
-    );
+    const items = await run("lookup", "snapshots", ...HANDBOOK, "--release", "v1", "--json");
     expect(JSON.parse(items.stdout.split("\n")[0] as string).path).toBe("operations/snapshots.md");
   });
 
   test("use the key that is given, and say what the service answers", async () => {
     const stranger = await api.key(await api.user());
-    const refused = await run("lookup", "x", "--project", "handbook", "--key", stranger.key);
+    const refused = await run("lookup", "x", ...HANDBOOK, "--key", stranger.key);
     expect(refused).toMatchObject({ status: 1, stdout: "" });
     expect(refused.stderr).toContain("No such project is visible to this caller.");
-    const fromEnvironment = await callCommand(["lookup", "x", "--project", "handbook"], {
+    const fromEnvironment = await callCommand(["lookup", "x", ...HANDBOOK], {
       env: { ...env, TESSERA_API_KEY: stranger.key },
     });
     expect(fromEnvironment.status).toBe(1);
-    const nothing = await run("lookup", "qqqqxyzzy", "--project", "handbook");
+    const nothing = await run("lookup", "qqqqxyzzy", ...HANDBOOK);
     expect(nothing).toMatchObject({ status: 0, stdout: "", stderr: "tessera: nothing found\n" });
   });
 
   test("show results one below the other on a terminal of any width, with what matches in colour", async () => {
     for (const columns of [40, 100]) {
-      const args = ["lookup", "frozen releases", "--project", "handbook", "--limit", "2"];
+      const args = ["lookup", "frozen releases", ...HANDBOOK, "--limit", "2"];
       const { status, stdout } = await callCommand(args, { env, columns });
       expect(status).toBe(0);
       const lines = stdout.split("\n");
@@ -135,16 +113,16 @@ describe("search and lookup from the terminal", () => {
       expect(passage.length).toBeGreaterThan(1);
       for (const line of passage) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(columns);
       expect(stdout).toMatch(/\x1b\[33mrelease/i);
-      const colourless = await run("lookup", "frozen releases", "--project", "handbook");
+      const colourless = await run("lookup", "frozen releases", ...HANDBOOK);
       expect(colourless.stdout).not.toContain("\x1b");
     }
     // A pseudo-terminal that was not told its width has 0 columns.
-    const lookup = ["lookup", "frozen releases", "--project", "handbook"];
+    const lookup = ["lookup", "frozen releases", ...HANDBOOK];
     const { stdout } = await callCommand(lookup, { env, columns: 80 });
     for (const columns of [0, 1, 20]) {
       expect((await callCommand(lookup, { env, columns })).stdout).toBe(stdout);
     }
-    const searched = await callCommand(["search", "index snapshots", "--project", "handbook"], {
+    const searched = await callCommand(["search", "index snapshots", ...HANDBOOK], {
       ...{ env, columns: 80 },
     });
     expect(searched.stdout).toMatch(/\x1b\[1moperations\/snapshots\.md#\d+\x1b/);
@@ -152,7 +130,7 @@ describe("search and lookup from the terminal", () => {
   });
 
   test("find what a filter matches, and name the place of its fault", async () => {
-    const project = ["--project", "handbook", "--json"];
+    const project = [...HANDBOOK, "--json"];
     for (const command of ["lookup", "search"]) {
       const pathsOf = async (filter: string) => {
         const { stdout, stderr } = await run(command, "releases", ...project, "--filter", filter);
@@ -175,7 +153,7 @@ describe("search and lookup from the terminal", () => {
   });
 
   test("name the limit, and leave one entry in the audit log for all searches of a month, and one for each revoked key", async () => {
-    const tooMany = await run("lookup", "x", "--project", "handbook", "--limit", "13");
+    const tooMany = await run("lookup", "x", ...HANDBOOK, "--limit", "13");
     expect(tooMany).toMatchObject({ status: 2, stdout: "" });
     expect(tooMany.stderr).toContain("--limit must be between 1 and 12");
     const entries = async () =>
@@ -185,14 +163,14 @@ describe("search and lookup from the terminal", () => {
     const kept = join(dataDir, "command-keys.json");
     rmSync(kept, { force: true });
     const before = await entries();
-    await run("lookup", "x", "--project", "handbook");
-    await run("search", "x", "--project", "handbook");
-    const unknown = await run("lookup", "x", "--project", "handbook", "--release", "none");
+    await run("lookup", "x", ...HANDBOOK);
+    await run("search", "x", ...HANDBOOK);
+    const unknown = await run("lookup", "x", ...HANDBOOK, "--release", "none");
     expect(unknown.status).toBe(1);
     expect((await entries()).slice(before.length)).toEqual(["key.created"]);
     expect(statSync(kept).mode & 0o777).toBe(0o600);
     const [entry] = Object.values(JSON.parse(readFileSync(kept, "utf8"))) as [{ key: string }];
-    const { stdout } = await run("keys", "list", "--project", "handbook", "--json");
+    const { stdout } = await run("keys", "list", ...HANDBOOK, "--json");
     const made = stdout.split("\n").find((line) => line.includes(entry.key.slice(0, 16))) as string;
     expect(JSON.parse(made).scopes).toEqual(["search.query", "knowledge.lookup"]);
 
@@ -201,7 +179,7 @@ describe("search and lookup from the terminal", () => {
       "the revoked key is refused",
       async () => (await api.get("/projects/handbook", caller(entry.key))).status === 401,
     );
-    expect((await run("lookup", "import", "--project", "handbook")).status).toBe(0);
+    expect((await run("lookup", "import", ...HANDBOOK)).status).toBe(0);
     expect((await entries()).slice(before.length)).toEqual([
       ...["key.created", "key.revoked", "key.created"],
     ]);
@@ -213,7 +191,7 @@ describe("search and lookup from the terminal", () => {
       fetch: () => Response.json({ slug: "unauthorized", detail: "no" }, { status: 401 }),
     });
     const url = `http://127.0.0.1:${stranger.port}`;
-    const ask = () => run("lookup", "x", "--project", "handbook", "--url", url);
+    const ask = () => run("lookup", "x", ...HANDBOOK, "--url", url);
     expect((await ask()).status).toBe(1);
     const keys = async () => (await api.sql`SELECT FROM api_keys`).length;
     const before = await keys();
@@ -223,7 +201,7 @@ describe("search and lookup from the terminal", () => {
   });
 
   test("say what the best score is when nothing reaches the threshold, and refuse another embedder", async () => {
-    const search = ["search", "index snapshots", "--project", "handbook", "--mode", "semantic"];
+    const search = ["search", "index snapshots", ...HANDBOOK, "--mode", "semantic"];
     const nothing = await run(...search, "--threshold", "0.99");
     expect(nothing).toMatchObject({ status: 0, stdout: "" });
     const best =
@@ -239,7 +217,7 @@ describe("search and lookup from the terminal", () => {
   });
 
   test("name the remedy when no service answers", async () => {
-    const away = await run("lookup", "x", "--project", "handbook", "--url", "http://127.0.0.1:9");
+    const away = await run("lookup", "x", ...HANDBOOK, "--url", "http://127.0.0.1:9");
     expect(away).toMatchObject({ status: 1, stdout: "" });
     expect(away.stderr).toContain("start the service, or name its address with --url");
   });
