@@ -41,6 +41,18 @@ describe("searching in the console", () => {
     await results.filter({ hasText: "weak" }).first().waitFor();
   });
 
+  test("a question that the service is too busy for is asked again", async () => {
+    let asked = 0;
+    await page.route("**/retrieve", async (route) => {
+      asked++;
+      if (asked > 2) return await route.continue();
+      await route.fulfill({ status: 503, headers: { "retry-after": "0" }, body: "" });
+    });
+    await found("#/search?project=shipyard&q=strand&mode=keyword");
+    expect(asked).toBe(3);
+    await page.unroute("**/retrieve");
+  });
+
   test("reload and back keep project, place, way, query and opened result", async () => {
     await found("#/search?project=shipyard");
     await page.getByLabel("In", { exact: true }).selectOption("release:v1");

@@ -8,6 +8,10 @@ export type Schemas = components["schemas"];
 export const SERVICE = new URL("..", import.meta.url);
 
 const UNAUTHORIZED = 401;
+const UNAVAILABLE = 503;
+/** A read that the service is too busy for is sent again this often, unless the service asks for a longer wait. */
+const REPEATS_MAX = 3;
+const REPEAT_AFTER_MAX_SECONDS = 5;
 
 /** A problem document, as an error. */
 export class ProblemError extends Error {
@@ -23,6 +27,8 @@ export class ProblemError extends Error {
 
 interface CallOptions {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** True for a request that changes nothing; by default those with GET. */
+  readonly isRead?: boolean;
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is, with its type. */
@@ -80,23 +86,40 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
   }
 }
 
+/** Sends a read again while the service asks for that. */
+async function whenAvailable(
+  { method = "GET", isRead = method === "GET", signal }: CallOptions,
+  request: () => Promise<Response>,
+): Promise<Response> {
+  for (let repeats = 0; ; repeats++) {
+    const response = await request();
+    const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+    const isBusy = response.status === UNAVAILABLE && seconds <= REPEAT_AFTER_MAX_SECONDS;
+    if (!isRead || !isBusy || repeats === REPEATS_MAX) return response;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+    signal?.throwIfAborted();
+  }
+}
+
 async function send<T>(path: string, options: CallOptions): Promise<Answer<T>> {
   const { method = "GET", json, text, query, headers, credential, signal } = options;
   const content =
     json === undefined ? text : { type: "application/json", body: JSON.stringify(json) };
   const startedAt = performance.now();
-  const response = await fetch(addressOf(path, query), {
-    method,
-    credentials: "omit",
-    cache: "no-store",
-    headers: {
-      authorization: `Bearer ${credential ?? session.credential}`,
-      ...(content === undefined ? {} : { "content-type": content.type }),
-      ...headers,
-    },
-    body: content?.body ?? null,
-    signal: signal ?? null,
-  });
+  const response = await whenAvailable(options, () =>
+    fetch(addressOf(path, query), {
+      method,
+      credentials: "omit",
+      cache: "no-store",
+      headers: {
+        authorization: `Bearer ${credential ?? session.credential}`,
+        ...(content === undefined ? {} : { "content-type": content.type }),
+        ...headers,
+      },
+      body: content?.body ?? null,
+      signal: signal ?? null,
+    }),
+  );
   const answer = await response.text();
   const ms = performance.now() - startedAt;
   const isJson = /[/+]json/.test(response.headers.get("content-type") ?? "");

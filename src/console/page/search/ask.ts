@@ -93,7 +93,12 @@ async function vectorOf(question: Question, signal: AbortSignal): Promise<string
 async function retrieve(question: Question, cursor: string | null, signal: AbortSignal) {
   const json = cursor === null ? bodyOf(question, await vectorOf(question, signal)) : { cursor };
   const path = projectPath(question.project, "retrieve");
-  const { body, headers, ms } = await call<Page>(path, { method: "POST", json, signal });
+  const { body, headers, ms } = await call<Page>(path, {
+    method: "POST",
+    isRead: true,
+    json,
+    signal,
+  });
   const mode = headers.get("x-retrieval") ?? undefined;
   return {
     found: body.data.map(foundOf),
@@ -116,7 +121,8 @@ async function browse(question: Question, cursor: string | null, signal: AbortSi
     limit: LISTED,
   };
   const path = projectPath(question.project, "knowledge", "lookup");
-  const { body, ms } = await call<Schemas["LookupPage"]>(path, { method: "POST", json, signal });
+  const sent = { method: "POST", isRead: true, json, signal } as const;
+  const { body, ms } = await call<Schemas["LookupPage"]>(path, sent);
   const found = body.data.map(
     (item): Found => ({
       key: item.path,
