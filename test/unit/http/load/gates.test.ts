@@ -27,7 +27,7 @@ const operationOf = (id: string, sheds: boolean, handle: () => unknown) =>
 
 /** Two operations of a service whose engine is full of the requests of one tenant, named as its key. */
 function world() {
-  const state = { isFull: true, insideAtRefusals: [] as number[] };
+  const state = { isFull: true, insideAtRefusals: [] as number[], forgotten: 0 };
   const keys = { verify: (key: string) => principalOf(userOf(key) as string) };
   const lines: object[] = [];
   const log = {
@@ -53,6 +53,7 @@ function world() {
       log,
       metrics,
     },
+    forgetAccess: () => state.forgotten++,
     authenticator: createAuthenticator(keys as never, {} as never),
     ...{ audit: { denied() {} }, config: { slowRequestMs: 0 }, questions: { counts: undefined } },
   } as unknown as HttpContext;
@@ -71,9 +72,19 @@ function world() {
     }),
     context,
   );
+  const revoke = bindOperation(
+    {
+      ...operationOf("revoke", false, () => {
+        expect(state.forgotten).toBe(0);
+        return new Response();
+      }),
+      changesAccess: true,
+    },
+    context,
+  );
   const request = (name: string, headers = {}) =>
     new Request("http://host/", { headers: { "x-api-key": KEYS[name] as string, ...headers } });
-  return { search, list, late, request, state, gates, metrics, lines };
+  return { search, list, late, revoke, request, state, gates, metrics, lines };
 }
 
 describe("a full queue of the engine", () => {
@@ -132,4 +143,12 @@ describe("a place on the database", () => {
     expect(state.insideAtRefusals).toEqual([0]);
     expect(gates.database.inside).toBe(0);
   });
+});
+
+test("a change of access makes the process forget what it remembers, before it is answered", async () => {
+  const { list, revoke, request, state } = world();
+  await list(request("polite"), {});
+  expect(state.forgotten).toBe(0);
+  expect((await revoke(request("polite"), {})).status).toBe(200);
+  expect(state.forgotten).toBe(1);
 });
