@@ -17,15 +17,30 @@ const codeOf = (sign: string) => sign.charCodeAt(0);
 const [DOT, AND, DASH, UNDERSCORE] = [".", "&", "-", "_"].map(codeOf);
 const [ZERO, X, NINE] = ["0", "x", "9"].map(codeOf) as [number, number, number];
 const THOUSANDS_MAX_CHARS = 3;
+const FUNCTION_WORD_MAX_CHARS = 5;
 
 /** Whether a word can be a part of such a thing, of which `joinedAt` finds out more. */
 export function isJoint(units: Uint16Array, start: number, end: number, next: number): boolean {
-  if (next === DASH || next === UNDERSCORE || next === AND) return true;
+  if (next === DASH || next === UNDERSCORE) return isChain(units, start, end);
+  if (next === AND) return true;
   if (next === DOT && end - start === 1) return true;
   const first = units[start] as number;
   if (first < ZERO || first > NINE) return false;
   return end - start <= THOUSANDS_MAX_CHARS || (first === ZERO && units[start + 1] === X);
 }
+
+/** Most words with a hyphen have two parts, which queries cut, and cost no more than this. */
+function isChain(units: Uint16Array, start: number, end: number): boolean {
+  if (units[start - 1] === UNDERSCORE) return false;
+  if (units[end] === DASH && end - start <= FUNCTION_WORD_MAX_CHARS) return true;
+  let next = end + 1;
+  while (isWordUnit(units[next])) next++;
+  return next > end + 1 && (units[next] === DASH || units[next] === UNDERSCORE);
+}
+
+/** Some signs count, too: the pattern decides. */
+const isWordUnit = (unit: number | undefined) =>
+  unit !== undefined && unit >= ZERO && unit !== UNDERSCORE;
 
 const SPACES = " \\u00a0\\u2009\\u202f";
 const THOUSANDS = `(?:,\\d{3})+|(?:[${SPACES}]\\d{3})+|(?:['’]\\d{3})+|(?:\\.\\d{3}){2,}`;
