@@ -15,6 +15,12 @@ static constexpr size_t BLOCK = 8;
 static constexpr size_t NO_WORD = SIZE_MAX;
 static constexpr size_t NO_TOKEN = SIZE_MAX;
 
+/// Whether all terms of a segment that a word matches are the whole of it and earn bonuses.
+static bool isPlain(const PlannedWord& word, size_t number) {
+  const SegmentTerms& terms = word.terms[number];
+  return terms.apart.empty() && (word.longerEarnBonus || terms.longer.empty());
+}
+
 Reranker::Reranker(const TextSegment& segment, size_t number, const TermMarks& marks, const TextQuery& query)
     : segment_(segment), number_(number), marks_(marks), query_(query) {
   const auto count = static_cast<double>(query.words.size());
@@ -25,12 +31,12 @@ Reranker::Reranker(const TextSegment& segment, size_t number, const TermMarks& m
     const QueryWord& word = query.words[w];
     const bool isPaired = word.pairWeight > 0 && before != NO_WORD;
     words_.push_back({word.weight, word.selective ? ++selective : 0, isPaired ? word.pairWeight : 0, word.gap,
-                      isPaired ? before : NO_WORD, NO_WORD, 0, 0, 0, 0, !word.planned->terms[number].apart.empty()});
+                      isPaired ? before : NO_WORD, NO_WORD, 0, 0, 0, 0, isPlain(*word.planned, number)});
     if (isPaired) words_[before].after = w;
     if (word.selective) before = w;
   }
   for (const JoinedWords& joined : query.joined) {
-    for (const size_t word : joined.words) words_[word].hasSpellings = true;
+    for (const size_t word : joined.words) words_[word].isPlain = false;
   }
 }
 
@@ -123,9 +129,53 @@ bool Reranker::isMiss(const int32_t* tokens) const {
   return words == 0;
 }
 
+/// By the distance.
+static const std::array<double, PROXIMITY_MAX_DISTANCE + 1> PROXIMITIES = [] {
+  std::array<double, PROXIMITY_MAX_DISTANCE + 1> proximities{};
+  for (size_t d = 1; d < proximities.size(); d++) proximities[d] = 1 / std::sqrt(static_cast<double>(d));
+  return proximities;
+}();
+
+/// 1 if a query word is before this position with no more than `gap` words between, less if further before, else 0.
+inline double Reranker::proximityTo(size_t at, size_t position, size_t gap) const {
+  const Word& word = words_[at];
+  if (word.lastPassage != passage_) return 0;
+  // Words that are written as one are at one position.
+  const size_t distance = position > word.lastPosition ? position - word.lastPosition : 0;
+  const size_t excess = distance > gap ? distance - gap : 1;
+  return excess < PROXIMITIES.size() ? PROXIMITIES[excess] : 0;
+}
+
+inline void Reranker::addWord(size_t at, double coverage, size_t start, size_t position) {
+  Word& word = words_[at];
+  if (word.lastPassage != passage_) {
+    word.lastPassage = passage_;
+    coverage_ += coverage;
+  }
+  word.lastPosition = position;
+  if (word.place != 0) {
+    inOrder_ = inOrder_ && (lastPlace_ == 0 || word.place == lastPlace_ + 1);
+    lastPlace_ = word.place;
+  }
+
+  const double near = word.before == NO_WORD ? 0 : proximityTo(word.before, start, word.gap);
+  word.phraseWeight = 0;
+  if (near > 0) {
+    // A run of exact words is worth more than one of other forms.
+    const double exactness = near * coverage / word.weight;
+    word.phraseWeight = words_[word.before].phraseWeight + exactness * word.pairWeight;
+    bestPhrase_ = std::max(bestPhrase_, word.phraseWeight);
+    word.pairProximity = std::max(word.pairProximity, exactness);
+  }
+
+  if (word.after == NO_WORD) return;
+  Word& after = words_[word.after];
+  const double reversed = REVERSED_ORDER_SHARE * proximityTo(word.after, start, after.gap);
+  after.pairProximity = std::max(after.pairProximity, reversed);
+}
+
 void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
-  if (!marks_.earnsBonus(term)) return;
-  if (!words_[at].hasSpellings) {
+  if (words_[at].isPlain) {
     matches_++;
     matchedEnd_ = position + 1;
     if (position == leadingEnd_ && at == leading_) {
@@ -134,6 +184,10 @@ void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
     }
     return addWord(at, marks_.coverageOf(term), position, position);
   }
+  if (marks_.earnsBonus(term)) addSpelling(at, term, position);
+}
+
+void Reranker::addSpelling(size_t at, uint32_t term, size_t position) {
   const size_t start = startOf(at, term, position);
   if (start == NO_TOKEN) return;
   matches_++;
@@ -175,34 +229,6 @@ const JoinedWords* Reranker::joinedBy(size_t at, uint32_t term) const {
   return nullptr;
 }
 
-void Reranker::addWord(size_t at, double coverage, size_t start, size_t position) {
-  Word& word = words_[at];
-  if (word.lastPassage != passage_) {
-    word.lastPassage = passage_;
-    coverage_ += coverage;
-  }
-  word.lastPosition = position;
-  if (word.place != 0) {
-    inOrder_ = inOrder_ && (lastPlace_ == 0 || word.place == lastPlace_ + 1);
-    lastPlace_ = word.place;
-  }
-
-  const double near = word.before == NO_WORD ? 0 : proximityTo(word.before, start, word.gap);
-  word.phraseWeight = 0;
-  if (near > 0) {
-    // A run of exact words is worth more than one of other forms.
-    const double exactness = near * coverage / word.weight;
-    word.phraseWeight = words_[word.before].phraseWeight + exactness * word.pairWeight;
-    bestPhrase_ = std::max(bestPhrase_, word.phraseWeight);
-    word.pairProximity = std::max(word.pairProximity, exactness);
-  }
-
-  if (word.after == NO_WORD) return;
-  Word& after = words_[word.after];
-  const double reversed = REVERSED_ORDER_SHARE * proximityTo(word.after, start, after.gap);
-  after.pairProximity = std::max(after.pairProximity, reversed);
-}
-
 /// How well the passage fits: the share of the query in it, and the share of it in the query.
 double Reranker::fit(size_t length) const {
   const double share = static_cast<double>(matches_) / static_cast<double>(length - further_);
@@ -218,23 +244,6 @@ double Reranker::startsWithQuery() const {
 /// them: the share of the query in it, to a power. Else 0.
 double Reranker::named(size_t length) const {
   return inOrder_ && matches_ + further_ == length ? std::pow(coverage_ / query_.maxScore, NAMED_POWER) : 0;
-}
-
-/// By the distance.
-static const std::array<double, PROXIMITY_MAX_DISTANCE + 1> PROXIMITIES = [] {
-  std::array<double, PROXIMITY_MAX_DISTANCE + 1> proximities{};
-  for (size_t d = 1; d < proximities.size(); d++) proximities[d] = 1 / std::sqrt(static_cast<double>(d));
-  return proximities;
-}();
-
-/// 1 if a query word is before this position with no more than `gap` words between, less if further before, else 0.
-double Reranker::proximityTo(size_t at, size_t position, size_t gap) const {
-  const Word& word = words_[at];
-  if (word.lastPassage != passage_) return 0;
-  // Words that are written as one are at one position.
-  const size_t distance = position > word.lastPosition ? position - word.lastPosition : 0;
-  const size_t excess = distance > gap ? distance - gap : 1;
-  return excess < PROXIMITIES.size() ? PROXIMITIES[excess] : 0;
 }
 
 /// 1 if all words follow each other in one run, 0 if no two do.

@@ -40,8 +40,8 @@ class Reranker {
     size_t lastPosition;
     /// The passage of the last position.
     uint32_t lastPassage;
-    /// Whether the segment may write it apart or as one with others.
-    bool hasSpellings;
+    /// Whether every match in the segment is one token of this word alone, and earns bonuses.
+    bool isPlain;
   };
 
   /// How well the title, headings and frontmatter fit the query.
@@ -59,6 +59,7 @@ class Reranker {
   size_t readPassage(size_t from, size_t end);
   bool isMiss(const int32_t* tokens) const;
   void addMatch(size_t word, uint32_t term, size_t position);
+  void addSpelling(size_t word, uint32_t term, size_t position);
   /// Adds an occurrence of a word: the tokens up to a position, which cover so much of it.
   void addWord(size_t word, double coverage, size_t start, size_t position);
   /// The first token of a word that is written apart and ends with a term at a position; `NO_TOKEN` if another word or
