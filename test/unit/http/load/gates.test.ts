@@ -19,10 +19,10 @@ const userOf = (key: string) => Object.keys(KEYS).find((name) => KEYS[name] === 
 const principalOf = (userId: string) =>
   ({ userId, keyId: null, projectId: null, permissions: new Set() }) as unknown as Principal;
 
-const operationOf = (id: string, sheds: boolean, handle: () => unknown) =>
+const operationOf = (id: string, sheds: boolean, handle: () => unknown, changesAccess = false) =>
   operation({
     ...{ id, method: "GET", path: `/${id}`, tag: "Projects", summary: id, permission: null },
-    ...{ problems: [], sheds, handle },
+    ...{ problems: [], sheds, handle, changesAccess },
   });
 
 /** Two operations of a service whose engine is full of the requests of one tenant, named as its key. */
@@ -73,13 +73,15 @@ function world() {
     context,
   );
   const revoke = bindOperation(
-    {
-      ...operationOf("revoke", false, () => {
+    operationOf(
+      "revoke",
+      false,
+      () => {
         expect(state.forgotten).toBe(0);
         return new Response();
-      }),
-      changesAccess: true,
-    },
+      },
+      true,
+    ),
     context,
   );
   const request = (name: string, headers = {}) =>
