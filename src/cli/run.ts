@@ -103,7 +103,7 @@ async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): P
     }
     await output.settle();
     if (error instanceof ReportedError || output.failure !== undefined) return 1;
-    // Only a failure needs what explains it, which knows all parts of the service.
+    // Loaded for a failure only, because this module imports all parts of the service.
     const { explain, traceOf } = await import("../failure.ts");
     notice(io, (await plainMessageOf(error)) ?? explain(error));
     write(io.stderr, traceOf(error, io.env["LOG_LEVEL"]));

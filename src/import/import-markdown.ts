@@ -23,7 +23,7 @@ import { RecordError } from "./records/errors.ts";
 interface MarkdownImport extends ImportDestination {
   readonly folder: string;
   readonly files: readonly FolderFile[];
-  /** Files and folders that cannot be read. What is stored of them is not removed. */
+  /** Files and folders that cannot be read. Their stored files are not removed. */
   readonly rejected?: readonly Rejected[];
   readonly conversions?: Conversions | undefined;
   readonly embedder: Embedder;

@@ -13,7 +13,7 @@ async function read(task: Task): Promise<Result<Task>> {
 }
 
 process.on("disconnect", () => process.exit());
-/** What the process may take at the moment, which the watchdog reads. */
+/** The current limits of the process, which the watchdog reads. */
 const maxBytes = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
 process.on("message", async (order: Order) => {
   maxBytes[0] = order.maxBytes;

@@ -80,7 +80,7 @@ function wordEnd(window: string): number | undefined {
   return ends === undefined ? undefined : from + ends.length;
 }
 
-/** Up to the last character that is no part of a word, and no half of a surrogate pair. */
+/** Up to the last character that does not belong to a word or to a surrogate pair. */
 const SIGN_AT_END = /^[\s\S]*[^\p{L}\p{N}\p{M}\p{Cs}_](?!\p{M})/u;
 
 /** Never between the halves of a surrogate pair. */

@@ -40,7 +40,7 @@ function searchOf(env: object, closing: string): CommentSearch {
   return search;
 }
 
-/** Where what closes a comment begins, from a position on; -1 without it. Each character is searched once. */
+/** The position at which the end of a comment begins; -1 without an end. Each character is searched once. */
 function closingAt(src: string, from: number, closing: string, search: CommentSearch): number {
   if (from < search.from || (search.end >= 0 && search.end < from)) {
     search.from = from;
@@ -70,7 +70,7 @@ const comment: BlockRule = (state, startLine, endLine, silent) => {
   return true;
 };
 
-/** What MkDocs calls an admonition, or a tab: a kind or a title, before lines that are indented. */
+/** An admonition or a tab of MkDocs: a kind or a title, before indented lines. */
 const BOX =
   /^(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-]+(?:[ \t]+[\w-]+)*(?:[ \t]+"([^"\n]*)")?|===[!+]?[ \t]+"([^"\n]+)")[ \t]*$/;
 const BOX_INDENT = 4;

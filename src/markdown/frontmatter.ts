@@ -125,7 +125,7 @@ export function readFrontmatterValues(text: string): Readonly<Record<string, unk
   }
 }
 
-/** The entries of a block; null for YAML that is not a map. Throws a FrontmatterError or what a parser throws. */
+/** The entries of a block; null for YAML that is not a map. Throws a FrontmatterError, or the error of a parser. */
 function entriesOf(
   source: string,
   language: Language,

@@ -10,7 +10,7 @@ export type Env = Record<string, unknown>;
 const INLINE_PIECE_CHARS = 2_048;
 /** The begin of a callout, such as `[!NOTE]`, or of an item of a task list. */
 const MARKER = /^(?:\[![\w -]+(?:\|[^\]\n]*)?\][+-]?|\[[ xX]\](?=\s))/;
-/** The lines around an admonition; what follows the kind is its title, also in brackets. */
+/** The lines around an admonition; the text after its kind is its title, also in brackets. */
 const ADMONITION = /^:{3,}[ \t]*[\w-]*(?:\[([^\]\n]*)\])?(?:\{[^}\n]*\})?/gm;
 
 /** The text of a heading, from its Markdown. */

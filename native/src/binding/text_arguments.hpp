@@ -39,7 +39,7 @@ uint32_t viewOf(const Named& given);
 TextView& openViewOf(const Named& given);
 /// The words of a query, which its members `words` and `numbers` describe.
 void readWords(const Fields& query, std::vector<AnalysedWord>& words);
-/// Reads how some of so many words may be written as one.
+/// Reads which of a query's words may be written as one. @param words their number
 void readJoined(const Fields& query, size_t words, std::vector<JoinedSpelling>& joined);
 
 /// The answer of a page: `json`, `total`, `more`, and `progress`, which is "" when no page follows.

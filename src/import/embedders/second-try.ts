@@ -8,7 +8,7 @@ type PauseOf = (error: unknown) => number | undefined;
 
 /**
  * Sends a request, and a second time when the first one fails or is late, if there is time. The first success counts.
- * Throws what the last try throws.
+ * Throws the error of the last try.
  */
 export async function withSecondTry<T>(
   send: (timeoutMs: number) => Promise<T>,

@@ -86,7 +86,7 @@ interface Work {
  * Texts that the endpoint names as too long are embedded in parts without that search.
  */
 export class TextBatches {
-  /** The most texts that a request may have. It shrinks to what the endpoint is found to take, and grows again. */
+  /** The most texts that a request may have. It shrinks to the size that the endpoint accepts, and grows again. */
   #maxInputs: number;
   /** The most texts that the endpoint embeds in time. It grows again with each answer. */
   #inputsInTime: number;

@@ -11,7 +11,7 @@ const CONVERSIONS_BUSY_MS = 1_000;
 /** A file that is younger may change once more without another time. */
 const SETTLED_MS = 2_000;
 
-/** The converters are beside this module; the packages that they use are named in the other file. */
+/** The folder of the converters, and the file that names the packages which they use. */
 const CONVERTERS = dirname(fileURLToPath(import.meta.url));
 const PACKAGES = fileURLToPath(new URL("../../../package.json", import.meta.url));
 
@@ -61,7 +61,7 @@ export class Conversions {
     return read;
   }
 
-  /** What is converted from now on is not kept. */
+  /** Keeps no conversion from now on. */
   close(): void {
     this.#database?.close();
     this.#database = null;

@@ -28,7 +28,7 @@ function parts(parent: XmlElement, name: string): string[] {
   return parent.children.filter((child) => isElement(child, name)).map(equationText);
 }
 
-/** What is below and above the end of an element. */
+/** The texts below and above the end of an element. */
 function scripts(parent: XmlElement): string {
   const [below, above] = [part(parent, "m:sub"), part(parent, "m:sup")].map(grouped);
   return (below ? `_${below}` : "") + (above ? `^${above}` : "");

@@ -154,7 +154,7 @@ function isInvalidName(folder: string, path: string): boolean {
   return path.includes("\ufffd") && !existsSync(join(folder, path));
 }
 
-/** What a folder has, or why that cannot be read. */
+/** The entries of a folder, or the reason why they cannot be read. */
 function entriesOf(folder: string): Dirent[] | string {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -166,7 +166,7 @@ function entriesOf(folder: string): Dirent[] | string {
   }
 }
 
-/** What the stored paths of everything below rejected folders begin with: nothing is known of it. */
+/** The prefixes of stored paths below rejected folders, whose files are unknown. */
 export function unknownBelow(rejected: readonly Rejected[]): string[] {
   return rejected.map(({ path }) => `${documentPath(path)}/`);
 }

@@ -3,7 +3,7 @@ import { bodyHeight, type Line, SIZE_FACTOR } from "./pdf-lines.ts";
 /** A title of several lines is cut off after this many characters. */
 const TITLE_MAX_CHARS = 200;
 
-/** What programs write instead of a title. */
+/** Placeholders that programs write instead of a title. */
 const USELESS = [
   /^[^\p{L}\p{N}]*$/u,
   /^\W*(?:untitled|unbenannt|ohne titel|sans titre|sin título|senza titolo|sem título|无标题|無題)(?:[-\s]*\d*)?\W*$/iu,

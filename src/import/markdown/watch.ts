@@ -14,7 +14,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: "raise the limit fs.inotify.max_user_watches: sysctl fs.inotify.max_user_watches=524288",
 };
 
-/** What a watcher is used for here. */
+/** The methods of a watcher that this module uses. */
 interface Watcher {
   on(event: "all", listener: () => void): unknown;
   on(event: "error", listener: (error: unknown) => void): unknown;
@@ -36,7 +36,7 @@ const startWatch: StartWatch = async (folder, options) =>
  * watch begins before the generator is returned, so no change is missed before it is first read. It goes on where a part
  * of the folder cannot be watched.
  *
- * @param onFault called with what cannot be watched, and what to do
+ * @param onFault called with a message that names the place and the remedy
  */
 export async function watchFolder(
   folder: string,

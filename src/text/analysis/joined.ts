@@ -59,12 +59,12 @@ const KINDS = [
   "(?<![\\p{L}\\p{N}][_-])[\\p{L}\\p{N}]+(?:[_-][\\p{L}\\p{N}]+){2,5}(?![_-]?[\\p{L}\\p{N}])",
 ];
 const JOINED = new RegExp(KINDS.join("|"), "uy");
-/** `t-shirt` and `re-use` have what is left of contractions. */
+/** `t-shirt` and `re-use` begin with letters that contractions leave. */
 const FUNCTION_WORD_FIRST =
   /(?<![\p{L}\p{N}][_-])(?:all|by|down|how|i|in|no|off|on|out|over|re|t|to|under|up)-\p{L}{2,}(?![_-]?[\p{L}\p{N}])/iuy;
 const SIGNS = /[^\p{L}\p{N}]+|^0[xX](?=.{4})/gu;
 
-/** What starts at a position and others write as one word. */
+/** The joined spelling that starts at a position. */
 export function joinedAt(text: string, start: number): Joined | undefined {
   const found = matchAt(JOINED, text, start) ?? matchAt(FUNCTION_WORD_FIRST, text, start);
   if (found === undefined || found.length > WORD_MAX_CHARS) return undefined;

@@ -30,7 +30,7 @@ const NOTHING: WordSink = {
   ...{ ascii: ignore, other: ignore, compound: ignore, joined: ignore, signs: ignore },
 };
 
-/** What a text writes apart that others write as one, and where: `24,500`, `U.S.A.`. */
+/** A spelling in parts that is one word elsewhere, and its position: `24,500`, `U.S.A.`. */
 export function joinedIn(text: string): Array<{ start: number; end: number; text: string }> {
   const found: Array<{ start: number; end: number; text: string }> = [];
   eachWord(text, {

@@ -45,7 +45,7 @@ export interface WordSink {
   compound(word: string): void;
   /** A piece of text with other characters, without any ASCII separator, that starts at `start`. */
   other(text: string, start: number): void;
-  /** What others write as one word, such as `USA` for `U.S.A.`, and where it is. */
+  /** Joined spellings, such as `USA` for `U.S.A.`, and their positions. */
   joined(text: string, start: number, end: number): void;
   /** Two or three signs together, such as `?.`. */
   signs(signs: string): void;

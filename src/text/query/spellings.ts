@@ -131,7 +131,7 @@ export function joinedSpellings(
   return [...spellings.values()];
 }
 
-/** Adds the whole of what signs link, and the pairs of words in it. */
+/** Adds a chain of words that signs link, and the pairs of words in it. */
 function addChain(
   chain: readonly PlacedToken[],
   add: (own: readonly PlacedToken[], text: string) => void,

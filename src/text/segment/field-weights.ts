@@ -45,5 +45,5 @@ export function keyWeight(key: string): FieldWeight {
 /** What a subword of an identifier counts, as a share of a token of its own. */
 export const SUBWORD_SHARE = 0.15;
 
-/** What the spelling of words as one counts, which the text writes apart, as a share of a token of its own. */
+/** The weight of a joined spelling of words that the text writes apart, as a share of a token of its own. */
 export const JOINED_SHARE = 0.85;

@@ -89,7 +89,7 @@ export const MARK = 0x80000000;
 export const BREAK = 0xffffffff;
 /** Starts the subwords of the identifiers in a field; see `splitIdentifiers`. */
 export const SUBWORDS = 0xfffffffe;
-/** Starts what a field writes apart and others write as one, and its signs. */
+/** Starts the joined spellings and the signs of a field. */
 export const JOINED = 0xfffffffd;
 /** Marks from here on are within a field. */
 export const FIRST_INNER_MARK = JOINED;

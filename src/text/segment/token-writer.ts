@@ -13,7 +13,7 @@ export class TokenWriter {
   #length = 0;
   /** Words of the current field that may have subwords, such as `getStaticProps`, in order. */
   readonly #candidates = new Set<string>();
-  /** What others write as one, and signs, in the current field. */
+  /** Joined spellings and signs of the current field. */
   readonly #joined = new Set<string>();
   readonly #signs = new Set<string>();
   /** Pieces of the current document with other characters than ASCII. */

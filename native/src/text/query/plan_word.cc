@@ -108,7 +108,7 @@ class WordPlanner {
     }
   }
 
-  /// What documents write apart: `time zone` for `timezone`.
+  /// Spellings as several words: `time zone` for `timezone`.
   void addApart() {
     auto found = apartTerms(view_, word_);
     for (size_t s = 0; s < segments_.size(); s++) {

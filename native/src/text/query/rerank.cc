@@ -71,7 +71,7 @@ Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
     const size_t first = mark < 0 ? i + 1 : i;
     i = readPassage(first, end);
     if (matches_ == 0) continue;
-    // What is written as one is a part of the field.
+    // A joined spelling is a part of the field.
     const size_t length = mark == JOINED_MARK ? std::max(i - first, first - 1 - fieldStart) : i - first;
     const double own = fit(length);
     // The name of the file is the first passage of its path, and is not a title unless it is the whole query.

@@ -60,7 +60,7 @@ class Reranker {
   bool isMiss(const int32_t* tokens) const;
   void addMatch(size_t word, uint32_t term, size_t position);
   void addSpelling(size_t word, uint32_t term, size_t position);
-  /// Adds an occurrence of a word: the tokens up to a position, which cover so much of it.
+  /// Adds an occurrence of a word: the tokens up to a position, and the share of the word that they cover.
   void addWord(size_t word, double coverage, size_t start, size_t position);
   /// The first token of a word that is written apart and ends with a term at a position; `NO_TOKEN` if another word or
   /// only a part of it is there. The position itself for any other term.
