@@ -80,7 +80,8 @@ class ApartFinder {
         for (const uint32_t posting : own.postings) tokens += tokensAt(s, posting).size();
       }
     }
-    if (tokens > APART_MAX_TOKENS) return;
+    if (tokens > left_) return;
+    left_ -= tokens;
     for (size_t s = 0; s < segments_.size(); s++) {
       for (ApartTerms& own : candidates[s]) keepTogether(s, own);
     }
@@ -127,6 +128,8 @@ class ApartFinder {
   const TextView& view_;
   const std::span<const TextSegment> segments_;
   std::vector<std::vector<ApartTerms>> found_;
+  /// The tokens that may still be read for the word, however many cuts it has.
+  size_t left_ = APART_MAX_TOKENS;
 };
 
 }  // namespace

@@ -88,8 +88,8 @@ inline constexpr size_t RERANK_DOCUMENTS = 64;
 
 /// The weightiest distinct words of a query are searched for: as many as a byte of `TermMarks` can number.
 inline constexpr size_t QUERY_MAX_WORDS = 255;
-/// Tokens of documents in which a word is looked for that they may write apart. Two words that more text holds are not
-/// taken for one.
+/// The maximum number of tokens that are read to find one word written apart, over all places where it may be cut. A cut
+/// whose two words are in more text is not considered.
 inline constexpr size_t APART_MAX_TOKENS = size_t{1} << 23;
 /// The words at one typo's distance that a misspelt word may mean: those of the most documents.
 inline constexpr size_t FUZZY_MAX_WORDS = 64;
