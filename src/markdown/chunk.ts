@@ -15,8 +15,8 @@ const TABLE_HEAD_MAX_CHARS = CHUNK_MAX_CHARS / 2;
  * longer than a chunk may be: a list between its items, code and tables between lines, text between sentences.
  * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
  * chunk, but for two things: files that are in addresses are left out, and a chunk that continues a table has the head
- * of the table before it. What a reader sees nothing of, as frontmatter and definitions of links, makes no chunk of its
- * own; everything else is in exactly one. Callers who have other things to do take one chunk after the other.
+ * of the table before it. Invisible parts, such as frontmatter and definitions of links, make no chunk of their own;
+ * everything else is in exactly one. Callers who have other things to do take one chunk after the other.
  */
 export function* markdownChunks(text: string): Generator<MarkdownChunk> {
   const { unread, bodyOffset } = readFrontmatter(text);

@@ -147,8 +147,8 @@ function hidden(character: string, pattern: RegExp): InlineRule {
 }
 
 /**
- * Shortcodes, and what templates of other kinds leave. Two braces before a dot or a dollar sign, between quotes, in TeX and in
- * workflows are examples, which a reader sees.
+ * Shortcodes, and variables and tags that templates of other kinds leave. Two braces before a dot or a dollar sign, between
+ * quotes, in TeX and in workflows are examples, which a reader sees.
  */
 export const TEMPLATE =
   /\{\{[<%](?:[^<>%}]|[<>%}](?!\}))*?[>%]\}\}|(?<!\\[A-Za-z]{1,32}|[$^_'"])\{\{\{?[-~&#/^!>=]?\s*[A-Za-z_](?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}\}?|\{%(?:[^%{]|%(?!\})|\{(?!%))*%\}/y;

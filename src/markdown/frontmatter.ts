@@ -97,7 +97,7 @@ function bracedBlock(text: string, start: number): Partial<Block> {
 
 /**
  * Reads the block of YAML, TOML or JSON at the top of a Markdown file. Never throws: a block that is not valid is
- * text, with a warning; what is not a map, as YAML between two rules, is a part of the body.
+ * text, with a warning; a value other than a map, such as YAML between two rules, is a part of the body.
  */
 export function readFrontmatter(text: string): Frontmatter {
   const { source, language, start, bodyOffset, warning } = findBlock(text);

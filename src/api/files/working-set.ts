@@ -30,10 +30,10 @@ export async function lockFile(
 }
 
 /**
- * True if an import has stored a version with exactly this content, in chunks of its own. They must be passages of
- * the content, or those that the service cuts, without embeddings that a client gave beside those of the project's embedder:
- * a write of a text is not answered with what somebody else says of it. A version with the key of a text is compared
- * with the text when that is stored.
+ * True if an import has stored a version with exactly this content, in chunks of its own. The chunks must be passages of
+ * the content, or equal those that the service cuts. In a project with an embedder they must not have embeddings that a
+ * client gave. Otherwise a write of a text would be answered with another client's claims about it. A version with the
+ * key of a text is compared with the text when that is stored.
  */
 export async function isImported(
   sql: Queryable,

@@ -35,8 +35,8 @@ const hashOf = (...parts: readonly (string | Uint8Array)[]) => {
 
 /**
  * The texts of documents that were converted, in one file, so that unchanged ones are converted once. A text is found by
- * the name, place, size and time of its document and by the converters. The file may be deleted at any time; what cannot be
- * read of it is converted again.
+ * the name, place, size and time of its document and by the converters. The file may be deleted at any time; a text
+ * that cannot be read there is converted again.
  */
 export class Conversions {
   /** Undefined until it is used, null once it cannot be. */

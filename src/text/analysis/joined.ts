@@ -1,7 +1,7 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
 
 /**
- * What some texts write with signs or spaces and others as one word: numbers with their thousands apart, telephone
+ * Words that some texts write with signs or spaces and others as one: numbers with their thousands apart, telephone
  * numbers, abbreviations with dots or `&`, numbers with `0x`; and words with hyphens which a query does not cut, because
  * they have more than two parts, or one is a function word.
  */

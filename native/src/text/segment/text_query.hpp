@@ -70,7 +70,7 @@ struct ApartTerms {
 struct SegmentTerms {
   /// The word itself and the terms of the same stem, ascending: their frequencies add up.
   std::vector<TermMatch> forms;
-  /// Words that it may be a misspelling of, or of which it is a part: of these, the longer ones and what is written apart
+  /// Words that it may be a misspelling of, or of which it is a part. Of these, the longer words and the spellings apart,
   /// only the best counts.
   std::vector<TermMatch> others;
   std::vector<ApartTerms> apart;
