@@ -2,8 +2,8 @@ import type { Log } from "./log.ts";
 import { LogLimiter } from "./log-limiter.ts";
 
 interface Periodic {
-  /** Names the work in the log. */
-  readonly what: string;
+  /** The name of the work in the log. */
+  readonly task: string;
   readonly intervalMs: number;
   readonly log: Log;
   readonly isStopping: () => boolean;
@@ -14,7 +14,7 @@ interface Periodic {
  * follows.
  */
 export function runPeriodically(
-  { what, intervalMs, log, isStopping }: Periodic,
+  { task, intervalMs, log, isStopping }: Periodic,
   work: () => Promise<unknown>,
 ): void {
   let running = false;
@@ -23,7 +23,7 @@ export function runPeriodically(
     if (running || isStopping()) return;
     running = true;
     await work().catch((err: unknown) => {
-      failures.limited(what, () => log.warn({ err }, `${what} failed`));
+      failures.limited(task, () => log.warn({ err }, `${task} failed`));
     });
     running = false;
   }, intervalMs);

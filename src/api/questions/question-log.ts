@@ -36,7 +36,7 @@ export class QuestionLog {
   ) {
     this.counts = isOn ? new QuestionCounts() : undefined;
     const isStopping = () => this.#closed;
-    const periodic = { what: "storing questions", intervalMs: STORE_INTERVAL_MS, log, isStopping };
+    const periodic = { task: "storing questions", intervalMs: STORE_INTERVAL_MS, log, isStopping };
     runPeriodically(periodic, () => this.store());
     if (!isOn) void this.#storeOrLog();
   }

@@ -53,7 +53,7 @@ export class EmbeddingQueue {
     });
     runPeriodically(
       {
-        ...{ what: "looking for files to embed", intervalMs: EMBED_POLL_MS, log },
+        ...{ task: "looking for files to embed", intervalMs: EMBED_POLL_MS, log },
         isStopping: () => this.#closed,
       },
       () => this.#look(),

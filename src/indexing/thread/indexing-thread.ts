@@ -259,9 +259,9 @@ export class IndexingThread {
     );
   }
 
-  #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
+  #every(intervalMs: number, task: string, work: () => Promise<unknown>): void {
     const isStopping = () => this.#stopping;
-    runPeriodically({ what, intervalMs, log: this.context.log, isStopping }, work);
+    runPeriodically({ task, intervalMs, log: this.context.log, isStopping }, work);
   }
 
   /** Saves as many projects as the time allows, then closes the database. */

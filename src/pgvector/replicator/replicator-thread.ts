@@ -38,7 +38,7 @@ export class ReplicatorThread {
   readonly #changes: ChangeLog;
   readonly #leadership: Leadership;
   readonly #reports: IndexReports;
-  /** Reports the tables of the leader, for all who want it at a time. */
+  /** Reports the tables of the leader. Concurrent requests share a report. */
   readonly #beats = new SharedWork(() => this.#beat());
   #projects: ReplicatedProjects | undefined;
   #maintenance: Maintenance | undefined;
@@ -57,7 +57,7 @@ export class ReplicatorThread {
       ...background,
       connections: VECTOR_REPLICATOR_CONNECTIONS,
     });
-    // It searches as well, to measure how searches have to be.
+    // The calibration searches, too.
     this.#sql = openDatabase(vectorDatabaseUrl, {
       ...background,
       connections: VECTOR_REPLICATOR_CONNECTIONS,
@@ -149,16 +149,16 @@ export class ReplicatorThread {
     this.post(await readReport(this.#sql, this.#changes));
   }
 
-  #maintain(interval: number, what: string, work: (it: Maintenance) => Promise<void>): void {
-    this.#every(interval, what, async () => {
+  #maintain(interval: number, task: string, work: (it: Maintenance) => Promise<void>): void {
+    this.#every(interval, task, async () => {
       const maintenance = this.#maintenance;
       if (maintenance === undefined) return;
       if (!(await whileLeading(() => work(maintenance)))) this.#isLost = true;
     });
   }
 
-  #every(intervalMs: number, what: string, work: () => Promise<unknown>): void {
+  #every(intervalMs: number, task: string, work: () => Promise<unknown>): void {
     const isStopping = () => this.#stopping;
-    runPeriodically({ what, intervalMs, log: this.#log, isStopping }, work);
+    runPeriodically({ task, intervalMs, log: this.#log, isStopping }, work);
   }
 }
