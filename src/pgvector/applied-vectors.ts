@@ -4,7 +4,7 @@ import { VECTOR_APPLIED_POLL_MS } from "../shared/limits.ts";
 import { SharedWork } from "../shared/shared-work.ts";
 import { readState } from "./catalogue.ts";
 
-/** What the engine's database has of the change log. Everybody who asks at a time shares a query. */
+/** The changes that the engine's database has applied. Concurrent callers share a query. */
 export class AppliedVectors {
   readonly #state: SharedWork<Awaited<ReturnType<typeof readState>>>;
 
@@ -18,7 +18,7 @@ export class AppliedVectors {
     return state.complete && state.seq >= seq;
   }
 
-  /** Resolves with true once `has` is, or with false when the time is over or the signal ends it. */
+  /** Resolves with true once `has` returns true, or with false on a timeout or an abort of the signal. */
   async wait({ seq, timeoutMs, signal }: Omit<AwaitedChange, "projectId">): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
     while (!(await this.has(seq).catch(() => false))) {

@@ -6,16 +6,16 @@ import { SCHEMA } from "./tables.ts";
 /** Thresholds in the memory of a node, of up to 48 KiB each. */
 const VECTOR_THRESHOLDS_CACHED = 512;
 
-/** What a search of a scope has to know. */
+/** The state of a scope from which a search chooses its plan and statement. */
 export interface ScopeContents {
   /** The copy of the project that searches read. */
   readonly copyId: string;
   readonly placements: readonly number[];
-  /** The sequence number that reads of the scope name. */
+  /** The sequence number at which searches read the scope. */
   readonly applied: number;
   /** Chunks of the scope that have the searched dimension. */
   readonly chunks: number;
-  /** Chunks of the whole project that have it. */
+  /** Chunks of the whole project that have that dimension. */
   readonly rows: number;
   /** The thresholds of the codes; null until every row has a code. */
   readonly thresholds: Float32Array | null;
@@ -112,7 +112,7 @@ export async function recalibrate(
     WHERE dimension = ${dimension} AND copy_id = ${servingCopy(sql, projectId)}`;
 }
 
-/** How far the engine's database has come. */
+/** The position of the engine's database in the change log. */
 interface VectorState {
   readonly seq: number;
   readonly complete: boolean;

@@ -41,7 +41,8 @@ const REPEATED_ONCE: ReadonlySet<unknown> = new Set(["08006", "42P01"]);
 const STATEMENT_TIMEOUT = "57014";
 
 /**
- * Chunks that a retrieval finds at least, and how many times more it finds next when they were too few for its page.
+ * Minimum number of chunks that a retrieval finds, and the factor by which it finds more when they do not fill its
+ * page.
  */
 const RETRIEVED_MIN = 50;
 const RETRIEVED_GROWTH = 5;
@@ -97,7 +98,7 @@ export class PgvectorSearch {
   /**
    * @param sql the database of the vectors
    * @param changes the change log of the platform's database
-   * @param members what a filter leaves of a scope, of the chunks of a dimension
+   * @param members reads the chunks of a scope that match its filter and have a dimension
    */
   constructor(
     private readonly sql: Sql,
@@ -121,7 +122,7 @@ export class PgvectorSearch {
     return this.#admitted(scope, exact ? () => this.#exact(work) : work);
   }
 
-  /** Repeats a search as it ran and exactly, beside all others; null when the scope is empty. */
+  /** Repeats a search as it ran and exactly, concurrently with all others; null when the scope is empty. */
   async recallOf({ scope, body, vector: options }: SearchRequest): Promise<RecallSample | null> {
     if (options === undefined) return null;
     const vector = new Float32Array(body.slice().buffer);
@@ -137,15 +138,15 @@ export class PgvectorSearch {
   }
 
   /**
-   * Runs a retrieval with what is found by vector, best first: more if that was too little for the page. Throws
-   * problems, or rejects with them.
+   * Runs a retrieval with the hits of a vector search, best first. Repeats it with more hits if they did not fill the
+   * page. Throws problems, or rejects with them.
    */
   async retrieve(
     { scope, vector, threshold, limit, progress, mode, listsMatches }: RetrieveRequest,
     run: (hits: Given["hits"]) => Promise<Reply<"retrieve">>,
   ): Promise<Reply<"retrieve">> {
     if (vector === null || mode === "keyword") return await run(null);
-    // The progress names every hit of earlier pages in some characters.
+    // The progress lists every hit of earlier pages.
     const least = listsMatches ? VECTOR_RETRIEVED_OFTEN : RETRIEVED_MIN;
     const wanted = Math.max(least, limit + 1 + progress.length / RETURNED_CHARS);
     for (let most = Math.ceil(wanted); ; most *= RETRIEVED_GROWTH) {
@@ -242,14 +243,14 @@ export class PgvectorSearch {
       return { hits, scored: scored.length, matches: counted ?? passing.length, plan, contents };
     };
     const found = await find(exact ? "exact" : planFor(contents, limit));
-    // The graph ends its scan after so many chunks of other scopes.
+    // The scan of the graph ends after VECTOR_GRAPH_SCAN_TUPLES chunks, even if most belong to other scopes.
     const isShort = found.plan === "graph" && found.scored < Math.min(limit, contents.chunks);
     return isShort ? await find("scan") : found;
   }
 
   /**
-   * The contents of a scope. One that is empty or unknown may just have been filled: then its changes
-   * until now are waited for. Undefined when it never had any.
+   * The contents of a scope. An empty or unknown scope may just have been filled, so this waits until its changes
+   * up to now are applied. Undefined when the scope never had any.
    */
   async #contents(
     { id }: ScopeRef,
@@ -263,7 +264,7 @@ export class PgvectorSearch {
     const wanted = await changes.newestOf(projectId, id);
     const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      // Read before the contents, which then are at least as new.
+      // The state is read before the contents, so that the contents are at least as new.
       const state = await readState(sql);
       const contents = await read();
       const isFilled = contents !== undefined && contents.chunks > 0;

@@ -28,11 +28,11 @@ interface VectorSearch {
   readonly plan: VectorPlan;
   readonly vector: Float32Array;
   readonly limit: number;
-  /** What a filter leaves of the scope. */
+  /** The chunks of the scope that match the filter; undefined without one. */
   readonly members: FilterMembers | undefined;
 }
 
-/** Parameters of statements: the lists of a filter. */
+/** The ids of a filter's members, as parameters of statements. */
 const listsOf = (members: FilterMembers | undefined): string[] =>
   members === undefined
     ? []
@@ -50,8 +50,8 @@ function bestFirst(a: FoundChunk, b: FoundChunk): number {
 }
 
 /**
- * The best chunks of a scope, `limit` of them and more, whatever their scores: every placement is asked
- * for its best ones, all at once.
+ * The best `limit` chunks of a scope and some more, whatever their scores. All placements are queried for their best
+ * ones in parallel.
  */
 export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundChunk[]> {
   const { scope, contents, plan, vector, limit, members } = search;
@@ -70,7 +70,7 @@ export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundC
         ...{ tables, placement, dimension, plan, filtered, candidates },
         limit: statementLimit(limit),
       });
-      // The lists of filters differ so much that each deserves a plan of its own.
+      // The lists of filters differ in length by orders of magnitude, so each statement is planned for its own lists.
       const query = sql.unsafe<FoundRow[]>(statement, values, { prepare: !filtered });
       // Comparing every vector of a large scope takes longer than other reads may.
       return plan === "exact" ? asWrite(query) : query;
@@ -92,7 +92,7 @@ interface CountRow {
   readonly chunks: number;
 }
 
-/** How many chunks of a scope reach the threshold, by their scores in double precision. */
+/** The number of chunks of a scope that reach the threshold, by their scores in double precision. */
 export async function countMatches(
   sql: Sql,
   { scope, contents, vector, members }: Omit<VectorSearch, "plan" | "limit">,

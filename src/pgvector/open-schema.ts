@@ -23,9 +23,9 @@ const LOCK_KEY = [7305, 2] as const;
 const PGVECTOR_MIN = [0, 8] as const;
 
 /**
- * How sessions search graphs: by continuing until enough chunks of the scope are found. Compiling a
- * statement would take longer than running it. Reading a random page costs little more than the next one, on today's
- * disks and in memory; otherwise the planner reads all rows of a small scope for each candidate of the graph.
+ * Settings of sessions that search graphs. A scan continues until it has found enough chunks of the scope. JIT is off,
+ * because compiling a statement takes longer than running it. A random page costs little more than the next one, on
+ * SSDs and in memory; with the default the planner reads all rows of a small scope for each candidate of the graph.
  */
 export const GRAPH_SETTINGS: Readonly<Record<string, string>> = {
   "hnsw.ef_search": String(VECTOR_GRAPH_EF),
@@ -42,7 +42,7 @@ const STATEMENTS = `
     layout integer NOT NULL,
     -- The database whose change log is followed: index_origin.id.
     origin uuid,
-    -- Counts leaders. A leader that was replaced cannot write any more.
+    -- Counts leaders. A replaced leader can no longer write.
     epoch bigint NOT NULL DEFAULT 0,
     -- All changes up to seq are searchable; (anchor_seq, anchor_at) is where a new leader continues.
     seq bigint NOT NULL DEFAULT 0,
@@ -99,7 +99,7 @@ const STATEMENTS = `
   );
   INSERT INTO ${SCHEMA}.state (layout) VALUES (${LAYOUT}) ON CONFLICT DO NOTHING;`;
 
-/** What PostgreSQL says when the extension is not installed, or the role may not create it. */
+/** Error codes of PostgreSQL when the extension is not installed, or the role may not create it. */
 const MISSING_EXTENSION = new Set(["0A000", "58P01"]);
 const NOT_PERMITTED = "42501";
 
@@ -160,7 +160,7 @@ async function claim(sql: Sql, origin: string): Promise<void> {
   );
 }
 
-/** The layout of the schema that is there; 0 without one. */
+/** The layout of the existing schema; 0 without one. */
 async function layoutOf(sql: Queryable): Promise<number> {
   const [found] = await sql<{ table: string | null }[]>`
     SELECT to_regclass(${`${SCHEMA}.state`})::text AS table`;

@@ -10,7 +10,7 @@ import type { CopyTables } from "./tables.ts";
 const VECTOR_CANDIDATES_MIN = 400;
 /**
  * The database's distances have single precision. Hits whose distance exceeds that of the last wanted one
- * by less than this error, at most so many, are scored again.
+ * by less than this error are scored again, at most VECTOR_RESCORE_MAX of them.
  */
 const VECTOR_DISTANCE_ERROR = 4e-6;
 const VECTOR_RESCORE_MAX = 1_000;
@@ -25,17 +25,19 @@ const VECTOR_HALF_ERROR = 2.1e-3;
 const VECTOR_GRAPH_STEP_COST = 24;
 
 /**
- * `hnsw.ef_search`. The scan continues beyond it until enough chunks of the scope are found, which costs nearly as much
- * again, so it is more than most searches of a whole table need.
+ * `hnsw.ef_search`. A scan that has not found enough chunks of the scope continues beyond it, which costs nearly as
+ * much again. The value therefore exceeds the need of most searches of a whole table.
  */
 export const VECTOR_GRAPH_EF = 120;
 
 /** How a scope is searched: every vector, every code and then vectors, or the graph and then vectors. */
 export type VectorPlan = "exact" | "scan" | "graph";
 
-/** Chunks that the first pages of a retrieval find by vector at most, and those whose files facets count. */
+/**
+ * Maximum number of chunks that the first pages of a retrieval find by vector. Facets count the files of these chunks.
+ */
 export const VECTOR_RETRIEVED_OFTEN = 1_000;
-/** The same for all pages: with their vectors they are some 50 MB, of 4,096 dimensions 200 MB. */
+/** The same for all pages. With their vectors the chunks take some 50 MB, or 200 MB with 4,096 dimensions. */
 export const VECTOR_RETRIEVED_MAX = 10_000;
 
 /** The limits of searches for which the candidates of a table are measured. */
@@ -51,8 +53,8 @@ export function statementLimit(limit: number): number {
 }
 
 /**
- * How many of the nearest codes are compared by their elements.
- * @param measured what CALIBRATED_LIMITS need; null until it has been measured
+ * The number of nearest codes whose elements are compared.
+ * @param measured the candidates that searches with CALIBRATED_LIMITS need; null until they have been measured
  */
 export function candidatesFor(limit: number, measured: readonly number[] | null): number {
   const most = Math.max(VECTOR_CANDIDATES_MIN, limit * VECTOR_CANDIDATES_PER_HIT);
@@ -61,17 +63,17 @@ export function candidatesFor(limit: number, measured: readonly number[] | null)
   if (forFew === undefined || forMany === undefined) return most;
   const share = Math.max(0, (limit - few) / (many - few));
   const expected = Math.ceil(forFew + share * Math.max(0, forMany - forFew));
-  // Fewer than the wanted ones would be taken for all that there are.
+  // A caller takes fewer hits than its limit for all hits of the scope.
   return Math.min(most, Math.max(expected, limit));
 }
 
 /**
- * Chooses by the size of the scope and the expected cost. In a graph that holds much more than the scope, most steps
- * lead to chunks outside of it, so the search takes as many more.
+ * Chooses by the size of the scope and the expected cost. In a graph that holds many more chunks than the scope, most
+ * steps lead to chunks of other scopes, so a search takes proportionally more steps.
  */
 export function planFor(contents: ScopeContents, limit: number): VectorPlan {
   const { thresholds, chunks, rows, graph, placements } = contents;
-  // Answers from so few chunks count all that reach the threshold.
+  // A scan would rescore all chunks of a small scope anyway. An exact search also counts all that reach the threshold.
   if (thresholds === null || chunks <= candidatesFor(limit, null)) return "exact";
   const candidates = candidatesFor(limit, contents.candidates);
   const steps = Math.max(VECTOR_GRAPH_EF, candidates * (rows / chunks));
@@ -83,10 +85,10 @@ interface StatementParts {
   readonly tables: CopyTables;
   readonly placement: number;
   readonly dimension: number;
-  /** One of those for which there are statements. */
+  /** One of STATEMENT_LIMITS. */
   readonly limit: number;
   readonly plan: VectorPlan;
-  /** How many chunks the second stage compares. */
+  /** The number of chunks that the second stage compares. */
   readonly candidates: number;
   /** True when two more parameters follow: the versions that a filter matches, and single chunks. */
   readonly filtered: boolean;
@@ -137,9 +139,9 @@ function compared(parts: StatementParts): string {
 }
 
 /**
- * The statement that finds the best chunks of one placement, and those that may be as good, because its
- * distances have less precision than the scores by which the caller orders. Limits and placements are literals,
- * so that the planner knows them.
+ * The statement that finds the best chunks of one placement, and those that may be as good: its distances have less
+ * precision than the scores by which the caller orders. Limits and placements are literals, because the planner then
+ * knows them.
  */
 export function searchStatement(parts: StatementParts): string {
   const error = parts.plan === "exact" ? VECTOR_DISTANCE_ERROR : VECTOR_HALF_ERROR;

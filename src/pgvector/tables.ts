@@ -14,7 +14,7 @@ export const OPEN_END = "9223372036854775807";
 export interface CopyTables {
   /** `(placement, id, counts, added_at)`: the file versions whose chunks are stored completely. */
   readonly versions: string;
-  /** `(placement, scope_id, file_version_id, from_seq, to_seq)`: what scopes hold, and when they did. */
+  /** `(placement, scope_id, file_version_id, from_seq, to_seq)`: file versions of scopes, each with its range. */
   readonly scopes: string;
   /** `(placement, chunk_id, file_version_id, code, half, embedding, rendered)` of one dimension. */
   chunks(dimension: number): string;

@@ -8,15 +8,15 @@ interface CopyState {
   readonly state: "serving" | "filling" | "retired";
   readonly placements: number;
   readonly vectors: number;
-  /** Every table has what searches need. */
+  /** Every table has its graph. */
   readonly graphs: boolean;
 }
 
-/** Where the growth of a project is. */
+/** The copies of a project while its number of placements changes. */
 export interface Growth {
   readonly serving: CopyState | undefined;
   readonly filling: CopyState | undefined;
-  /** The number of placements that an operator has asked for last; undefined when none has. */
+  /** The number of placements that an operator has last requested; undefined without a request. */
   readonly wanted: number | undefined;
 }
 

@@ -12,9 +12,9 @@ export interface Move {
   readonly to: string;
 }
 
-/** Every placement costs a search a statement, whatever its size. */
+/** A search sends a statement to every placement, whatever its size. */
 const GROUP_BASE_BYTES = 1_048_576;
-/** A move has to lower the difference between two workers by this share of what it moves. */
+/** Minimum by which a move lowers the difference between two workers, as a share of the moved bytes. */
 const MOVE_GAIN_MIN = 0.2;
 
 const weightOf = ({ bytes }: ShardGroup) => GROUP_BASE_BYTES + bytes;

@@ -33,15 +33,15 @@ export async function readGroups(sql: Sql): Promise<ShardGroup[]> {
     GROUP BY c.id, d.shardminvalue, s.nodename, s.nodeport ORDER BY 2, 1`;
 }
 
-/** Adds a worker, or does nothing if it is one. The databases have the same name. */
+/** Adds a worker unless Citus has it. The databases have the same name. */
 export async function addWorker(sql: Sql, host: string, port: number): Promise<void> {
   await sql`SELECT citus_add_node(${host}, ${port}::int)`;
   await setOnWorkers(sql);
 }
 
 /**
- * Lets this session be the only one that moves placements. `wait` is called when another one does, which may be that
- * of a command that was interrupted: its move ends within a second.
+ * Lets only this session move placements. `wait` is called when another session moves some. That may be the session of
+ * an interrupted command, whose move ends within a second.
  * @param sql a pool of one connection
  */
 export async function lockMoves(sql: Sql, wait: () => void): Promise<void> {
@@ -70,8 +70,8 @@ function addressOf(worker: string): [host: string, port: number] {
 }
 
 /**
- * Moves the shards of a placement. Searches read the old ones until the new ones are complete. What fails, such as by
- * a write that holds a lock or because a move before was interrupted, is cleaned up and tried again a few times.
+ * Moves the shards of a placement. Searches read the old shards until the new ones are complete. A move fails if a
+ * write holds a lock, or if the move before it was interrupted. It is then cleaned up and retried a few times.
  */
 export async function moveGroup(sql: Sql, move: Move, mode: TransferMode): Promise<void> {
   await pRetry(() => moveOnce(sql, move, mode), {

@@ -1,7 +1,7 @@
 import { finished } from "node:stream/promises";
 import type { Transaction } from "../../db/client.ts";
 
-/** How a binary COPY begins: a signature, flags and the length of an extension. */
+/** The header of a binary COPY: a signature, flags and the length of an extension. */
 const HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 /** Instead of the number of columns of a further row. */
 const END = -1;

@@ -11,9 +11,9 @@ export const VECTOR_RECALIBRATED_GROWTH = 2;
 const VECTOR_CALIBRATION_QUERIES = 100;
 const VECTOR_CALIBRATION_MIXED = 0.5;
 /**
- * The share of the nearest chunks that candidates hold, on average. Mixtures are mostly harder than what users ask; live
- * searches tell where they are not. The last hundredths are often beyond VECTOR_GRAPH_EF candidates, which take half as
- * long again.
+ * The share of the nearest chunks that candidates hold, on average. Mixtures are mostly harder than queries of users;
+ * the recall of live searches shows where they are not. The last hundredths often need more than VECTOR_GRAPH_EF
+ * candidates, which take half as long again.
  */
 const VECTOR_CALIBRATION_RECALL = 0.96;
 /** Candidates are multiples of this number. */
@@ -22,22 +22,22 @@ const VECTOR_CANDIDATES_LEAST = 40;
 
 const LIST_LENGTH = SEARCH_LIMIT_MAX * VECTOR_CANDIDATES_PER_HIT;
 
-/** A chunk that the codes found, and how many of its placement were nearer by their codes. */
+/** A chunk that the codes found. `rank` is the number of chunks of its placement that are nearer by their codes. */
 interface Ranked {
   readonly rank: number;
   readonly distance: number;
 }
 
-/** A query between two stored vectors, which it is not to find. */
+/** A query between two stored vectors. The measurement leaves out their chunks. */
 interface Query {
   readonly vector: Float32Array;
   readonly known: readonly string[];
 }
 
 /**
- * Measures how many candidates searches of a table need, by searches with as many as any may ever have, and stores
- * it. If it was asked for because live searches find too little, these are harder than those of the measurement, and
- * get twice as many as before, but no more than searches have before any measurement.
+ * Measures the candidates that searches of a table need, by searches with the maximum number of them, and stores the
+ * result. If live searches had too low a recall, they are harder than those of the measurement. They then get at least
+ * twice the candidates of before, but at most as many as searches have before the first measurement.
  */
 export async function calibrate(sql: Sql, store: ProjectStore, dimension: number): Promise<void> {
   const thresholds = store.thresholdsOf(dimension);
@@ -68,8 +68,8 @@ export async function calibrate(sql: Sql, store: ProjectStore, dimension: number
 }
 
 /**
- * Draws stored vectors, and mixes each with a share of another: a stored one would be too easy to search for, because
- * the graph has links from it to its neighbours.
+ * Draws stored vectors, and mixes each with a share of another. A stored vector is too easy to search for, because the
+ * graph has links from it to its neighbours.
  */
 async function drawQueries(sql: Sql, store: ProjectStore, dimension: number): Promise<Query[]> {
   const rows = await sql<{ chunk_id: string; embedding: Uint8Array }[]>`

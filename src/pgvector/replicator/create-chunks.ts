@@ -10,7 +10,7 @@ interface NewTable {
   readonly tables: CopyTables;
   readonly dimension: number;
   readonly distributed: boolean;
-  /** Those of its codes; null if its first rows have none. */
+  /** The thresholds of its codes; null if its first rows have no code. */
   readonly thresholds: Float32Array | null;
 }
 
@@ -26,7 +26,8 @@ export async function createChunks(tx: Transaction, table: NewTable): Promise<vo
       embedding vector(${dimension}) NOT NULL, rendered text NOT NULL,
       PRIMARY KEY (placement, chunk_id)
     ) WITH (toast_tuple_target = 128)`);
-  // What is compared stays in the row as far as a page holds it. Vectors and texts are read for hits only.
+  // The compared columns, code and half, stay in the row if a page holds them. Vectors and texts are read for hits
+  // only.
   const half = dimension <= VECTOR_INLINE_DIMENSION ? "PLAIN" : "EXTERNAL";
   await tx.unsafe(`
     ALTER TABLE ${name} ALTER COLUMN code SET STORAGE PLAIN, ALTER COLUMN half SET STORAGE ${half},
@@ -45,7 +46,7 @@ export function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Distributes a table in as many shards, and in the same places, as another one. */
-export async function distribute(tx: Queryable, table: string, beside: string): Promise<void> {
-  await tx`SELECT create_distributed_table(${table}::regclass, 'placement', colocate_with => ${beside})`;
+/** Distributes a table in shards that are colocated with those of another table. */
+export async function distribute(tx: Queryable, table: string, other: string): Promise<void> {
+  await tx`SELECT create_distributed_table(${table}::regclass, 'placement', colocate_with => ${other})`;
 }

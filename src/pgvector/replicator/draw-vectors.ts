@@ -6,8 +6,8 @@ import { VECTOR_THRESHOLDS_SAMPLE } from "./give-codes.ts";
 const VECTOR_DRAWN_VERSIONS = 50;
 
 /**
- * Vectors of one dimension in file versions that are drawn at random: as many as thresholds are chosen from, or
- * fewer where that takes more versions than vectors.
+ * Vectors of one dimension in file versions that are drawn at random. Stops at VECTOR_THRESHOLDS_SAMPLE vectors, or
+ * after as many versions.
  */
 export async function drawVectors(
   reader: VersionReader,

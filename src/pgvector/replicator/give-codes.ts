@@ -49,7 +49,7 @@ interface CodedPart {
   readonly thresholds: Float32Array;
 }
 
-/** False when no row is left without a code. */
+/** Returns false once every row has a code. */
 async function codeBatch(
   sql: Sql,
   store: ProjectStore,

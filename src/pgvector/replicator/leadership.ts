@@ -11,8 +11,8 @@ interface Term {
 }
 
 /**
- * Elects one node that writes vectors. The lock elects quickly: when its holder dies, the next node
- * has it at once. Correctness does not depend on it: every write checks the epoch.
+ * Elects one node that writes vectors. The lock elects quickly: when its holder dies, the next node gets it
+ * immediately. Correctness does not depend on the lock, because every write checks the epoch.
  */
 export class Leadership {
   #term: Term | undefined;

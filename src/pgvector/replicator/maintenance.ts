@@ -31,9 +31,9 @@ interface SeenCopy {
   readonly applied: ReadonlyMap<string, string>;
 }
 
-/** Work in the background of the leader: codes, graphs, and removing what no scope holds. */
+/** Background work of the leader: codes, graphs, and removing file versions that no scope holds. */
 export class Maintenance {
-  /** What the last cleaning of each project saw. */
+  /** The state of each project at its last cleaning. */
   readonly #seen = new Map<string, SeenCopy>();
 
   /**
@@ -83,15 +83,15 @@ export class Maintenance {
     const [table, graph] = [store.tables.chunks(dimension), store.tables.graph(dimension)];
     const startedAt = performance.now();
     await patient.unsafe(`DROP INDEX IF EXISTS ${SCHEMA}.${graph}`);
-    // By its size alone the table would get too few of them, because its vectors are stored beside it.
+    // PostgreSQL chooses workers by the size of the table, which excludes the vectors in TOAST. That gives too few.
     await patient.unsafe(`ALTER TABLE ${table} SET (parallel_workers = ${VECTOR_GRAPH_WORKERS})`);
     await patient.unsafe(
       `CREATE INDEX CONCURRENTLY ${graph} ON ${table} USING hnsw (code bit_hamming_ops)
         WITH (ef_construction = ${VECTOR_GRAPH_EF_CONSTRUCTION})`,
     );
-    // Searches would be divided, too.
+    // The setting would also divide searches among workers.
     await patient.unsafe(`ALTER TABLE ${table} RESET (parallel_workers)`);
-    // Without statistics the planner takes the tables for small ones and reads all rows instead.
+    // Without statistics the planner assumes that the tables are small, and reads all rows instead.
     for (const each of [table, store.tables.scopes]) await patient.unsafe(`ANALYZE ${each}`);
     await store.write(async (tx) => {
       await tx`
@@ -103,8 +103,8 @@ export class Maintenance {
   }
 
   /**
-   * Deletes ranges that no read can name any more, and chunks that no scope holds. What the last
-   * cleaning saw as applied has been applied for longer than any search runs.
+   * Deletes ranges that no search can still read, and chunks that no scope holds. The sequence numbers that the last
+   * cleaning saw have been applied for longer than any search runs.
    */
   async clean(): Promise<void> {
     await dropRetired(this.sql, this.projects.epoch);
@@ -145,8 +145,8 @@ export class Maintenance {
   }
 
   /**
-   * Versions that were stored recently stay: an import announces them before a scope holds them. True
-   * when there are none of them.
+   * Removes versions that no scope holds. Recently stored ones stay, because an import announces versions before a
+   * scope holds them. Returns true when nothing had to stay.
    */
   async #removeUnscoped(store: ProjectStore): Promise<boolean> {
     const { tables } = store;

@@ -2,7 +2,7 @@ import type { LogLevel } from "../../config/schema.ts";
 import type { IndexerReport } from "../../indexing/thread/messages.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 
-/** What the thread that writes vectors is started with. */
+/** The options of the thread that writes vectors. */
 export interface ReplicatorOptions {
   /** The platform's database, whose change log is followed. */
   readonly databaseUrl: string;

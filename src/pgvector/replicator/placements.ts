@@ -1,4 +1,4 @@
-/** Where a file version is stored: the same placement for its chunks and for its rows in scopes. */
+/** The placement of a file version. Its chunks and its rows in scopes share it. */
 export function placementOf(versionId: string, placements: readonly number[]): number {
   // The last digits of a uuid are random in every version of the format.
   const slot = Number.parseInt(versionId.slice(-8), 16) % placements.length;

@@ -14,11 +14,11 @@ export interface Layout {
   readonly epoch: number;
   /** True where Citus distributes tables. */
   readonly distributed: boolean;
-  /** Of a project for which no other number is wanted. */
+  /** The number of placements of a project without an entry in wanted_placements. */
   readonly placements: number;
 }
 
-/** Searches read the copy that is serving; one that is filling is to take its place. */
+/** Searches read the copy that is serving. A copy that is filling replaces it once it is complete. */
 export type CopyRole = "serving" | "filling";
 
 const ONE_PLACEMENT = [0] as const;
@@ -64,7 +64,7 @@ async function createTables(
   return await distinctPlacements(tx, versions, count);
 }
 
-/** How many placements a new copy of a project gets. */
+/** The number of placements of a new copy of a project. */
 async function placementsFor(tx: Transaction, projectId: string, layout: Layout): Promise<number> {
   if (!layout.distributed) return ONE_PLACEMENT.length;
   const [row] = await tx<{ placements: number }[]>`
@@ -156,9 +156,10 @@ export async function dropRetired(sql: Sql, epoch: number): Promise<void> {
 }
 
 /**
- * Removes the copy that is filling, and creates another one unless the serving copy is as wanted.
- * @param rebuildSeq the request to read all again; 0 for another number of placements
- * @returns true when there is a copy to fill; undefined when the project has none at all
+ * Creates a copy to fill, unless the serving or filling copy has the wanted placements and the requested rebuild. An
+ * outdated copy that is filling is removed.
+ * @param rebuildSeq the entry of the change log that asks for a rebuild; 0 for another number of placements
+ * @returns true when there is a copy to fill; undefined when the project does not have a serving copy
  */
 export async function beginCopy(
   sql: Sql,
@@ -176,7 +177,7 @@ export async function beginCopy(
       copy.placements.length === count && Number(copy.rebuild_seq) >= rebuildSeq;
     if (filling !== undefined && isAsWanted(filling)) return true;
     if (filling !== undefined) await dropCopy(tx, filling.id);
-    // A leader before this one may have read the request and answered it.
+    // An earlier leader may have fulfilled the request.
     if (isAsWanted(serving)) return false;
     await createCopy(tx, projectId, layout, "filling", rebuildSeq);
     return true;

@@ -12,7 +12,7 @@ import { beginCopy, type Layout, switchCopies } from "./projects-store.ts";
 import type { ReplicatedProject, ReplicationContext } from "./replicated-project.ts";
 import { whileLeading } from "./store.ts";
 
-/** How long changes of a project may wait while searches turn to its new copy. */
+/** Maximum wait of a project's changes while searches switch to its new copy. */
 const VECTOR_SWITCH_WAIT_MS = 1_000;
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
 
@@ -32,7 +32,7 @@ interface RenewalContext extends Pick<ReplicationContext, "sql" | "changes" | "l
  */
 export class Renewals {
   readonly #filling = new Map<string, ReplicatedProject>();
-  /** Requests to rebuild that have not been answered, by project. */
+  /** The sequence number of each project's rebuild request that has not been fulfilled. */
   readonly #rebuilds = new Map<string, number>();
   readonly #steps = pLimit(1);
   #stopped = false;
@@ -44,23 +44,23 @@ export class Renewals {
     return this.#filling.get(projectId);
   }
 
-  /** The request to rebuild a project that searches do not see the result of yet. */
+  /** The sequence number of a project's rebuild request until searches read its result. */
   rebuildSeq(projectId: string): number | undefined {
     return this.#rebuilds.get(projectId);
   }
 
-  /** False while requests have been read that a next leader would not know of. */
+  /** False while the database lacks requests that were read: a next leader would miss them. */
   get isStored(): boolean {
     return this.#steps.activeCount + this.#steps.pendingCount === 0;
   }
 
-  /** Builds a copy from the platform's database. A project without any is filled as it is. */
+  /** Builds a copy from the platform's database. A project without a copy is filled in place. */
   rebuild(projectId: string, seq: number): void {
     this.#rebuilds.set(projectId, seq);
     void this.#begin(projectId, seq);
   }
 
-  /** Continues to fill what the last leader has begun. */
+  /** Continues to fill the copies that the last leader has begun. */
   async resume(seq: number): Promise<void> {
     const { sql } = this.context;
     const rows = await sql<{ project_id: string; rebuild_seq: string }[]>`
@@ -72,7 +72,7 @@ export class Renewals {
     }
   }
 
-  /** Begins copies of projects that are to have another number of placements. */
+  /** Begins copies of projects for which an operator wants another number of placements. */
   async adapt(): Promise<void> {
     const { sql, layout } = this.context;
     if (!layout.distributed) return;
@@ -90,12 +90,12 @@ export class Renewals {
   async finish(): Promise<void> {
     for (const [projectId, project] of this.#filling) {
       if (project.indexer.isBusy || !(await this.#isComplete(projectId))) continue;
-      // The serving copy stands still, so that no search sees a change and then an older copy without it.
+      // The serving copy is not written meanwhile: a search must not see a change, and a later one an older copy.
       await this.context.serving(projectId).maintain(() => this.#switch(projectId, project));
     }
   }
 
-  /** Ends what fills a copy of the project. */
+  /** Stops filling a copy of the project. */
   async close(projectId: string): Promise<void> {
     await this.#steps(() => this.#close(projectId));
   }
@@ -133,7 +133,7 @@ export class Renewals {
     for (const scope of (await changes.scopesOf(projectId)) ?? []) indexer.mark(scope, rebuildSeq);
   }
 
-  /** Opens a copy, and marks every scope. From here on it is told of all changes. */
+  /** Opens a copy, and marks every scope. From here on it receives all changes. */
   async #fill(projectId: string, seq: number): Promise<void> {
     const project = this.context.fill(projectId);
     this.#filling.set(projectId, project);
@@ -141,7 +141,7 @@ export class Renewals {
     for (const scope of scopes ?? []) project.indexer.mark(scope, seq);
   }
 
-  /** True when every table of the copy has what searches need of it. */
+  /** True when every table of the copy has its codes, graph and candidates. */
   async #isComplete(projectId: string): Promise<boolean> {
     const { sql } = this.context;
     const missing = await sql`
@@ -155,7 +155,7 @@ export class Renewals {
 
   async #switch(projectId: string, project: ReplicatedProject): Promise<void> {
     const { sql, layout, log } = this.context;
-    // Changes that have come since are applied to the new copy first; what takes long is waited for by a later call.
+    // Changes that arrived meanwhile are applied to the new copy first. If they take longer, a later call switches.
     const limit = { milliseconds: VECTOR_SWITCH_WAIT_MS, message: false } as const;
     await pTimeout(project.indexer.idle(), limit);
     await project.maintain(async ({ placements }) => {

@@ -12,7 +12,7 @@ import { changeOf, dropScope, replaceScope, type ScopeChange } from "./scope-sto
 import { LostLeadership, type ProjectStore } from "./store.ts";
 import { VersionCounts } from "./version-counts.ts";
 
-/** What all projects of the leader share. */
+/** The databases, limits and callbacks that all projects of the leader share. */
 export interface ReplicationContext {
   readonly log: Log;
   /** The engine's database. */
@@ -21,7 +21,7 @@ export interface ReplicationContext {
   readonly reader: VersionReader;
   /** Limits how many projects are written at a time. */
   readonly projects: LimitFunction;
-  /** Opens a copy of a project; that which serves is created unless it is there. */
+  /** Opens a copy of a project. A missing serving copy is created. */
   openProject(projectId: string, role: CopyRole): Promise<ProjectStore>;
   /** Called after rows of a project have changed. */
   changed(projectId: string): void;
@@ -38,9 +38,9 @@ export class ReplicatedProject implements ProjectSink {
   #store: Promise<ProjectStore> | undefined;
   /** The versions that the current step adds, or some of them. */
   #unknown: readonly string[] = [];
-  /** What the current step is to change in each scope. */
+  /** The change that the current step makes to each scope. */
   readonly #changes = new Map<string, ScopeChange>();
-  /** Everything that writes to the project runs one after the other. */
+  /** Runs all writes to the project one after the other. */
   readonly #serial = pLimit(1);
   #closed = false;
 
@@ -63,7 +63,7 @@ export class ReplicatedProject implements ProjectSink {
             await step();
             await store();
           } catch (error) {
-            // A further attempt does not overlap with this one, and looks for what this one has left.
+            // The next attempt does not overlap with this one, and opens the tables again to find partial rows.
             await store()?.catch(() => {});
             this.#store = undefined;
             throw error;
@@ -77,7 +77,7 @@ export class ReplicatedProject implements ProjectSink {
     }
   }
 
-  /** Runs work that must not overlap with steps; not if the project was closed or has no tables. */
+  /** Runs work that must not overlap with steps. Skips it if the project was closed or does not have tables. */
   maintain<T>(work: (store: ProjectStore) => Promise<T>): Promise<T | undefined> {
     return this.#serial(async () => {
       if (this.#closed || !(await this.#isStored())) return undefined;
@@ -85,7 +85,7 @@ export class ReplicatedProject implements ProjectSink {
     });
   }
 
-  /** Stops after the current step; resolves when nothing of the project runs any more. */
+  /** Stops after the current step. Resolves when all work on the project has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.indexer.close();
@@ -94,7 +94,7 @@ export class ReplicatedProject implements ProjectSink {
 
   async unknown(versions: readonly string[], scopeId?: string): Promise<string[]> {
     const { changes, sql } = this.context;
-    // Of announced versions the project may be gone, and must not get tables again.
+    // Announced versions may belong to a deleted project, which must not get tables again.
     if (scopeId === undefined && (await changes.scopesOf(this.id)) === null) return [];
     const store = await this.#settled();
     let added = versions;
@@ -123,7 +123,7 @@ export class ReplicatedProject implements ProjectSink {
     for (const chunk of await store.addChunks(reader.chunks(unknown), counts, sample)) {
       log.warn({ chunk }, "a chunk's embedding is all zeros or not finite");
     }
-    // At once, because rows that are added without a code are written twice.
+    // Codes are given immediately, because rows that are added without a code are written twice.
     if (!store.isCoded) {
       await store.settled();
       await giveCodes(this.context.sql, store);
@@ -132,7 +132,7 @@ export class ReplicatedProject implements ProjectSink {
     this.context.changed(this.id);
   }
 
-  /** Scopes name the versions already, so they are added again at once. */
+  /** Scopes already hold the versions, so they are added again immediately. */
   async readAgain(versions: readonly string[]): Promise<void> {
     if (!(await this.#isStored())) return;
     const store = await this.#settled();

@@ -11,9 +11,9 @@ import { Renewals } from "./renewals.ts";
 import { ReplicatedProject, type ReplicationContext } from "./replicated-project.ts";
 import { fence, whileLeading } from "./store.ts";
 
-/** How often the leader saves its position, and a node looks whether it leads. */
+/** The interval at which the leader saves its position in the change log. */
 const VECTOR_REPLICATOR_SAVE_MS = 50;
-/** Projects that the leader writes at once. */
+/** Maximum number of projects that the leader writes concurrently. */
 const VECTOR_REPLICATOR_PROJECTS = 4;
 
 const BACKOFF = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_MAX_MS };
@@ -40,7 +40,7 @@ async function readSaved(sql: Sql): Promise<SavedState> {
 /** The leader's work: follows the change log and keeps the engine's database like the platform's. */
 export class ReplicatedProjects {
   readonly #projects = new Map<string, ReplicatedProject>();
-  /** Projects that are being dropped; what follows for them waits. */
+  /** Projects that are being dropped. Their later changes wait. */
   readonly #dropping = new Map<string, Promise<void>>();
   readonly #context: ReplicationContext;
   readonly renewals: Renewals;
@@ -79,7 +79,7 @@ export class ReplicatedProjects {
     const { source, sql, changes, log } = this.from;
     const saved = await readSaved(sql);
     const newest = await changes.newest();
-    // What the last leader has left to be removed is not known.
+    // The last leader may have left rows to remove in any project.
     for (const id of await this.#storedProjects()) this.changed.add(id);
     const isUsable = saved.complete && (await changes.checkAnchor(saved.anchor)) === "valid";
     const anchor = isUsable ? saved.anchor : newest;
@@ -141,7 +141,7 @@ export class ReplicatedProjects {
 
   /** A copy that was filled takes the place of the one that searches have read. */
   #replace(project: ReplicatedProject): void {
-    // What waits for the old copy has been marked in the new one as well.
+    // Changes that wait for the old copy are also marked in the new one.
     void this.#projects.get(project.id)?.close();
     this.#projects.set(project.id, project);
     this.changed.add(project.id);
@@ -173,7 +173,7 @@ export class ReplicatedProjects {
     return rows.map(({ id }) => id);
   }
 
-  /** Marks every scope of every project, and removes what the platform does not have. */
+  /** Marks every scope of every project, and drops projects that the platform's database does not have. */
   async #readAll(seq: number): Promise<void> {
     const { source, sql, changes } = this.from;
     const { epoch } = this.layout;
@@ -182,7 +182,7 @@ export class ReplicatedProjects {
     const scopes = await sql<{ id: string; project_id: string }[]>`
       SELECT s.id, c.project_id FROM ${sql(SCHEMA)}.scopes s
         JOIN ${sql(SCHEMA)}.copies c ON c.id = s.copy_id AND c.state = 'serving'`;
-    // Numbers of a change log that was set back are given again.
+    // A change log that lost entries assigns their sequence numbers again.
     await sql`UPDATE ${sql(SCHEMA)}.copies SET rebuild_seq = least(rebuild_seq, ${seq})`;
     const current = await source<{ id: string }[]>`SELECT id FROM projects`;
     const recent = await changes.changedProjects();
@@ -193,7 +193,7 @@ export class ReplicatedProjects {
         this.#drop(id);
         continue;
       }
-      // A release or an environment: what is gone is read as missing in either table.
+      // The kind of a deleted scope is unknown, but either kind is read as missing.
       const gone = scopes.filter((row) => row.project_id === id);
       const left: ScopeRef[] = gone.map((row) => ({ id: row.id, kind: "environment" }));
       const known = new Set(own.map((scope) => scope.id));
@@ -223,7 +223,7 @@ export class ReplicatedProjects {
     else void dropping.then(() => this.#stopped || work());
   }
 
-  /** Drops the project's tables; then what came for the project meanwhile is done. */
+  /** Drops the project's tables, and then applies changes of the project that arrived meanwhile. */
   #drop(projectId: string): void {
     const { sql, log } = this.from;
     const closing = this.#projects.get(projectId)?.close();
@@ -254,11 +254,11 @@ export class ReplicatedProjects {
     }
   }
 
-  /** Saves up to where changes are applied, so that searches and the next leader know. */
+  /** Saves the position up to which changes are applied, for searches and the next leader. */
   async #save(): Promise<void> {
     if (this.#dropping.size > 0 || !this.renewals.isStored) return;
     const { seq } = this;
-    // Until the first save, `#saved` is where the projects were read.
+    // Until the first save, `#saved` is the position at which the projects were read.
     if (this.#isComplete ? seq <= this.#saved.seq : seq < this.#saved.seq) return;
     let anchor = this.#saved;
     const done = this.#trail.findLastIndex((entry) => entry.seq <= seq);

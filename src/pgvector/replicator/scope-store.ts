@@ -4,13 +4,13 @@ import { OPEN_END, SCHEMA } from "../tables.ts";
 import { byPlacement } from "./placements.ts";
 import { IncompleteScope, type ProjectStore } from "./store.ts";
 
-/** The difference between what a scope holds and what it is to hold, by file version. */
+/** The file versions by which the wanted contents of a scope differ from the current ones. */
 export interface ScopeChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** The number that reads name now; 0 for a scope that was never applied. */
+/** The sequence number at which searches read the scope; undefined for a scope that was never applied. */
 async function appliedOf(
   sql: Sql,
   store: ProjectStore,
@@ -22,7 +22,7 @@ async function appliedOf(
   return row === undefined ? undefined : Number(row.applied);
 }
 
-/** The file versions that the last replacement has left in the scope. */
+/** The file versions that the scope holds after its last replacement. */
 async function openVersions(sql: Sql, store: ProjectStore, scopeId: string): Promise<string[]> {
   const versions: string[] = [];
   for (const placement of store.placements) {
@@ -35,7 +35,7 @@ async function openVersions(sql: Sql, store: ProjectStore, scopeId: string): Pro
   return versions;
 }
 
-/** How a scope has to change to hold exactly these file versions. */
+/** The change after which a scope holds exactly these file versions. */
 export async function changeOf(
   sql: Sql,
   store: ProjectStore,
@@ -50,7 +50,7 @@ export async function changeOf(
   };
 }
 
-/** Ends and begins ranges at `seq`. No read names that number yet. */
+/** Ends and begins ranges at `seq`. No search reads at that number yet. */
 async function writeRanges(
   store: ProjectStore,
   scopeId: string,
@@ -71,7 +71,7 @@ async function writeRanges(
       }
       if (into.length > 0) {
         // An attempt that was not published may have begun and ended the same range.
-        // Citus plans the SELECT apart from the rest, with those parameters only that it has.
+        // Citus plans the SELECT apart from the rest, and only with the parameters in it.
         await tx`
           INSERT INTO ${tx(tables.scopes)} (placement, scope_id, file_version_id, from_seq, to_seq)
           SELECT ${placement}::int, ${scopeId}::uuid, u.id, ${seq}::bigint, ${OPEN_END}::bigint
@@ -112,9 +112,9 @@ async function sizesAt(
 }
 
 /**
- * Changes a scope, which then holds so many file versions. Ranges are written first and published
- * after, by one row, so a search sees the scope before or after the replacement, on whichever
- * placements it reads. The chunks of added versions are stored already.
+ * Changes a scope. Ranges are written first and then published by one row, so a search sees the scope before or after
+ * the replacement on all placements. The chunks of added versions are stored already.
+ * @param size the number of file versions in the scope after the change
  */
 export async function replaceScope(
   sql: Sql,
@@ -136,7 +136,7 @@ export async function replaceScope(
   });
 }
 
-/** Removes a scope that does not exist any more. */
+/** Removes a scope that was deleted on the platform. */
 export async function dropScope(store: ProjectStore, scopeId: string): Promise<void> {
   await store.write(
     (tx) => tx`

@@ -11,7 +11,7 @@ import { createChunks } from "./create-chunks.ts";
 import { byPlacement, placementOf } from "./placements.ts";
 import type { VersionCounts } from "./version-counts.ts";
 
-/** Another process has become the leader; this one must not write any more. */
+/** Another process has become the leader, so this one must stop writing. */
 export class LostLeadership extends Error {
   override readonly message = "another node writes the vectors now";
 }
@@ -32,7 +32,7 @@ export class IncompleteScope extends Error {
   override readonly message = "a scope lacks file versions that were written; writing it again";
 }
 
-/** Rows are written when so many bytes of them have been read: little enough that reading goes on beside most writes. */
+/** Bytes of read rows that are written at a time: few enough that reading goes on during most writes. */
 const VECTOR_COPY_BYTES = 4_194_304;
 
 const CHUNK_COLUMNS = [
@@ -46,7 +46,7 @@ interface TableState {
   readonly coded: boolean;
 }
 
-/** Draws vectors of a dimension from those that are to be stored. */
+/** Draws vectors of a dimension from the versions to be stored. */
 type Sample = (dimension: number) => Promise<readonly Float32Array[]>;
 
 /** Rows of one dimension and placement that have been read and not written. */
@@ -56,18 +56,18 @@ interface Pending {
 }
 
 /**
- * The leader's writes to one copy of a project. Every transaction holds the row of the leader's epoch, so that
- * a leader that was replaced writes nothing. Calls for one copy do not overlap.
+ * The leader's writes to one copy of a project. Every transaction locks the row of the leader's epoch, so a replaced
+ * leader writes nothing. Calls for one copy do not overlap.
  */
 export class ProjectStore {
   readonly tables: ReturnType<typeof tablesOf>;
   readonly #dimensions = new Map<number, TableState>();
   /**
-   * Versions may be stored in part, by an attempt that was interrupted. Not in tables that were created since: a
-   * store that has failed is opened again.
+   * True if an interrupted attempt may have stored versions in part. Tables that were created since cannot have such
+   * versions, because a store that has failed is opened again.
    */
   #hasLeftovers = false;
-  /** What has been read and is not stored yet. */
+  /** The writes of rows that have been read and are not stored yet. */
   #writing = Promise.resolve();
 
   constructor(
@@ -88,7 +88,7 @@ export class ProjectStore {
     })) as T;
   }
 
-  /** Reads what an earlier leader has left. */
+  /** Reads the tables that an earlier leader has created. */
   async open(): Promise<void> {
     const rows = await this.sql<
       { dimension: number; thresholds: Uint8Array | null; coded: boolean }[]
@@ -136,13 +136,13 @@ export class ProjectStore {
     return this.#dimensions.get(dimension)?.thresholds ?? null;
   }
 
-  /** Removes what an interrupted attempt has left of versions that are not stored completely. */
+  /** Removes chunks that an interrupted attempt has left of versions that are not stored completely. */
   prepare(versions: readonly string[]): void {
     if (this.#hasLeftovers) this.#writeNext(() => this.removeVersions(versions));
   }
 
   /**
-   * Stores chunks: the next ones are read while some are written, and the last ones are still being written when it
+   * Stores chunks. The next ones are read while some are written. The last ones are still being written when this
    * returns.
    * @returns the ids of chunks that no search could score
    */
@@ -180,12 +180,12 @@ export class ProjectStore {
     return unusable;
   }
 
-  /** Notes that all chunks of these versions are stored, as soon as they are. */
+  /** Records these versions as stored completely, after the writes of their chunks. */
   addVersions(counts: VersionCounts): void {
     this.#writeNext(() => this.write((tx) => this.#insertVersions(tx, counts)));
   }
 
-  /** Resolves when everything that was added is stored. Throws what has failed, once. */
+  /** Resolves when all that was added is stored. A failed write rejects the next call only. */
   async settled(): Promise<void> {
     const writing = this.#writing;
     this.#writing = Promise.resolve();
@@ -194,7 +194,7 @@ export class ProjectStore {
 
   #writeNext(work: () => Promise<unknown>): void {
     this.#writing = this.#writing.then(async () => void (await work()));
-    // The next one who waits for it reports a failure; until then it must not count as unhandled.
+    // The next caller that awaits the write reports a failure. Until then it must not count as unhandled.
     this.#writing.catch(() => {});
   }
 
@@ -210,7 +210,7 @@ export class ProjectStore {
     }
   }
 
-  /** Removes versions and their chunks, also of those that are stored in part. */
+  /** Removes versions and their chunks, including versions that are stored in part. */
   async removeVersions(versions: readonly string[]): Promise<void> {
     const { tables } = this;
     await this.write(async (tx) => {
@@ -251,7 +251,7 @@ export class ProjectStore {
 
   async #insertAll(groups: readonly Pending[]): Promise<void> {
     const inserts = groups.map((group) => this.#insert(group));
-    // None goes on when another one has failed.
+    // All inserts have ended before a failure is reported.
     await Promise.allSettled(inserts);
     await Promise.all(inserts);
   }
@@ -280,7 +280,7 @@ export class ProjectStore {
 }
 
 /**
- * Fails if another process has become the leader. None can until the transaction has ended; saving the
+ * Fails if another process has become the leader. No process can become it until the transaction has ended. Saving the
  * position in the same row does not conflict with this lock.
  */
 export async function fence(tx: Transaction, epoch: number): Promise<void> {

@@ -6,7 +6,7 @@ import { SCHEMA } from "../tables.ts";
 import type { ReplicatorReport } from "./messages.ts";
 import type { ReplicatedProjects } from "./replicated-projects.ts";
 
-/** What every node reports of the engine's database. */
+/** The report of every node on the engine's database. */
 export async function readReport(sql: Sql, changes: ChangeLog): Promise<ReplicatorReport> {
   const state = await readState(sql);
   const newest = await changes.newest();
@@ -26,7 +26,7 @@ export async function readReport(sql: Sql, changes: ChangeLog): Promise<Replicat
   };
 }
 
-/** What the leader reports: one index per table. */
+/** The leader's report: one index per table. */
 export async function readTables(sql: Sql, projects: ReplicatedProjects) {
   const tables = await sql<
     {
@@ -45,7 +45,7 @@ export async function readTables(sql: Sql, projects: ReplicatedProjects) {
   const progress = new Map(projects.all().map(({ id, indexer }) => [id, indexer]));
   return tables.map(({ project_id, dimension, rows, graph, calibrated, recall, samples }) => {
     const indexer = progress.get(project_id);
-    // A rebuild is pending until searches read what it has built.
+    // A rebuild is pending until searches read the copy that it has built.
     const rebuild = projects.renewals.rebuildSeq(project_id) ?? Number.POSITIVE_INFINITY;
     const pending = Math.min(rebuild, indexer?.oldestPending ?? projects.reached + 1);
     const vectors = Number(rows);
