@@ -40,7 +40,7 @@ export async function installRuntime(dataDir: string): Promise<string> {
 }
 
 async function runInstall(folder: string): Promise<void> {
-  // A cache of its own, so that nothing of 300 MB stays in that of the user.
+  // A separate cache, so that the 300 MB of the download do not stay in the user's cache.
   const cache = join(folder, "download");
   const options = ["--frozen-lockfile", "--production", "--ignore-scripts", "--no-progress"];
   const program = Bun.spawn(

@@ -9,14 +9,14 @@ interface InstalledModel {
   /** The name by which it was fetched, or of its folder. */
   readonly name: string;
   readonly folder: string;
-  /** Undefined for one that was brought by hand. */
+  /** Undefined for a model that was copied by hand. */
   readonly manifest: Manifest | undefined;
   /** The file with the model; undefined if it is not complete. */
   readonly onnx: string | undefined;
   readonly bytes: number;
 }
 
-/** The models in DATA_DIR/models: folders, and those in the folder of an owner. */
+/** The models in DATA_DIR/models: `name` and `owner/name`. */
 export function installedModels(dataDir: string): InstalledModel[] {
   const root = modelsFolder(dataDir);
   const names = foldersIn(root).flatMap((name) =>
@@ -35,7 +35,7 @@ const foldersIn = (folder: string): string[] =>
         .sort()
     : [];
 
-/** Its tokenizer is what comes first. */
+/** The tokenizer is the first file that a download writes. */
 const isModel = (folder: string): boolean =>
   readdirSync(folder).some((name) => name.startsWith("tokenizer.json"));
 
@@ -49,19 +49,19 @@ function modelOf(root: string, name: string): InstalledModel {
   try {
     onnx = basename(findModel(folder).onnx);
   } catch {
-    // It is not complete.
+    // The model is incomplete.
   }
   return { name, folder, manifest: readManifest(folder), onnx, bytes };
 }
 
-/** The name of the embedder that a fetched model is without a setting. */
+/** The name of a fetched model's embedder if the configuration does not name one. */
 export function embedderNameOf(name: string): string {
   return basename(name).toLowerCase();
 }
 
 /**
- * The embedders that fetched models are by themselves, under their names, but those with a name that is taken. Models
- * that were brought by hand need a setting.
+ * The embedders of fetched models that need no configuration. A model whose name is taken is left out. Models that were
+ * copied by hand need a setting.
  */
 export function fetchedEmbedders(dataDir: string, taken: ReadonlySet<string>): ModelConfig[] {
   const configs = new Map<string, ModelConfig>();

@@ -15,32 +15,32 @@ import {
 } from "./model-folder.ts";
 import { type ModelFacts, PRESETS } from "./presets.ts";
 
-/** Tokens of a text, at most: attention takes memory that grows with their square. */
+/** Maximum tokens of a text. The memory of attention grows with their square. */
 const MODEL_TOKENS_MAX = 2_048;
-/** What is assumed of a model that does not say how many tokens it takes. */
+/** Maximum tokens of a text for a model whose files do not state it. */
 const MODEL_TOKENS_DEFAULT = 512;
-/** Models of this family number positions from here on. */
+/** The first position that models of this family use. */
 const ROBERTA_FIRST_POSITION = 2;
-/** A model stays in memory for this time without a text, unless it is configured otherwise. */
+/** Default time that an idle model stays in memory. */
 const MODEL_IDLE_SECONDS = 300;
-/** Texts of one request unless configured otherwise: a small one lets queries pass soon. */
+/** Default number of texts of one request. Small requests let queries pass soon. */
 const MODEL_BATCH_INPUTS = 32;
 
-/** The path of queries, which go first and are cut to what the model reads; the texts of files have another. */
+/** The path for queries, which go first and are cut to the tokens that the model reads. Texts of files have another. */
 export const QUERY_PATH = "/queries";
 
 /**
- * With this header a refusal names the texts that are too long: JSON with pairs of their position in the request and the
- * number of characters that the model reads of such a text.
+ * The header in which a refusal lists the texts that are too long: JSON with pairs of their position in the request and
+ * the number of characters that the model reads of such a text.
  */
 export const FITS_HEADER = "x-fits";
 
-/** A model on this machine with all settings, as threads and processes give it to each other. */
+/** A model on this machine with all settings, as threads and processes pass it to each other. */
 export interface LocalModel extends ModelFacts {
   readonly kind: "local";
   /** The name of the embedder. */
   readonly name: string;
-  /** What stands for the model in the fingerprints of projects: its name, and a checksum of its files. */
+  /** The model's id in the fingerprints of projects: its name, and a checksum of its files. */
   readonly model: string;
   readonly identity: string;
   readonly files: ModelFiles;
@@ -61,7 +61,7 @@ export async function currentIdentity(
   return await identityOf(files, { dimension, pooling, documentPrefix, truncate, maxTokens });
 }
 
-/** Finds a configured model. Throws a ModelError that says what is missing. */
+/** Finds a configured model. Throws a ModelError that names the missing file or setting. */
 export async function resolveModel(
   config: ModelConfig,
   { dataDir, socket }: { readonly dataDir: string; readonly socket: string },
@@ -81,7 +81,7 @@ export async function resolveModel(
   return { ...model, identity, model: `${called.replaceAll(":", "-")}@${identity}` };
 }
 
-/** What the settings say, else what is known of the model by its name, else what its files say. */
+/** The facts of a model from the settings, else from the preset of its name, else from its files. */
 function factsOf(config: ModelConfig, folder: string): ModelFacts {
   const preset = presetOf(config.onnx);
   const { hidden_size: hidden } = readJson(folder, MODEL_CONFIG);
@@ -97,7 +97,7 @@ function factsOf(config: ModelConfig, folder: string): ModelFacts {
   };
 }
 
-/** What is known of a model by its own name or that of its repository. */
+/** The preset of a model, by its own name or that of its repository. */
 function presetOf(onnx: string): ModelFacts | undefined {
   const repository = repositoryOf(onnx);
   const known = Object.values(PRESETS).find((each) => each.repository === repository);

@@ -11,12 +11,12 @@ import { folderOf, repositoryOf } from "./model-folder.ts";
 import { findRuntime } from "./runtime.ts";
 
 const ENTRY = fileURLToPath(new URL("./server/main.ts", import.meta.url));
-/** The name of a folder that only this account can enter, but for what the system adds. */
+/** The prefix of the name of a temporary folder that only this account can enter. The system adds the rest. */
 const SOCKETS_PREFIX = "tessera-models-";
 /** The folder of temporary files must be shorter, because the address of a socket holds some 100 bytes. */
 const SOCKETS_BASE_MAX_BYTES = 64;
 
-/** One that has failed is not started again before. */
+/** Minimum time between the failure of a process and its restart. */
 const RESTART_MS = 500;
 
 /** An embedder that can be used: an endpoint, or a model that is on this machine. */
@@ -24,13 +24,13 @@ export type UsableEmbedder = EndpointConfig | LocalModel;
 
 interface Options {
   readonly dataDir: string;
-  /** Told of models that cannot be used, with what to do, and of processes that failed. */
+  /** Receives messages on models that cannot be used, with the remedy, and on processes that failed. */
   readonly warn: (message: string) => void;
 }
 
 /**
- * The models of a configuration, and the processes that run them: one for each model, started by the first text
- * for it, which all threads of this process use. One that ends is started again by the next text.
+ * The models of a configuration, and the processes that run them. Each model has one process, which all threads of this
+ * process use. The first text for the model starts it; after it has ended, the next text starts it again.
  */
 export class LocalModels {
   readonly #running = new Map<string, Bun.Subprocess>();
@@ -44,7 +44,7 @@ export class LocalModels {
     private readonly options: Options,
   ) {}
 
-  /** Finds the models. What cannot be used is left out, and said. */
+  /** Finds the models. A model that cannot be used is left out with a warning. */
   static async open(given: readonly EmbedderConfig[], options: Options): Promise<LocalModels> {
     const taken = new Set(given.map(({ name }) => name));
     const configs = [...given, ...fetchedEmbedders(options.dataDir, taken)];
@@ -78,7 +78,7 @@ export class LocalModels {
     if (this.#closed || this.#running.has(name) || !isLocal(model)) return;
     if (performance.now() - (this.#failed.get(name) ?? -RESTART_MS) < RESTART_MS) return;
     const program = Bun.spawn([process.execPath, ENTRY, JSON.stringify(model), this.runtime], {
-      // The keys and addresses of the service are none of its business.
+      // The process does not need the keys and addresses of the service.
       env: { PATH: ENVIRONMENT["PATH"] ?? "", TMPDIR: tmpdir() },
       ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore" },
       onExit: (_program, status, signal) => {

@@ -5,10 +5,10 @@ import { Value } from "@sinclair/typebox/value";
 import { writeDurablySync } from "../shared/durable-files.ts";
 
 const FILE = "tessera.json";
-/** Models are no secret, and another account may have fetched them than the one of the service. */
+/** Readable by all: models are not secret, and another account than that of the service may have fetched them. */
 const READABLE_FILE = 0o644;
 
-/** Where a model is from: written once all of its files are there and right. */
+/** The origin of a model, written once all of its files are complete and verified. */
 const Manifest = Type.Object({
   repository: Type.String(),
   /** The commit of the repository. */
@@ -19,7 +19,7 @@ const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** The manifest of a model's folder; undefined if it has none, as one that was brought by hand. */
+/** The manifest of a model's folder; undefined without one, as for a model that was copied by hand. */
 export function readManifest(folder: string): Manifest | undefined {
   const path = join(folder, FILE);
   if (!existsSync(path)) return undefined;

@@ -1,4 +1,4 @@
-/** A model cannot be used; the message says what to do. */
+/** A model cannot be used. The message names the remedy. */
 export class ModelError extends Error {
   override name = "ModelError";
 }

@@ -4,26 +4,26 @@ import { basename, isAbsolute, join, resolve } from "node:path";
 import { ModelError } from "./model-error.ts";
 import { PRESETS } from "./presets.ts";
 
-/** Where the models of a service are, within DATA_DIR. */
+/** The folder of models within DATA_DIR. */
 const MODELS_FOLDER = "models";
-/** Within a model's folder, as repositories of models have them. */
+/** Folders with ONNX files within a model's folder, as repositories of models have them. */
 const ONNX_FOLDERS = ["onnx", "."];
-/** The files of a model, best first: whole numbers of eight bits are fastest on CPUs. */
+/** The files of a model, best first: models quantized to 8-bit integers are fastest on CPUs. */
 const ONNX_FILES = ["model_quantized.onnx", "model_int8.onnx", "model.onnx"];
-/** Weights beside a model that is larger than one file may be. */
-const WEIGHTS_BESIDE = /^[._]data[\w.-]*$/;
+/** The suffix of files with weights. A model that exceeds the size limit of ONNX files stores them apart. */
+const WEIGHTS_SUFFIX = /^[._]data[\w.-]*$/;
 
 const TOKENIZER = "tokenizer.json";
 export const TOKENIZER_CONFIG = "tokenizer_config.json";
 export const MODEL_CONFIG = "config.json";
 
-/** What a name may be: `name`, or `owner/name` as repositories are called. */
+/** The form of a model's name: `name`, or `owner/name` like a repository. */
 const MODEL_NAME = /^[\w][\w.-]*(\/[\w][\w.-]*)?$/;
 
-/** The files that decide what vectors a model returns. */
+/** The files that determine the vectors of a model. */
 export interface ModelFiles {
   readonly folder: string;
-  /** The path of the model, and those of weights beside it. */
+  /** The path of the model. */
   readonly onnx: string;
   readonly weights: readonly string[];
   readonly tokenizer: string;
@@ -44,23 +44,23 @@ export function folderOf(onnx: string, dataDir: string): string {
 }
 
 /**
- * The repository of a model, by its name; undefined if the name is none.
+ * The repository of a model, by its name; undefined for an invalid name.
  */
 export function repositoryOf(name: string): string | undefined {
   if (Object.hasOwn(PRESETS, name)) return PRESETS[name]?.repository;
   return name.includes("/") && MODEL_NAME.test(name) ? name : undefined;
 }
 
-/** The file of a model that is preferred among these paths within its folder, and the weights beside it. */
+/** The preferred file of a model among these paths within its folder, and then the files with its weights. */
 function preferredFiles(paths: readonly string[]): string[] {
   for (const name of ONNX_FILES) {
     for (const folder of ONNX_FOLDERS) {
       const path = join(folder, name);
       if (!paths.includes(path)) continue;
-      const beside = paths.filter(
-        (each) => each.startsWith(path) && WEIGHTS_BESIDE.test(each.slice(path.length)),
+      const weights = paths.filter(
+        (each) => each.startsWith(path) && WEIGHTS_SUFFIX.test(each.slice(path.length)),
       );
-      return [path, ...beside.sort()];
+      return [path, ...weights.sort()];
     }
   }
   return [];
@@ -71,11 +71,11 @@ export function neededFiles(paths: readonly string[]): string[] | undefined {
   const onnx = preferredFiles(paths);
   if (onnx.length === 0 || !paths.includes(TOKENIZER)) return undefined;
   const configs = [TOKENIZER_CONFIG, MODEL_CONFIG].filter((name) => paths.includes(name));
-  // The model is found by its file, so that comes when everything else is there.
+  // A model is found by its ONNX file, so that file comes last.
   return [TOKENIZER, ...configs, ...onnx.toReversed()];
 }
 
-/** Finds the files of a model. Throws a ModelError that names what is missing. */
+/** Finds the files of a model. Throws a ModelError that names a missing file. */
 export function findModel(folder: string): ModelFiles {
   const paths = ONNX_FOLDERS.flatMap((each) => namesIn(join(folder, each), each));
   const [onnx, ...weights] = preferredFiles(paths).map((path) => join(folder, path));
@@ -92,7 +92,7 @@ function namesIn(folder: string, prefix: string): string[] {
   return readdirSync(folder).map((name) => join(prefix, name));
 }
 
-/** A JSON file of a model's folder; an empty object if there is none. Throws a ModelError if it is damaged. */
+/** A JSON file of a model's folder; an empty object if the file is missing. Throws a ModelError if it is damaged. */
 export function readJson(folder: string, name: string): Record<string, unknown> {
   const path = join(folder, name);
   if (!existsSync(path)) return {};
@@ -107,7 +107,7 @@ export function readJson(folder: string, name: string): Record<string, unknown> 
 const IDENTITY_CHARS = 16;
 
 /**
- * What tells a model from others: a checksum over its files and over the settings that change its vectors.
+ * The identity of a model: a checksum over its files and over the settings that change its vectors.
  */
 export async function identityOf(
   { onnx, weights, tokenizer, folder }: ModelFiles,

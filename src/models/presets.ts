@@ -1,6 +1,6 @@
 import type { Pooling } from "../config/embedders.ts";
 
-/** How a model embeds, as its authors describe it. */
+/** The properties of a model that its authors document. */
 export interface ModelFacts {
   readonly dimension: number;
   readonly pooling: Pooling;

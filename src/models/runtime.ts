@@ -28,32 +28,32 @@ export interface Session {
 }
 
 /**
- * Where the runtime may be: in Tessera's own folder, for all services of an installation, or beside the models,
- * where that folder cannot be written to, as in a container.
+ * The possible folders of the runtime. Tessera's own folder serves all services of an installation. Where that folder
+ * is read-only, as in a container, the runtime is in the folder of the models.
  */
 function runtimeFolders(dataDir: string): string[] {
   return [join(ROOT, ".cache", FOLDER), join(modelsFolder(dataDir), ".runtime", FOLDER)];
 }
 
-/** The folder of the installed runtime; undefined if there is none. */
+/** The folder of the installed runtime; undefined if it is not installed. */
 export function findRuntime(dataDir: string): string | undefined {
   return runtimeFolders(dataDir).find((folder) => existsSync(join(folder, "package.json")));
 }
 
-/** Where the runtime is to be installed: the first folder that can be written to. */
+/** The folder to install the runtime into: the first that can be written to. */
 export function runtimeDestination(dataDir: string): string {
-  const [own, beside] = runtimeFolders(dataDir) as [string, string];
+  const [own, ofModels] = runtimeFolders(dataDir) as [string, string];
   try {
     const parent = join(own, "..");
     mkdirSync(parent, { recursive: true });
     accessSync(parent, constants.W_OK);
     return own;
   } catch {
-    return beside;
+    return ofModels;
   }
 }
 
-/** Loads the runtime. Only the process of a model does. */
+/** Loads the runtime. Only the process of a model calls this. */
 export function loadRuntime(folder: string): Runtime {
   return createRequire(join(folder, "package.json"))(PACKAGE) as Runtime;
 }

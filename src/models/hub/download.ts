@@ -11,25 +11,25 @@ const PART = ".part";
 const REDIRECTS_MAX = 5;
 const DOWNLOAD_ATTEMPTS = 5;
 const DOWNLOAD_RETRY_BASE_MS = 500;
-/** A download that gets nothing for this long is broken off, and goes on where it was. */
+/** A download that receives no bytes for this time is aborted, and then resumed. */
 const DOWNLOAD_STALL_MS = 30_000;
-/** The checksums of Git are shorter than the others. */
+/** The length of Git's SHA-1 checksums. The others are SHA-256. */
 const GIT_CHECKSUM_CHARS = 40;
 
 interface Download {
-  /** Where the file is; it may redirect. */
+  /** The address of the file. It may redirect. */
   readonly url: string;
   readonly file: HubFile;
   readonly folder: string;
   readonly onBytes: (bytes: number) => void;
 }
 
-/** The connection broke, or the server has a fault that may pass. */
+/** The connection broke, or the server has a temporary fault. */
 class Interrupted extends Error {}
 
 /**
- * Downloads a file into a folder, unless it is there. What an earlier attempt has left is continued. The file gets its
- * name once its checksum is right. Throws a ModelError.
+ * Downloads a file into a folder, unless it is there. The partial file of an earlier attempt is continued. The file
+ * gets its name once its checksum is verified. Throws a ModelError.
  */
 export async function download({ url, file, folder, onBytes }: Download): Promise<void> {
   const path = join(folder, file.path);
@@ -82,7 +82,7 @@ async function complete(
   if (from > file.size) from = 0;
   const stalled = new AbortController();
   const response = await follow(url, from, stalled.signal);
-  // A server that knows no ranges sends the whole.
+  // A server without ranges sends the whole file.
   if (from > 0 && response.status !== 206) {
     onBytes(-from);
     from = 0;
@@ -130,7 +130,7 @@ async function receive(
   if (missing > 0) throw new Interrupted("the connection was closed early");
 }
 
-/** Asks for a file from a byte on, and follows redirects, as those to where large files are. */
+/** Requests a file from a byte on, and follows redirects, such as to the storage of large files. */
 async function follow(url: string, from: number, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
   let at = url;
@@ -157,7 +157,7 @@ async function follow(url: string, from: number, signal: AbortSignal): Promise<R
   throw new ModelError(`the hub redirects more than ${REDIRECTS_MAX} times`);
 }
 
-/** Whether a file is what the hub has stated. */
+/** True if a file has the size and checksum that the hub states. */
 async function hasChecksum(path: string, { size, checksum }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size) return false;
   const isGit = checksum.length === GIT_CHECKSUM_CHARS;

@@ -3,10 +3,10 @@ import { Value } from "@sinclair/typebox/value";
 import { boundedFetch } from "../../shared/bounded-fetch.ts";
 import { ModelError } from "../model-error.ts";
 
-/** The hub states a name for itself with any answer; its lists have some hundred bytes per file. */
+/** Maximum bytes of an answer of the hub. A list of files has some hundred bytes per file. */
 const HUB_ANSWER_MAX_BYTES = 8_388_608;
 const HUB_TIMEOUT_MS = 30_000;
-/** What the hub answers for a repository that is not there, or that only some may read. */
+/** Statuses of the hub for a repository that does not exist, or that needs access rights. */
 const ABSENT = new Set([401, 403, 404]);
 
 const SHA1 = "^[0-9a-f]{40}$";
@@ -17,7 +17,7 @@ const Entry = Type.Object({
   type: Type.String(),
   path: Type.String(),
   size: Type.Integer({ minimum: 0 }),
-  /** That of Git, over the length and the content. */
+  /** Git's checksum over the length and the content. */
   oid: Type.String({ pattern: SHA1 }),
   lfs: Type.Optional(Type.Object({ oid: Type.String({ pattern: SHA256 }) })),
 });
@@ -31,7 +31,7 @@ export interface HubFile {
 }
 
 interface HubRevision {
-  /** The commit, under which the files never change. */
+  /** The commit, whose files never change. */
   readonly commit: string;
   readonly files: readonly HubFile[];
 }

@@ -17,14 +17,13 @@ interface Pull {
 interface PullListener {
   /** The commit, and the bytes of all files. */
   onStart(commit: string, bytes: number): void;
-  /** Bytes that are there, in addition; fewer than before if a file has to begin again. */
+  /** Additional bytes that were received; negative if a file begins again. */
   onBytes(bytes: number): void;
 }
 
 /**
  * Fetches a model from a hub into DATA_DIR/models. The revision is resolved to a commit first, and every file is
- * compared with the checksum that the hub states for it. What is interrupted goes on where it was. Throws a
- * ModelError.
+ * compared with the checksum that the hub states for it. An interrupted download is resumed. Throws a ModelError.
  */
 export async function pullModel(
   { hub, dataDir, name, revision }: Pull,
@@ -57,7 +56,9 @@ export async function pullModel(
   return manifest;
 }
 
-/** Says at once that the disk is too small, but not for a model that is there, of which files may be kept. */
+/**
+ * Throws before the download if the disk is too small. A present model is not checked, because its files may be kept.
+ */
 function makeFolder(folder: string, files: readonly HubFile[], present: Manifest | undefined) {
   try {
     mkdirSync(folder, { recursive: true });

@@ -1,10 +1,10 @@
 import type { Tokens } from "./tokens.ts";
 
-/** The squares of the lengths of the texts that are computed at once, in sum: 4 texts of 512 tokens, or 64 of 128. */
+/** Maximum sum of the squared lengths of a batch's texts, in tokens: 4 texts of 512 tokens, or 64 of 128. */
 const BATCH_SQUARE_TOKENS = 1_048_576;
-/** Texts that are computed at once. */
+/** Maximum number of texts in a batch. */
 const BATCH_TEXTS = 64;
-/** The shortest text of a batch has at least this share of the tokens of the longest: what fills up is computed, too. */
+/** Minimum tokens of a batch's shortest text, as a share of the longest. Padding takes as much time as tokens. */
 const BATCH_FILLED_MIN = 0.8;
 
 /** The places of texts in a request, in batches of about the same length, the shortest first. */
@@ -14,7 +14,7 @@ export function batchesOf(texts: readonly Tokens[]): number[][] {
   const batches: number[][] = [];
   for (const place of places) {
     const last = batches.at(-1);
-    // All texts of a batch get as long as its last, which is the longest.
+    // All texts of a batch are padded to the length of the last, which is the longest.
     const fits =
       last !== undefined &&
       last.length < BATCH_TEXTS &&

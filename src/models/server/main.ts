@@ -6,10 +6,10 @@ import { ModelServer } from "./model-server.ts";
 
 /**
  * The process of one model: the entry point that the service starts with the settings as its argument. It listens
- * on a Unix socket, loads the model with the first text, and ends when it is idle or when who started it has ended.
+ * on a Unix socket, loads the model with the first text, and ends when it is idle or its parent process has ended.
  */
 
-/** Requests, searches and imports go before it, also on the threads that it starts. */
+/** Requests, searches and imports take precedence, also over the threads of this process. */
 const MODEL_NICENESS = 10;
 const WATCH_MS = 500;
 const WITHOUT_TIMEOUT = 0;
@@ -20,9 +20,9 @@ const server = new ModelServer(() => Model.load(model, runtimeFolder));
 const parent = process.ppid;
 
 setPriority(MODEL_NICENESS);
-// What a killed process leaves cannot be listened on. There is one process at a time.
+// The socket file of a killed process prevents listening. Each model has one process at a time.
 rmSync(model.socket, { force: true });
-// The types know no timeout of a socket, but without this one requests are cut off after ten seconds.
+// The types lack the timeout of a socket, but without it requests are cut off after ten seconds.
 const patient: object = { idleTimeout: WITHOUT_TIMEOUT };
 const listener = Bun.serve({
   ...patient,

@@ -11,12 +11,12 @@ export interface ServedModel extends Pick<Model, "run"> {
   readonly tokenizer: Pick<ModelTokenizer, "maxTokens" | "maxChars" | "encode" | "cut">;
 }
 
-/** A request whose caller waits for it, or has left. */
+/** The request of a caller. Its signal aborts when the caller disconnects. */
 type Caller = Pick<Request, "signal">;
 
 /**
- * Answers requests of `/v1/embeddings` by a model in this process, which the first of them loads. Texts are divided into
- * tokens one by one, in turns that requests share, because that takes long for long texts.
+ * Answers requests of `/v1/embeddings` by a model in this process, which the first request loads. Texts are divided
+ * into tokens one by one, because long texts take long. Requests take turns between texts.
  */
 export class ModelServer {
   readonly #turns = new WorkTurns();
@@ -26,7 +26,7 @@ export class ModelServer {
 
   constructor(private readonly load: () => Promise<ServedModel>) {}
 
-  /** How long nothing has been asked. */
+  /** Time since the last request ended; 0 while a request runs. */
   get idleMs(): number {
     return this.#running > 0 ? 0 : performance.now() - this.#lastUse;
   }
@@ -51,7 +51,7 @@ export class ModelServer {
     }
   }
 
-  /** All in one turn, because queries are short, and longer ones are cut. */
+  /** Embeds all in one turn, because queries are short, and longer ones are cut. */
   async #embedQueries(
     model: ServedModel,
     input: readonly string[],
@@ -80,7 +80,7 @@ export class ModelServer {
     return vectors;
   }
 
-  /** The tokens of texts. Throws TextsTooLong, without dividing any of them if one has too many characters. */
+  /** The tokens of texts. Throws TextsTooLong, before dividing any text if one has too many characters. */
   async #encode(
     { tokenizer }: ServedModel,
     input: readonly string[],
@@ -114,7 +114,7 @@ export class ModelServer {
     return promise;
   }
 
-  /** One that could not be loaded is tried again by the next request. */
+  /** The model. After a failure the next request loads it again. */
   #loaded(): Promise<ServedModel> {
     this.#model ??= this.load().catch((error) => {
       this.#model = undefined;
@@ -124,15 +124,18 @@ export class ModelServer {
   }
 }
 
-/** Other parts of a text may have more tokens, so a part has this share of the characters that would fit on average. */
+/**
+ * The share of the characters that would fit on average. Some parts of a text have more tokens per character than
+ * others.
+ */
 const FITTING_SHARE = 0.9;
 
-/** How many characters a part of a text may have, by the number of tokens of the whole. */
+/** Maximum characters of a part of a text, by the number of tokens of the whole. */
 function fittingChars(text: string, tokens: number, maxTokens: number): number {
   return Math.floor((FITTING_SHARE * text.length * maxTokens) / tokens);
 }
 
-/** Throws TextsTooLong unless all texts fit, which are null. */
+/** Throws TextsTooLong unless all texts fit. The entry of a text that fits is null. */
 function requireFitting(fits: readonly (number | null)[], most: string): void {
   const tooLong = [...fits.entries()].filter(([, chars]) => chars !== null);
   if (tooLong.length > 0) throw new TextsTooLong(most, JSON.stringify(tooLong));

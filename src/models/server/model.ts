@@ -4,11 +4,11 @@ import { loadRuntime, type Runtime, type Session, type Tensor } from "../runtime
 import { pool } from "./pooling.ts";
 import { ModelTokenizer, type Tokens } from "./tokens.ts";
 
-/** Only errors are worth a line. */
+/** The level of the runtime's log: errors only. */
 const LOG_ERRORS = 3;
 /** The outputs with a vector for each token, by the names that exporters give them. */
 const TOKEN_OUTPUTS = ["last_hidden_state", "token_embeddings"];
-/** A text for the first vector, which tells its dimension. */
+/** A text whose vector shows the model's dimension. */
 const FIRST_TEXT = "a";
 
 /** A model in memory. */
@@ -20,7 +20,7 @@ export class Model {
     readonly tokenizer: ModelTokenizer,
   ) {}
 
-  /** Loads a model. Throws a ModelError if it is not the one that was configured, or has another dimension. */
+  /** Loads a model. Throws a ModelError if its files have changed, or if it has another dimension than configured. */
   static async load(settings: LocalModel, runtimeFolder: string): Promise<Model> {
     if ((await currentIdentity(settings)) !== settings.identity) {
       throw new ModelError(
@@ -33,9 +33,9 @@ export class Model {
     const session = await runtime.InferenceSession.create(files.onnx, {
       ...{ intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: "sequential" },
       ...{ graphOptimizationLevel: "all", logSeverityLevel: LOG_ERRORS },
-      // Batches have many shapes, and a plan of the memory for each would be kept.
+      // Batches have many shapes, and the runtime would keep a memory plan for each.
       enableMemPattern: false,
-      // Threads that wait for work by asking for it again and again take the processor from searches.
+      // Threads that spin while they wait for work take the processor from searches.
       extra: { session: { intra_op: { allow_spinning: "0" } } },
     }).catch((error: Error) => {
       throw new ModelError(`${files.onnx} cannot be loaded: ${error.message}`);
@@ -45,7 +45,7 @@ export class Model {
     return model;
   }
 
-  /** The vectors of some texts, of length 1. Blocks the thread until they are there. */
+  /** The vectors of some texts, at unit length. Blocks the thread while the model runs. */
   async run(texts: readonly Tokens[]): Promise<Float32Array[]> {
     const length = Math.max(...texts.map(({ ids }) => ids.length));
     const output = outputOf(await this.session.run(this.#feeds(texts, length)));

@@ -1,18 +1,18 @@
 import type { Pooling } from "../../config/embedders.ts";
 
-/** The vectors of the tokens of some texts, one after the other, with as many tokens for each text. */
+/** The vectors of the tokens of some texts, one after the other. All texts are padded to the same length. */
 interface TokenVectors {
   readonly data: Float32Array;
-  /** Tokens per text with those that fill it up, and elements per vector. */
+  /** Tokens per text, with padding, and elements per vector. */
   readonly length: number;
   readonly width: number;
 }
 
 /**
- * The vector of a text of length 1, from those of its tokens.
+ * The vector of a text at unit length, from those of its tokens.
  *
- * @param tokens how many tokens the text has, which stand before those that fill it up
- * @param dimension how many elements are kept, from the first
+ * @param tokens the number of the text's tokens, which precede the padding
+ * @param dimension the number of elements that are kept, from the first
  */
 export function pool(
   { data, length, width }: TokenVectors,

@@ -4,8 +4,9 @@ import type { LocalModel } from "../local-model.ts";
 import { readJson, TOKENIZER_CONFIG } from "../model-folder.ts";
 
 /**
- * A text with more characters per token that the model reads is too long, before time is spent on dividing it into tokens.
- * Prose has four or five. A text with more than this is blank for the most part, or consists of words that the model lacks.
+ * Maximum characters of a text, per token that the model reads. A longer text is refused before time is spent on
+ * dividing it into tokens. Prose has four or five. A text with more than this is mostly blank, or its words are unknown
+ * to the model.
  */
 const TOKEN_CHARS_MAX = 16;
 
@@ -18,14 +19,14 @@ export interface Tokens {
 /** Cuts texts into the tokens of a model. */
 export class ModelTokenizer {
   readonly #tokenizer: Tokenizer;
-  /** What fills short texts of a batch up. */
+  /** The id of the token that pads short texts of a batch. */
   readonly padding: number;
-  /** Tokens that stand after each text, which stay when it is cut. */
+  /** The special tokens after each text, which stay when it is cut. */
   readonly #tail: readonly number[];
   readonly maxTokens: number;
   /** Longer texts are not divided into tokens. */
   readonly maxChars: number;
-  /** The token of unknown pieces, if those side by side are one. */
+  /** The token of unknown pieces, if adjacent ones become one token. */
   readonly #fusedUnknown: number | undefined;
 
   constructor({ files, maxTokens }: LocalModel) {
@@ -43,14 +44,14 @@ export class ModelTokenizer {
   /** The tokens of a text of at most `maxChars`. They may be more than the model reads. */
   encode(text: string): Tokens {
     if (text.length > this.maxChars) throw new RangeError(`the text has ${text.length} characters`);
-    // The model sees no lone surrogates, and neither do its regular expressions.
+    // Neither the model nor its regular expressions see lone surrogates.
     const { ids, token_type_ids: types = [] } = this.#tokenizer.encode(text.toWellFormed(), {
       return_token_type_ids: true,
     });
     return this.#fused({ ids, types });
   }
 
-  /** The beginning of a text, as far as the model reads it. */
+  /** The beginning of a text, with at most `maxTokens`. */
   cut({ ids, types }: Tokens): Tokens {
     if (ids.length <= this.maxTokens) return { ids, types };
     const kept = this.maxTokens - this.#tail.length;
@@ -61,8 +62,8 @@ export class ModelTokenizer {
   }
 
   /**
-   * The tokenizer joins the texts of unknown pieces one after the other and looks up the result each time, which takes time
-   * that grows with the square of their number. So they are joined here, by their ids.
+   * The tokenizer joins the texts of unknown pieces one after the other and looks up the result each time. The time
+   * grows with the square of their number, so they are joined here, by their ids.
    */
   #fuseById(): number | undefined {
     const { model } = this.#tokenizer;
@@ -78,7 +79,7 @@ export class ModelTokenizer {
     return { ids: ids.filter(isKept), types: types.filter(isKept) };
   }
 
-  /** What is equal at the end of the tokens of different texts. */
+  /** The special tokens at the end of any text: the common end of the tokens of two texts. */
   #tailOf(): number[] {
     const [a, b] = ["a", "b c"].map((text) => this.#tokenizer.encode(text).ids) as [
       number[],

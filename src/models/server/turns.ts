@@ -1,11 +1,11 @@
-/** So many queries may go first in a row while texts of files wait. */
+/** Maximum number of queries that go first in a row while texts of files wait. */
 const QUERIES_IN_A_ROW = 8;
 
 type Work = () => Promise<void>;
 
 /**
- * Runs one piece of work after the other. Queries go before the texts of files, whose requests are worked off in
- * pieces, one of each request after the other; but some pieces run also in a flood of queries.
+ * Runs one piece of work after the other. Queries go before the texts of files. Requests for texts run in pieces that
+ * alternate, and some pieces run even in a flood of queries.
  */
 export class WorkTurns {
   readonly #queries: Work[] = [];
@@ -22,7 +22,7 @@ export class WorkTurns {
     this.#running = true;
     for (let work = this.#next(); work !== undefined; work = this.#next()) {
       await work();
-      // Requests that came meanwhile are read before the next piece is chosen.
+      // Requests that arrived meanwhile are read before the next piece is chosen.
       await Bun.sleep(0);
     }
     this.#running = false;
