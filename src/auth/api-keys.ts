@@ -48,7 +48,7 @@ async function readKey(sql: Sql, parsed: ParsedKey): Promise<VerifiedKey | null>
 /** Verifies API keys and records when they were last used. */
 export class ApiKeyVerifier {
   readonly #verified: TimedCache<VerifiedKey | null>;
-  /** Full keys by prefix, because notifications name the prefix alone. */
+  /** Full keys by prefix, because notifications contain only the prefix. */
   readonly #byPrefix = new Map<string, string>();
   /** Times of the last recorded uses by key id, oldest first. */
   readonly #recorded = new Map<string, number>();
@@ -141,7 +141,7 @@ export class ApiKeyVerifier {
     this.#pending.set(id, new Date(now));
   }
 
-  /** Records beyond the interval have no effect any more. */
+  /** Deletes records older than the interval, which no longer have an effect. */
   #dropOldRecords(): void {
     const now = Date.now();
     for (const [id, recorded] of this.#recorded) {

@@ -22,7 +22,7 @@ export function requirePermission(principal: Principal, permission: Permission):
   });
 }
 
-/** All that tells callers apart. */
+/** The credential of a request, which identifies its caller. */
 interface Credential {
   readonly text: string;
   /** Bearer tokens are JWTs or API keys; the header X-API-Key carries keys only. */

@@ -2,9 +2,9 @@ import type { Queryable } from "../db/client.ts";
 import type { Principal } from "./principal.ts";
 
 /**
- * The SQL condition under which a caller has access to the conversation with the alias `c`: members
- * of its project have, or its creator alone when it has no project. A credential that is bound to a
- * project has access to that project's conversations only.
+ * The SQL condition under which a caller has access to the conversation with the alias `c`. Members of its project have
+ * access. A conversation without a project is accessible to its creator only. A credential that is bound to a project
+ * has access to that project's conversations only.
  */
 export function reachesConversation(sql: Queryable, { userId, projectId }: Principal) {
   return sql`

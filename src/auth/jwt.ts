@@ -63,8 +63,8 @@ function textClaim(payload: JWTPayload, name: string): string | null {
 }
 
 /**
- * An address that the issuer calls unverified may belong to anybody, so it identifies nobody (OpenID Connect Core,
- * section 5.7). Some issuers send the claim as text. Any other value but `true` is not a verification.
+ * An address that the issuer calls unverified may belong to another person, so it does not identify the user (OpenID
+ * Connect Core, section 5.7). Some issuers send the claim as text. Any value other than `true` is not a verification.
  */
 function addressOf(
   payload: JWTPayload,
@@ -82,7 +82,7 @@ function addressOf(
   return isUsable ? { email, isVerified } : { email: null, isVerified: false };
 }
 
-/** When the token was issued, or verified if it does not say so. */
+/** The time at which the token was issued, or at which it was verified if it lacks the claim. */
 function issueTimeOf({ iat }: JWTPayload): Date {
   const now = Date.now();
   return new Date(iat === undefined ? now : Math.min(Math.max(iat * 1_000, 0), now));
@@ -141,16 +141,16 @@ async function claimsByKeySet(
   }
 }
 
-/** True when the key server is at fault and not the token. */
+/** True when the key server has failed, false when the token is invalid. */
 function isKeyServerFault(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
-  // jose reports a status other than 200 as its base class, and passes on what fetch throws.
+  // jose reports a status other than 200 as its base class, and rethrows errors of fetch.
   return !(error instanceof errors.JOSEError) || error.constructor === errors.JOSEError;
 }
 
 /**
- * Asks the key server. While it fails, each token with a key that is not known would ask it again, so it is asked at
- * most once per JWKS_RETRY_MS. The clock is that of jose, which decides when the keys are old.
+ * The fetch function for the key server. While the server fails, each token with an unknown key would send another
+ * request, so it gets at most one request per JWKS_RETRY_MS. The clock is jose's, which decides when the keys are old.
  */
 function keyServerFetch() {
   const breaker = new Breaker({ pauseMs: JWKS_RETRY_MS, now: Date.now });
@@ -158,7 +158,7 @@ function keyServerFetch() {
     return await breaker.call(async () => {
       const answer = await boundedFetch(url, init, JWKS_MAX_BYTES, tracedFetch);
       if (answer.status !== 200) throw new Error(`the key server answered ${answer.status}`);
-      // It throws unless the answer is a set of keys.
+      // The call throws unless the answer is a set of keys.
       createLocalJWKSet((await answer.clone().json()) as JSONWebKeySet);
       return answer;
     });

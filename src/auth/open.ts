@@ -6,10 +6,10 @@ import { ApiKeyVerifier } from "./api-keys.ts";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { createJwtVerifier } from "./jwt.ts";
 
-/** A cache of what callers have access to. */
+/** A cache of access rights. */
 export interface Clearable {
   clear(): void;
-  /** Has all entries read again before their next use, and keeps them for an outage. */
+  /** Makes the cache read all entries again before their next use. The old ones stay for an outage. */
   expire(): void;
 }
 
@@ -17,7 +17,7 @@ interface OpenedAuth {
   readonly authenticator: Authenticator;
   /** Registers a cache to clear whenever access rights change. */
   clearOnAccessChange(cache: Clearable): void;
-  /** Clears these caches and that of keys. */
+  /** Clears the registered caches and the cache of keys. */
   forgetAccess(): void;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openAuth(
     else for (const cache of caches) cache.clear();
   };
   // A new connection may have missed changes, so entries are read again. They stay in use while that fails, because the
-  // database may stop answering at any time. For the same reason nothing waits for the first connection.
+  // database may stop answering at any time. For the same reason the start does not wait for the first connection.
   const expireAccess = () => {
     for (const cache of [keys, ...caches]) cache.expire();
   };

@@ -1,4 +1,4 @@
-/** Every permission of the service, with what it allows. */
+/** Every permission of the service, with a description. */
 export const PERMISSIONS = {
   "account.billing.manage": "Start a subscription upgrade.",
   "api_keys.create": "Create API keys.",
@@ -23,17 +23,17 @@ export type Permission = keyof typeof PERMISSIONS;
 
 const ACCOUNT_PREFIX = "account.";
 
-/** What a token states about its user. */
+/** The claims of a token about its user. */
 export interface Identity {
   readonly name: string | null;
-  /** The user's address; null if the token says that there is no verified one, undefined if it mentions none. */
+  /** The user's address; null if the token's address is unverified or unusable, undefined without claims on it. */
   readonly email: string | null | undefined;
-  /** True if the issuer says that it has verified the address, false if that is only assumed. */
+  /** True if the issuer states that it has verified the address, false if that is only assumed. */
   readonly isVerified: boolean;
   readonly issuedAt: Date;
 }
 
-/** The caller, and what the credential permits. */
+/** The caller, and the rights of the credential. */
 export interface Principal {
   readonly userId: string;
   /** Null for API keys. */

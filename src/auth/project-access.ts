@@ -10,7 +10,7 @@ export interface Membership {
   readonly slug: string;
   /** The caller's role in the project. */
   readonly role: string;
-  /** True if something limits what the project or its owners may store. */
+  /** True if the project or its owners have a quota. */
   readonly limited: boolean;
 }
 
@@ -95,7 +95,7 @@ export async function findProject(
   return (await findMembership(sql, principal, reference)).id;
 }
 
-/** Those of some projects, by id, that `findProject` finds for the caller. */
+/** The subset of these project ids that the caller has access to, as for `findProject`. */
 export async function findProjects(
   sql: Queryable,
   { userId, projectId }: Principal,

@@ -5,9 +5,9 @@ import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
 import { findNamed } from "../shared/reference.ts";
 
 /**
- * Reads the project that a reference names by every way in: the one with this id, or else the one with this slug,
- * whether the caller has access to it or not. `read` gets the condition on the project `p`, and checks no right by
- * leaving the row out: a caller without access to a project must not get another one in its place.
+ * Reads the project with this id, or else the project with this slug, even if the caller has no access to it. Every
+ * interface uses it. `read` gets the condition on the project `p`, and must not leave out a row to check a right: a
+ * caller without access to a project would get another one in its place.
  */
 export async function readNamedProject<Found>(
   sql: Queryable,
@@ -27,7 +27,7 @@ export interface NamedProject {
   readonly slug: string;
 }
 
-/** The project that a reference names, for callers who need no right or check it by themselves. */
+/** The project that a reference names, without a check of access rights. */
 export async function projectNamed(
   sql: Queryable,
   reference: string,
@@ -39,7 +39,9 @@ export async function projectNamed(
   );
 }
 
-/** The ids of the projects that references name, as far as there are any; as `projectNamed`, for all at once. */
+/**
+ * The ids of the projects that references name, as `projectNamed` finds them, in one query. Unknown ones are left out.
+ */
 export async function projectIdsOf(
   sql: Queryable,
   references: Iterable<string>,

@@ -1,4 +1,4 @@
-/** Members with this role may change everything of a project, its members and their keys included. */
+/** Members with this role may change a project, its contents, its members and their keys. */
 export const OWNER = "owner";
 /** Members with this role may change the contents of a project. */
 const EDITOR = "editor";

@@ -8,7 +8,7 @@ import { isStorable } from "../shared/formats.ts";
 import { derivedId } from "../shared/uuid.ts";
 import type { Identity, Principal } from "./principal.ts";
 
-/** The address of the user who owns the first projects: the demo, and what is imported without an owner. */
+/** The address of the user who owns the first projects: the demo, and imported projects without an owner. */
 export const FIRST_OWNER = "owner@localhost";
 
 /** The longest valid address. */
@@ -22,8 +22,8 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * The form in which addresses are compared. In them, and only in them, the letters A to Z count as a to z. The
- * database has its own idea of lower case, which depends on its locale, so SQL says `lower(email COLLATE "C")`.
+ * The form in which addresses are compared: only the letters A to Z count as a to z. SQL uses `lower(email COLLATE
+ * "C")`, because lower case in the database otherwise depends on its locale.
  */
 export function addressKey(email: string): string {
   return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -31,28 +31,28 @@ export function addressKey(email: string): string {
 
 /** The first key of the advisory lock on an address, before a hash of it. */
 const ADDRESS_LOCK = 7306;
-/** An operator who gives the address to another user meets the caller in its index, and is found there next time. */
+/** Attempts to store an address. An operator may give it to another user meanwhile, whom the next attempt finds. */
 const ADDRESS_ATTEMPTS = 3;
 
-/** The address of a row, and what stated it. */
+/** The address of a row, and the statement that it comes from. */
 interface StoredAddress {
   readonly id: string;
   readonly email: string | null;
-  /** When the token was issued that stated the address, or that there is none; null for an operator's statement. */
+  /** The time of issue of the token that stated the address or its absence; null for an operator's statement. */
   readonly statedAt: Date | null;
   /** True if the issuer of that token has verified the address. */
   readonly isVerified: boolean;
 }
 
 /**
- * Records a caller with a token as a user, and the address that the token states. Users get their row so, unless an
- * operator or an import has made it. The newest statement about an address counts, so it follows the issuer: to another
- * address, to another user, and to none.
+ * Records a caller with a token as a user, and the address that the token states. An operator or an import may have
+ * created the row before. The newest statement about an address counts, so the row follows the issuer: to another
+ * address, to another user, or to null.
  */
 export async function recordUser(sql: Sql, { userId, identity }: Principal): Promise<void> {
   if (identity === null) return;
   const { own, holder } = await readAddresses(sql, userId, identity);
-  // Nothing is locked or written by most requests.
+  // Most requests neither lock nor write.
   if (own !== undefined && changeOf(own, holder, identity) === undefined) return;
   await pRetry(() => transaction(sql, (tx) => storeUser(tx, userId, identity)), {
     retries: ADDRESS_ATTEMPTS - 1,
@@ -61,11 +61,11 @@ export async function recordUser(sql: Sql, { userId, identity }: Principal): Pro
   });
 }
 
-/** A name is stored with the row, without what cannot be stored. */
+/** Stores the name with a new row only. Characters that PostgreSQL cannot store are removed. */
 async function storeUser(tx: Transaction, userId: string, identity: Identity): Promise<void> {
   const name = (identity.name ?? "").replaceAll("\0", "").toWellFormed();
   const { email: stated } = identity;
-  // Callers who state one address at once follow each other.
+  // Concurrent callers who state the same address wait for each other.
   if (stated != null) {
     await tx`SELECT pg_advisory_xact_lock(${ADDRESS_LOCK}, hashtext(${addressKey(stated)}))`;
   }
@@ -88,7 +88,7 @@ async function readAddresses(
   { email }: Identity,
   locks = false,
 ): Promise<{ own: StoredAddress | undefined; holder: StoredAddress | undefined }> {
-  // Locked in the order of their ids, so that two users who exchange addresses do not wait for each other.
+  // Rows are locked in the order of their ids, so that two users who exchange addresses do not deadlock.
   const rows = await sql<StoredAddress[]>`
     SELECT id, email, email_stated_at AS "statedAt", email_verified AS "isVerified" FROM users
     WHERE id = ${userId} OR lower(email COLLATE "C") = ${email == null ? null : addressKey(email)}
@@ -97,7 +97,7 @@ async function readAddresses(
   return { own: rows.find(isOwn), holder: rows.find((row) => !isOwn(row)) };
 }
 
-/** The address that a row gets by a statement, null for none; undefined if it stays as it is. */
+/** The new address of a row after a statement, null to remove it; undefined if it stays. */
 function changeOf(
   own: StoredAddress,
   holder: StoredAddress | undefined,
@@ -113,8 +113,9 @@ function changeOf(
 }
 
 /**
- * A user who has verified an address keeps it unless another one has verified it since, and a user who is assumed to
- * have it unless a newer token states it. Tokens are issued in whole seconds: the later verification in one counts.
+ * A user with a verified address keeps it unless another user has verified it since. A user with an assumed address
+ * keeps it unless a newer token states it. Tokens are issued in whole seconds: the later verification in one second
+ * counts.
  */
 function keepsAddress(holder: StoredAddress, { isVerified, issuedAt }: Identity): boolean {
   if (holder.statedAt === null) return false;
@@ -122,13 +123,13 @@ function keepsAddress(holder: StoredAddress, { isVerified, issuedAt }: Identity)
   return isVerified ? holder.statedAt > issuedAt : holder.statedAt >= issuedAt;
 }
 
-/** The id of the user with this email address, who is created if there is none. */
+/** The id of the user with this email address. A missing user is created. */
 export async function findOrCreateUser(
   sql: Queryable,
   email: string,
 ): Promise<{ id: string; created: boolean }> {
   const name = email.slice(0, email.indexOf("@"));
-  // An import of this user derives the same id. It may be that of a user who has another address now.
+  // An import of this user derives the same id. A user who has another address now may have that id.
   for (const id of [derivedId("user", "", addressKey(email)), randomUUID()]) {
     const inserted = await sql`
       INSERT INTO users (id, email, name) VALUES (${id}, ${email}, ${name}) ON CONFLICT DO NOTHING`;
@@ -149,7 +150,7 @@ export async function findUser(
   return user;
 }
 
-/** An address of a user that is easily mistyped as this one. */
+/** The address of a user that differs from this one by at most EMAIL_TYPO_DISTANCE letters. */
 export async function similarAddress(sql: Queryable, email: string): Promise<string | undefined> {
   const rows = await sql<{ email: string }[]>`
     SELECT email FROM users
