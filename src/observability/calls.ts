@@ -6,7 +6,7 @@ type EndCall = (error?: unknown) => void;
 
 /** Measures the calls of a dependency: statements of PostgreSQL, commands of Redis. */
 export interface CallObserver {
-  /** Notes the start of a call. `text` is asked for a statement without its values, if it is traced. */
+  /** Starts a call. If the call is traced, `text` returns its statement without values. */
   start(operation: string, text?: () => string): EndCall;
   /** Measures work that consists of other calls, such as a transaction. */
   around<T>(operation: string, work: () => Promise<T>): Promise<T>;

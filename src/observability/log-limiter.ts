@@ -1,8 +1,8 @@
-/** A reason why requests fail for a while is logged at most this often. */
+/** Minimum time between two log lines for the same reason. */
 const LOG_REPEAT_MS = 60_000;
 const LOG_KEYS_MAX = 256;
 
-/** Keeps what happens with every request of an outage from filling the log. */
+/** Limits repeated log lines, so that an outage does not fill the log with a line per request. */
 export class LogLimiter {
   readonly #last = new Map<string, { at: number; suppressed: number }>();
 

@@ -4,7 +4,7 @@ import { traceFields } from "./tracing.ts";
 
 export type Log = Logger<"http">;
 
-/** Between `debug` and `info`: the level of the line that every request writes. */
+/** The level of the line that every request writes, between `debug` and `info`. */
 const LEVELS = { http: 25 } as const;
 
 /** Paths under which a secret could reach a log line by accident. */

@@ -22,19 +22,19 @@ const STAGE_BUCKETS = [
 /** The buckets that the conventions of OpenTelemetry prescribe for calls of databases. */
 const CALL_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** The stages of a vector search, of which its plan decides. */
+/** The stages of a vector search. Its plan decides which of them run. */
 const SEARCH_STAGES = ["parse", "walk", "scan", "exact", "rescore", "render"] as const;
 
 /** The state of the search engine, which gauges report. */
 export interface EngineFigures {
   /** Searches that wait for a thread. */
   readonly queued: number;
-  /** Scopes that requests wait for, because their projects are being loaded or will be. */
+  /** Scopes that requests wait for, because their projects are not loaded yet. */
   readonly pendingLoads: number;
   /** Projects in memory. */
   readonly projects: number;
   readonly vectors: number;
-  /** Vectors that are not in a graph yet and will be. */
+  /** Vectors that wait to be added to a graph. */
   readonly backlog: number;
   readonly bytes: number;
   /** Changes that are not searchable yet. */
@@ -92,8 +92,9 @@ function addEngineGauges(registry: Registry, read: () => EngineFigures): void {
 }
 
 /**
- * The library's metrics of the process, but for the spaces of V8's heap: Bun walks its own heap to answer. They are made
- * once per process, because the library asks for those spaces when it makes them, and observes until the process ends.
+ * The library's metrics of the process, except those of the spaces of V8's heap, for which Bun walks its own heap. They
+ * are created once per process, because the library reads those spaces when it creates the metrics, and its observers
+ * run until the process ends.
  */
 let processMetrics: readonly Metric[] | undefined;
 
@@ -139,7 +140,7 @@ function addCaches(registry: Registry): (name: string) => CacheCounts {
   };
 }
 
-/** What searches and lookups report. */
+/** The metrics of searches and lookups. */
 function searchMetrics(registry: Registry) {
   const registers = [registry];
   return {

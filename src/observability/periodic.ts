@@ -10,8 +10,8 @@ interface Periodic {
 }
 
 /**
- * Runs `work` periodically, never twice at once. A failure is logged once in a while; the next run
- * follows.
+ * Runs `work` periodically. Runs do not overlap. A failure is logged at the rate of LogLimiter, and does not prevent
+ * the next run.
  */
 export function runPeriodically(
   { task, intervalMs, log, isStopping }: Periodic,

@@ -1,8 +1,8 @@
-/** Different questions that are kept until they are stored: of a project, of all, and projects. */
+/** Maximum distinct questions of a project and of all projects, and maximum projects, until they are stored. */
 const PROJECT_QUESTIONS_MAX = 500;
 const QUESTIONS_MAX = 10_000;
 const PROJECTS_MAX = 5_000;
-/** Characters of a question that are kept. */
+/** Maximum characters of a stored question. */
 const QUESTION_MAX_CHARS = 200;
 
 /** Durations are counted between bounds that grow by this factor, from 1 ms to a quarter of a minute. */
@@ -13,13 +13,13 @@ const DURATION_BOUNDS_MS = Array.from({ length: 28 }, (_, i) => DURATION_GROWTH 
 export interface AskedQuestion {
   readonly project: string;
   readonly text: string;
-  /** How many hits there are, at least. */
+  /** A lower bound of the number of hits. */
   readonly matches: number;
 }
 
 /**
- * The question of an answered page. There is none without words, as in a search by a vector, and on a later page,
- * which belongs to the question of the first one.
+ * The question of an answered page. Undefined without words, as in a search by a vector, and for a later page, which
+ * belongs to the question of the first one.
  */
 export function askedQuestion(
   project: string,
@@ -34,19 +34,19 @@ interface Tally {
   without_hits: number;
 }
 
-/** What a project was asked on a day, in UTC, since it was stored last. */
+/** The questions of a project on a day, in UTC, since they were last stored. */
 export interface QuestionDay extends Tally {
   readonly project: string;
   /** As in `2026-01-06`. */
   readonly day: string;
-  /** Answers between the bounds of durations; the last are those above all. */
+  /** The number of answers in each interval of durations. The last one is unbounded. */
   readonly durations: number[];
   readonly questions: Map<string, Tally>;
 }
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Questions that differ in case and white space only are one. PostgreSQL can store it, whatever was sent. */
+/** Questions that differ only in case and white space count as one. PostgreSQL can store the result for any input. */
 const normalized = (question: string): string =>
   question
     .slice(0, QUESTION_MAX_CHARS)
@@ -63,16 +63,16 @@ const count = (tally: Tally, isEmpty: boolean) => {
 };
 
 /**
- * Counts what projects are asked in words, within bounds of memory. Beyond them sums go on and single questions are
- * left out: further ones of a project, or those of the project that has most.
+ * Counts the questions in words per project, within bounds of memory. Beyond the bounds sums still count, but single
+ * questions are dropped: further ones of a full project, or all of the project that has most.
  */
 export class QuestionCounts {
   /** By project and day. */
   #days = new Map<string, QuestionDay>();
-  /** Different questions of all. */
+  /** The number of distinct questions of all projects. */
   #kept = 0;
 
-  /** @param matches how many hits there are, at least; 0 where all are weak */
+  /** @param matches a lower bound of the number of hits; 0 if all are weak */
   add(project: string, question: string, matches: number, ms: number, now = Date.now()): void {
     const of = this.#dayOf(project, dayOf(now));
     if (of === undefined) return;
@@ -92,7 +92,7 @@ export class QuestionCounts {
     count(tally, matches === 0);
   }
 
-  /** What was counted since this was called last. */
+  /** Returns the counts since the last call, and resets them. */
   take(): QuestionDay[] {
     const days = [...this.#days.values()];
     this.#days = new Map();
@@ -118,7 +118,7 @@ export class QuestionCounts {
   }
 }
 
-/** The duration that a share of the answers did not exceed, in milliseconds; null without answers. */
+/** The quantile of the durations at `share`, in milliseconds; null without answers. */
 export function durationAt(share: number, durations: readonly number[]): number | null {
   const rank = share * durations.reduce((sum, each) => sum + each, 0);
   let below = 0;

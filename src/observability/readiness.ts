@@ -1,10 +1,10 @@
-/** Returns what is missing, in one sentence, or null. */
+/** Returns the reason why a part is not ready, in one sentence, or null. */
 type ReadinessCheck = () => Promise<string | null>;
 
 interface State {
-  /** `degraded` if the service should receive traffic, but does not do all that it can. */
+  /** `degraded` if the service should receive traffic, but some operations do not work. */
   readonly status: "ready" | "degraded" | "not_ready";
-  /** What is missing, by the name of the check. */
+  /** The reasons by the name of the check. */
   readonly reasons: Readonly<Record<string, string>>;
 }
 
@@ -16,7 +16,7 @@ export class Readiness {
     this.#checks.set(name, { check, isNeeded: true });
   }
 
-  /** Adds the check of something that the service answers without, though not everything. */
+  /** Adds the check of a part without which the service answers most requests. */
   addUseful(name: string, check: ReadinessCheck): void {
     this.#checks.set(name, { check, isNeeded: false });
   }

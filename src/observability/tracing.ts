@@ -1,10 +1,10 @@
 import type { Attributes, Context, Span, TextMapGetter, TextMapSetter } from "@opentelemetry/api";
 import type { TracingConfig } from "../config/schema.ts";
 
-/** The library, and what exports its spans. */
+/** The library, and the exporter of its spans. */
 type Exporting = ReturnType<typeof import("./tracing-sdk.ts")["startExporting"]>;
 
-/** Absent unless tracing is configured, which is all that requests check then. */
+/** Undefined unless tracing is configured. Requests check only this. */
 let tracing: Exporting | undefined;
 
 const HEADERS: TextMapGetter<Headers> = {
@@ -16,10 +16,10 @@ const SETTER: TextMapSetter<Headers> = {
   set: (headers, name, value) => headers.set(name, value),
 };
 
-/** Starts tracing when it is configured. Returns what ends it, after the last spans are exported. */
+/** Starts tracing if it is configured. Returns a function that exports the last spans and ends tracing. */
 export async function openTracing(config: TracingConfig | undefined): Promise<() => Promise<void>> {
   if (config === undefined) return async () => {};
-  // Loaded here, because without tracing the service, and each of its threads, should not pay for the library.
+  // The library is loaded here, because the service and each of its threads should not load it without tracing.
   const { startExporting } = await import("./tracing-sdk.ts");
   const exporting = startExporting(config);
   tracing = exporting;
@@ -59,7 +59,7 @@ async function within<T>(
   }
 }
 
-/** What a span says about a request. */
+/** The data of a request in its span. */
 interface TracedRequest {
   readonly request: Request;
   readonly requestId: string;
@@ -111,7 +111,7 @@ export function traced<T>(
   });
 }
 
-/** A call of another service, as a part of the current span. */
+/** A call of another service, in a child of the current span. */
 interface TracedCall {
   /** Ends the span, with the error and its type if the call failed. */
   end(error?: unknown, type?: string): void;
