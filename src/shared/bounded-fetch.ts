@@ -4,9 +4,9 @@ type Send = (url: string, init: RequestInit) => Promise<Response>;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
 /**
- * `fetch` for every call of another service, whose answers are not trusted: it follows no redirect, which could
- * lead to this machine or its network and would take the request along, and it reads the body to its end, but at
- * most `maxBytes` after decompression. Rejects when there is more; `init.signal` bounds the time of the body, too.
+ * `fetch` for every call of another service, whose answers are not trusted. Redirects are not followed, because they
+ * could lead to this machine or its network, and would take the request along. The body is read to its end, up to
+ * `maxBytes` after decompression. A longer body rejects; `init.signal` bounds the time of the body, too.
  */
 export async function boundedFetch(
   url: string,

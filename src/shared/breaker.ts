@@ -6,9 +6,11 @@ export class CircuitOpen extends Error {
 }
 
 interface BreakerOptions {
-  /** The pause between a failure and the next trial, also by the number of failures in a row and their newest cause. */
+  /**
+   * The pause between a failure and the next trial, or a function of the consecutive failures and their newest cause.
+   */
   readonly pauseMs: number | ((failures: number, cause: unknown) => number);
-  /** How long calls must have failed before the circuit opens. */
+  /** Minimum time that calls must have failed before the circuit opens. */
   readonly patienceMs?: number;
   /** Called with the cause when the circuit opens, and without one when it closes. */
   readonly onChange?: (isOpen: boolean, cause?: unknown) => void;
@@ -51,8 +53,8 @@ export class Breaker {
   }
 
   /**
-   * Makes a call. Throws CircuitOpen instead of making it while the circuit is open, unless it is time for a trial.
-   * An error that `isFault` does not accept tells nothing about the dependency.
+   * Makes a call. Throws CircuitOpen instead while the circuit is open, unless a trial is due. An error for which
+   * `isFault` returns false does not count as a failure of the dependency.
    */
   async call<T>(
     work: () => Promise<T>,

@@ -17,11 +17,11 @@ export const DISK_FORMATS = {
   textManifest: 2,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
   textSegment: 9,
-  /** `fields/fields.ndjson`: the columns of what filters compare of file versions, and the scopes. */
+  /** `fields/fields.ndjson`: the columns of file versions that filters compare, and the scopes. */
   versionFields: 5,
 } as const;
 
-/** Why a file of another version is refused, in the words of the addon. */
+/** The reason for refusing a file of another version, in the words of the addon. */
 export const otherFormat = (found: number, expected: number): string =>
   `format version ${found}, this build reads ${expected}`;
 

@@ -14,13 +14,13 @@ import { dirname, join } from "node:path";
 export const PRIVATE_DIRECTORY = 0o700;
 export const PRIVATE_FILE = 0o600;
 
-/** Ends the name of a file that is being written, and that a power cut may leave. */
+/** The suffix of a file that is being written, and that a power cut may leave. */
 export const UNFINISHED = ".new";
 
 interface DurableFile {
   /** By default only the owner can read the file. */
   readonly mode?: number;
-  /** The name of the file while it is written. Writers that may be at work at the same time need different ones. */
+  /** The name of the file while it is written. Concurrent writers need different ones. */
   readonly temporary?: string;
 }
 
@@ -44,7 +44,7 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
     await writeSynced(temporary, bytes);
     await rename(temporary, path);
   } catch (error) {
-    // On a full disk the part that was written would keep others from being written.
+    // On a full disk the partial file would take the space of other files.
     await rm(temporary, { force: true });
     throw error;
   }
@@ -65,7 +65,7 @@ async function writeSynced(temporary: string, bytes: Uint8Array): Promise<void> 
   }
 }
 
-/** The same for callers that cannot or must not wait for other threads. */
+/** Like `writeDurably`, for callers that cannot or must not wait for other threads. */
 export function writeDurablySync(
   path: string,
   contents: Uint8Array | string,
@@ -97,13 +97,13 @@ function syncSync(path: string): void {
   }
 }
 
-/** Makes the name of a path durable and those of all folders that lead to it, which any process may have created. */
+/** Makes the names of a path and of all folders above it durable. Any process may have created those folders. */
 export function syncNames(path: string): void {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     try {
       syncSync(folder);
     } catch (error) {
-      // A folder that this account cannot read was made by another one.
+      // Another account created a folder that this account cannot read.
       if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
     }
     if (folder === dirname(folder)) return;

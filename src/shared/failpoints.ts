@@ -1,4 +1,4 @@
-/** The places at which a test can make the process die; at those of `indexing`, its indexing thread. */
+/** The places at which a test can kill the process, or at `indexing.*` its indexing thread. */
 export const FAILPOINTS = [
   "delivery.received",
   "delivery.leased",
@@ -14,7 +14,7 @@ export const FAILPOINTS = [
 ] as const;
 type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Called at every failpoint; crashes where a test has asked for it. */
+/** Called at every failpoint. Crashes at the failpoints that a test has named. */
 export type FailpointTrigger = (point: Failpoint) => void;
 
 const ignore: FailpointTrigger = () => {};
@@ -31,8 +31,8 @@ export function crashThread(): void {
 }
 
 /**
- * Crashes at the named failpoints: by default, the process dies by SIGKILL without cleaning up.
- * Without names, as in production, nothing happens. Throws for an unknown name.
+ * Crashes at the named failpoints. By default the process dies by SIGKILL without cleaning up. Without names, as in
+ * production, failpoints do nothing. Throws for an unknown name.
  */
 export function createFailpoints(
   names: readonly string[],

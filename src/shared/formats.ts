@@ -8,8 +8,8 @@ export function isUuid(value: string): boolean {
 }
 
 /**
- * Why a text cannot be stored, in words that follow the name of its field; undefined if it can. PostgreSQL stores
- * every text but NUL characters, and UTF-8 has no half of a surrogate pair.
+ * The reason why a text cannot be stored, in words that follow the name of its field; undefined if it can. PostgreSQL
+ * does not store NUL characters, and UTF-8 cannot encode an unpaired surrogate.
  */
 export function textFault(text: string): string | undefined {
   if (text.includes("\0")) return "contains a NUL character";

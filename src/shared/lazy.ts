@@ -1,4 +1,4 @@
-/** Makes something when it is needed, once, unless that fails. */
+/** Calls `make` at the first call and returns its result to all callers. A failure is not kept. */
 export function lazy<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

@@ -1,6 +1,6 @@
 import pTimeout from "p-timeout";
 
-/** Every resource has at least this time to close, even after others have used it up. */
+/** Minimum time for each resource to close, even after others have used up the budget. */
 const CLOSE_MIN_MS = 50;
 
 /** Open resources, which are closed in reverse order. Push each closer right after its opener. */

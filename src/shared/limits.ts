@@ -1,22 +1,22 @@
 /**
  * The bounds that several modules use or that depend on each other, named with their units: limits, timeouts,
  * intervals and sizes. A bound that one module uses is in that module.
- * `assertRelations` checks what must hold between them.
+ * `assertRelations` checks the relations between them.
  */
 
 // Request bodies and paths.
 export const BODY_DEFAULT_MAX_BYTES = 1_048_576;
 /** Bun itself refuses larger bodies, without a problem document, so this is far above our limit. */
 export const BODY_TRANSPORT_MAX_BYTES = 1_099_511_627_776;
-/** The bodies that are being read may take this much memory; callers share it. */
+/** Maximum memory of all bodies that are being read. Callers share it. */
 export const BODIES_MAX_BYTES = 67_108_864;
-/** Larger bodies are taken up one at a time for each tenant. Vectors of any dimension take less in JSON. */
+/** Bodies of this size are parsed one at a time for each tenant. Vectors of any dimension take less in JSON. */
 export const LARGE_BODY_BYTES = 98_304;
-/** Every body that is being read counts for at least this much. */
+/** Minimum bytes that a body counts for while it is read. */
 export const BODY_MIN_BYTES = 16_384;
 /** A body must have arrived within this time. */
 export const BODY_READ_TIMEOUT_MS = 10_000;
-/** A larger answer is sent in pieces of this size, as its client takes them. */
+/** A larger answer is sent in pieces of this size, at the pace of its client. */
 export const ANSWER_PIECE_BYTES = 262_144;
 export const IDLE_TIMEOUT_SECONDS = 30;
 export const PROBLEM_DETAIL_MAX_CHARS = 400;
@@ -89,7 +89,7 @@ export const DEPENDENCY_RETRY_AFTER_SECONDS = 2;
 
 // Vector search.
 export const DIMENSIONS = [768, 1024, 1536, 3072, 4096] as const;
-/** The most elements that the vectors of an embedder may have. */
+/** Maximum elements of an embedder's vectors. */
 export const EMBEDDER_DIMENSION_MAX = Math.max(...DIMENSIONS);
 export const SEARCH_LIMIT_DEFAULT = 10;
 export const SEARCH_LIMIT_MAX = 100;
@@ -99,7 +99,7 @@ export const FACETS_MAX = 8;
 export const GROUP_SIZE_DEFAULT = 3;
 export const GROUP_SIZE_MAX = 10;
 export const SEARCH_THRESHOLD_DEFAULT = 0.7;
-/** Below this score a hit of a retrieval has little of its query, and people are told so. */
+/** Hits of a retrieval below this score are shown as weak. */
 export const WEAK_SCORE = 0.3;
 /** Unknown fields of a search body that the answer names, and the longest of these names. */
 export const IGNORED_FIELDS_MAX = 10;
@@ -111,14 +111,15 @@ export const DB_POOL_CONNECTIONS = 16;
 export const DATABASE_PLACES_MAX = 14;
 /** Requests that may wait at a gate. */
 export const GATE_WAITING_MAX = 1_024;
-/** A batch of a worker has at most this many searches, and takes at most this long, because nothing overtakes it. */
+/** Maximum searches of a worker's batch, because other work waits until the batch ends. */
 export const SEARCH_BATCH_MAX = 64;
+/** Minimum work of a full batch. */
 export const SEARCH_BATCH_MIN_MS = 1;
 /** When this many exact searches wait for a worker, further ones are answered with 503. */
 export const SEARCH_EXACT_QUEUE_MAX = 32;
 /** Projects that have had a larger answer are only searched by workers. */
 export const ANSWER_INLINE_MAX_BYTES = 1_048_576;
-/** Live searches whose recall is measured: at most one per interval, and this many samples are kept. */
+/** The recall of at most one live search per interval is measured. */
 export const RECALL_INTERVAL_MS = 100;
 /** How often a sample checks whether it can be measured without delaying a search. */
 export const RECALL_IDLE_POLL_MS = 50;
@@ -170,7 +171,7 @@ export const INDEX_UNSCOPED_KEEP_MS = 600_000;
 export const INDEX_META_SLICE_VERSIONS = 4_096;
 /** Loads of projects that requests wait for, at once; tenants take turns. */
 export const INDEX_LOADS_AT_ONCE = 4;
-/** Loads of a tenant that run, with those that go on beside others. */
+/** Maximum concurrent loads of a tenant, including those that continue while other tenants have a turn. */
 export const INDEX_TENANT_LOADS_MAX = 8;
 /** When this many loads of a tenant wait to begin, further ones are answered with 503. */
 export const INDEX_TENANT_LOADS_WAITING_MAX = 128;
@@ -179,14 +180,14 @@ export const INDEX_RETRY_MAX_MS = 5_000;
 /** A changed project is saved to its snapshot after this time. */
 export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
 /**
- * After this many file versions it is saved earlier, but not before this time: a load or an import is then not
- * slowed down by saving what is about to be merged, nor are the first requests after it.
+ * After this many file versions a changed project is saved earlier, but not before this time. Segments that are about
+ * to be merged are then not saved during a load or an import, which would slow it and the first requests after it.
  */
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 export const INDEX_SNAPSHOT_MIN_MS = 10_000;
 /** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
 export const INDEX_IDLE_MS = 5_000;
-/** A project stays this long after it was loaded, so that the search which waits for it gets through. */
+/** Minimum time that a project stays in memory after its load, so that the search that waits for it can run. */
 export const INDEX_LOADED_MIN_MS = 1_000;
 export const INDEX_REPORT_INTERVAL_MS = 500;
 /** How often snapshots, eviction and the heartbeat are considered. */
@@ -216,7 +217,7 @@ export const PROJECT_RELEASES_MAX = 1_000;
 export const PROJECT_MEMBERS_MAX = 1_000;
 /** Copying a template's working sets may take longer than other statements. */
 export const PROJECT_COPY_TIMEOUT_MS = 25_000;
-/** How long a copy waits at most for another of the same user, and how long one is that none waits for. */
+/** Maximum time that a copy waits for another copy of the same user. */
 export const PROJECT_COPY_WAIT_MAX_MS = 1_000;
 export const PROJECT_COPY_RETRY_AFTER_SECONDS = 5;
 
@@ -228,7 +229,7 @@ export const BILLING_BOUND_MS = 15_000;
 /** Timeout of one attempt to open a session, from the connection to the last byte. */
 export const BILLING_ATTEMPT_TIMEOUT_MS = 2_800;
 export const BILLING_RETRIES = 2;
-/** The longest pause of the provider's SDK between so few attempts. */
+/** The longest pause of the provider's SDK between BILLING_RETRIES attempts. */
 const BILLING_RETRY_WAIT_MS = 500;
 /** Timeout for checking a session. It is not retried, because the stored session is good enough. */
 export const BILLING_RETRIEVE_TIMEOUT_MS = 1_500;
@@ -257,12 +258,12 @@ export const REDIS_COMMAND_TIMEOUT_MS = 500;
 // Lists.
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 100;
-/** Texts of a page that lists what may be long, in bytes; one entry may be longer. Making 1 MiB takes some 10 ms. */
+/** Maximum bytes of the texts on a page, unless its first entry alone is longer. Rendering 1 MiB takes some 10 ms. */
 export const LISTED_MAX_BYTES = 1_048_576;
 export const CURSOR_MAX_CHARS = 13_334;
 
 // Filters.
-/** How deep $and, $or and $not may be nested. */
+/** Maximum nesting of $and, $or and $not. */
 export const FILTER_DEPTH_MAX = 8;
 /** Comparisons in a filter. */
 export const FILTER_CONDITIONS_MAX = 64;
@@ -301,7 +302,7 @@ export const REMOVALS_SHOWN_MAX = 5;
 export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
 /** Imports at a time in one process; callers share these places. */
 export const IMPORTS_MAX = 4;
-/** So much of an upload must arrive within BODY_READ_TIMEOUT_MS. */
+/** Minimum bytes of an upload that must arrive within BODY_READ_TIMEOUT_MS. */
 export const IMPORT_PACE_BYTES = 65_536;
 /** A compressed body may expand to this many bytes, and to this multiple of the bytes that have arrived. */
 export const IMPORT_EXPANSION_FREE_BYTES = 1_048_576;
@@ -334,7 +335,7 @@ export const IMPORT_INTEGER_MAX = 2_147_483_647;
 export const WEBHOOK_ID_MAX_CHARS = 128;
 
 // Documents and embedding.
-/** The text of a document in UTF-8, whichever way it comes in; that of a converted file counts as it is stored. */
+/** Maximum bytes of a document's text in UTF-8, for every interface. For a converted file the stored text counts. */
 export const DOCUMENT_MAX_BYTES = 16_777_216;
 /** The wait before its import is repeated because embedding failed. It doubles with each failure. */
 export const WATCH_RETRY_BASE_MS = 1_000;
@@ -352,7 +353,7 @@ export const INDEX_STATE_FRESH_SECONDS = 15;
 export const STARTING_REQUESTS_MAX = 1_024;
 export const DRAIN_DEADLINE_MS = 10_000;
 export const DRAIN_REQUESTS_MS = 5_000;
-/** How long before the deadline resources are closed. */
+/** Time between closing the resources and the deadline. */
 export const DRAIN_MARGIN_MS = 1_000;
 /** Requests that were sent before the signal are read for at most this long. */
 export const DRAIN_GRACE_MS = 200;
@@ -362,7 +363,7 @@ type Relation = readonly [holds: boolean, meaning: string];
 const RELATIONS: readonly Relation[] = [
   [
     DATABASE_PLACES_MAX < DB_POOL_CONNECTIONS,
-    "callers and scopes are looked up beside all operations",
+    "callers and scopes are looked up even while operations use all their places",
   ],
   [AUTH_CACHE_REFRESH_MS < AUTH_CACHE_TTL_MS, "refresh happens before expiry"],
   [AUTH_CACHE_TTL_MS < REVOCATION_BOUND_MS, "caches expire within the revocation bound"],

@@ -1,6 +1,6 @@
 /**
- * The path of a document, wherever a caller gives one. Some systems write letters with marks as two characters, which
- * look the same, so that a path has one form.
+ * The normalized path of a document. Some systems write an accented letter as two characters that look the same, so
+ * every path from a caller is normalized.
  */
 export function documentPath(path: string): string {
   return path.normalize("NFC");
@@ -12,14 +12,14 @@ const INVISIBLE =
   "\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0";
 
 /**
- * What the name of a file, a release or an environment matches: a visible character, and more than one or two dots, which
- * clients take out of a URL.
+ * The pattern for names of files, releases and environments. They have a visible character, and are not `.` or `..`,
+ * because clients remove these from a URL.
  */
 export const NAME_PATTERN = `[^.${INVISIBLE}]|\\.{3}|\\.[^.]|[^.]\\.`;
 export const NAME_FAULT = "must have a visible character, and must not be . or ..";
 const NAME = new RegExp(NAME_PATTERN);
 
-/** What is wrong with a name, in words that follow that of its field; undefined without a fault. */
+/** The fault of a name, in words that follow the name of its field; undefined for a valid name. */
 export function nameFault(name: string): string | undefined {
   return NAME.test(name) ? undefined : NAME_FAULT;
 }

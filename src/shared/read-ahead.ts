@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** The same items, each of which is asked for while its predecessor is being used. */
+/** The same items. Each is requested while the consumer uses the previous one. */
 export async function* readAhead<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = items[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -9,7 +9,7 @@ export async function* readAhead<T>(items: AsyncIterable<T>): AsyncGenerator<T, 
       const { done, value } = await next;
       if (done === true) return;
       next = iterator.next();
-      // The next step reports a rejection; until then it must not count as unhandled.
+      // The next step reports a rejection. Until then it must not count as unhandled.
       next.catch(() => {});
       // The driver sends requests in a later turn of the event loop.
       await setImmediate();

@@ -1,11 +1,11 @@
 import { isUuid } from "./formats.ts";
 
-/** What a reference names a row by: its id, or its name, such as a slug or a path. */
+/** A reference to a row: its id, or its name, such as a slug or a path. */
 export type Naming = { readonly id: string } | { readonly name: string };
 
 /**
- * The ways to read a reference, in the order in which they are tried: an id comes before a name that looks like
- * one. Each is a question of its own, because a condition with both may find two rows.
+ * The interpretations of a reference, in the order in which they are tried: an id comes before a name that looks like
+ * one. Each needs a query of its own, because a condition with both may find two rows.
  */
 export function namings(reference: string): readonly Naming[] {
   const name = { name: reference };
@@ -24,7 +24,7 @@ export async function findNamed<Row>(
   return undefined;
 }
 
-/** A reference that names this project and no other one, also if its slug looks like an id. */
+/** A reference that names only this project, even if its slug looks like an id. */
 export function referenceTo({ id, slug }: { readonly id: string; readonly slug: string }): string {
   return isUuid(slug) ? id : slug;
 }

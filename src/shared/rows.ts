@@ -3,7 +3,7 @@ import { timestamp } from "./formats.ts";
 /** The names of members that are times. */
 type TimeName = `${string}_at` | "at" | "since";
 
-/** The row of a value that the API shows: what the value may lack is null, and times are dates. */
+/** The row of a value that the API shows: optional members are nullable, and times are dates. */
 export type RowOf<T, Time = Date> = {
   [K in keyof T]-?:
     | (K extends TimeName ? Time : NonNullable<T[K]>)

@@ -3,25 +3,25 @@ import { join } from "node:path";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { writeDurablySync } from "./durable-files.ts";
 
-/** A service that has left its address and does not answer within this time does not run. */
+/** A service whose address was found and that does not answer within this time is not running. */
 const SERVICE_ANSWER_MS = 1_000;
 const LIVEZ_MAX_BYTES = 65_536;
 
 /** The description that a running service writes into its data directory, for commands on the same machine. */
 export interface RunningService {
-  /** Where it answers on this machine, without a trailing slash. */
+  /** The address on this machine, without a trailing slash. */
   readonly url: string;
-  /** {base_url}, where clients reach it. */
+  /** {base_url}, the address for clients. */
   readonly baseUrl: string;
   readonly pid: number;
-  /** Names its database to people, without credentials. */
+  /** The address of its database for people, without credentials. */
   readonly database: string;
   /** The id that the database has given itself. */
   readonly databaseId: string;
 }
 
 const FILE = "service.json";
-/** Commands of other users find the service as well. */
+/** Readable by all, so that commands of other users find the service. */
 const FILE_MODE = 0o644;
 
 /** The service of this data directory; it may have been killed. */
@@ -33,18 +33,18 @@ export function findService(dataDir: string): RunningService | undefined {
   }
 }
 
-/** Writes the description of a service; throws if the disk is full. Only the owner of the directory may. */
+/** Writes the description of a service. Throws if the disk is full. Only the owner of the directory may call this. */
 export function announceService(dataDir: string, service: RunningService): void {
-  // Readers find a whole file or none.
+  // Readers must not find a partial file.
   writeDurablySync(join(dataDir, FILE), `${JSON.stringify(service)}\n`, { mode: FILE_MODE });
 }
 
-/** Removes the description of a service. Only the owner of the directory may. */
+/** Removes the description of a service. Only the owner of the directory may call this. */
 export function forgetService(dataDir: string): void {
   rmSync(join(dataDir, FILE), { force: true });
 }
 
-/** False for a service that was killed and has left its address. */
+/** False if the service was killed and its address remains. */
 export async function answers({ url }: RunningService): Promise<boolean> {
   const signal = AbortSignal.timeout(SERVICE_ANSWER_MS);
   return await boundedFetch(`${url}/livez`, { signal }, LIVEZ_MAX_BYTES).then(

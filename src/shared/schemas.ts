@@ -61,10 +61,10 @@ export const oneOf = <const Word extends string>(
 /** A number of things. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-/** How paths name a project. */
+/** The reference of a project in paths. */
 export const project_reference = text("The project's id, or else its slug.", "demo");
 
-/** The parameters of a path that names nothing but a project. */
+/** The parameters of a path whose only parameter is a project. */
 export const ProjectParams = Type.Object({ project_reference });
 
 /** An entry of the frontmatter of a file. */

@@ -5,17 +5,17 @@ import { tryLockFile, unlockFile } from "../../native/index.ts";
 import { announceService, forgetService, type RunningService } from "./running-service.ts";
 
 const LOCK_FILE = "service.lock";
-/** The holder of a lock writes its name into it as soon as it has the lock. */
+/** Time for the holder of a lock to write its name into the file. */
 const NAME_WRITTEN_MS = 100;
-/** How often a service looks whether the one that commands find has ended. */
+/** The interval at which a service checks whether the holder of the claim has ended. */
 const CLAIM_RETRY_MS = 1_000;
 
 /** Another service has the data directory. The message names it, and the remedy. */
 export class ServiceRunsError extends Error {}
 
 /**
- * The right to be the service of a data directory, which commands find. It is a lock that the kernel releases
- * when its process ends, however that happens, so nothing that a killed service leaves keeps the next one out.
+ * The right to be the service of a data directory, which commands find. It is a file lock that the kernel releases when
+ * its process ends for any reason. A killed service therefore does not block the next one.
  */
 export class ServiceClaim {
   readonly #dataDir: string;
@@ -44,17 +44,17 @@ export class ServiceClaim {
     return `process ${pid}${machine} ${url === undefined ? "(starting)" : `at ${url}`}`;
   }
 
-  /** Lets services that are refused know the address. */
+  /** Writes the holder's name for services that are refused. */
   name(url?: string): void {
     if (!this.isHeld) return;
     try {
       writeFileSync(this.#file, `${[process.pid, hostname(), url].join(" ").trim()}\n`);
     } catch {
-      // The disk is full. Writing begins with an empty file, so nobody reads an earlier name.
+      // The disk is full. Writing truncates the file first, so an earlier name cannot be read.
     }
   }
 
-  /** Writes the service's address for commands, at once or when the other service has ended. */
+  /** Writes the service's address for commands, immediately or once the other service has ended. */
   announce(service: RunningService, onFailure: (error: unknown) => void): void {
     const attempt = () => {
       try {
@@ -82,7 +82,7 @@ export class ServiceClaim {
   #take(): boolean {
     this.#lock = tryLockFile(this.#file);
     if (this.#lock === null) return false;
-    // A killed service has left it.
+    // A killed service may have left its description.
     forgetService(this.#dataDir);
     this.name();
     return true;

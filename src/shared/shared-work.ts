@@ -1,17 +1,17 @@
 /** After a run, the next one waits for this multiple of its duration. */
 const REST_FACTOR = 9;
-/** It waits no longer than this: the work may have waited for somebody else. */
+/** Maximum pause. The work may have been slow because it waited for another resource. */
 const REST_MAX_MS = 500;
 
 /**
- * Work that any number of callers may ask for at any time. Callers who ask while a run is under way or due share
- * the next one. So no result is older than its question, and the work takes a tenth of the time at most.
+ * Work that any number of callers may request at any time. Callers who request it while a run is under way or due share
+ * the next run. A result is therefore never older than its request, and the work takes at most a tenth of the time.
  */
 export class SharedWork<T> {
   /** The run that has not begun yet. */
   #next: Promise<T> | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** The time in milliseconds before which none begins. */
+  /** The earliest time of the next run, in milliseconds. */
   #restUntil = 0;
 
   constructor(private readonly work: () => Promise<T>) {}

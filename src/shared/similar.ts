@@ -1,9 +1,9 @@
 import { distance } from "fastest-levenshtein";
 
-/** Letters of a word per letter that may be mistyped in it. */
+/** Letters of a word per accepted typo. */
 const LETTERS_PER_TYPO = 3;
 
-/** The candidate that the word was most likely meant to be, or undefined. */
+/** The candidate with the fewest typos from the word; undefined if all have too many. */
 export function similarTo(word: string, candidates: Iterable<string>): string | undefined {
   let nearest: { readonly candidate: string; readonly typos: number } | undefined;
   for (const candidate of candidates) {

@@ -2,8 +2,8 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /**
- * Makes the calling thread step back behind others, by a niceness. Only Linux knows priorities of
- * threads: there a thread id is a valid argument of setpriority.
+ * Lowers the priority of the calling thread. Only Linux has priorities of threads: there a thread id is a valid
+ * argument of setpriority.
  */
 export function setThreadNiceness(niceness: number): void {
   if (niceness === 0) return;

@@ -8,10 +8,10 @@ const DB_OUTAGE_GRACE_MS = 60_000;
 
 interface Entry<V> {
   value: V;
-  /** When the load began: the TTL counts from the time that the query could see. */
+  /** The time at which the load began. The TTL counts from it, because the query does not see later changes. */
   readAt: number;
   refreshing: boolean;
-  /** False once it may have changed without a notification. */
+  /** False once the value may have changed without a notification. */
   isCurrent: boolean;
 }
 
@@ -33,7 +33,7 @@ interface TimedCacheOptions {
   readonly maxEntries?: number;
   /** True for the errors of loads during which entries are used beyond their TTL. */
   readonly isOutage?: (error: unknown) => boolean;
-  /** How long after its load an entry is used while loads fail so. */
+  /** Maximum age of an entry that is used during an outage. */
   readonly graceMs?: number;
   readonly counts?: CacheCounts;
 }
@@ -95,7 +95,7 @@ export class TimedCache<V> {
     this.#loading.clear();
   }
 
-  /** Has every entry loaded again before its next use. While that fails because of an outage, the entries are used. */
+  /** Makes every entry load again before its next use. During an outage the old entries are used. */
   expire(): void {
     this.#generation++;
     this.#loading.clear();
@@ -108,7 +108,7 @@ export class TimedCache<V> {
     try {
       return await this.#load(key, load);
     } catch (error) {
-      // It may have been dropped meanwhile.
+      // The entry may have been dropped meanwhile.
       const entry = this.#entries.get(key);
       if (entry === undefined || !isOutage(error)) throw error;
       if (performance.now() - entry.readAt > graceMs) throw error;

@@ -21,14 +21,14 @@ function withFirstHalf(half: string, [kind, parent, name]: IdOrigin): string {
 }
 
 /**
- * An id for the case that another row has the derived one. Nobody can foresee its first half. The second
- * is derived, so that it can be told what the id is of.
+ * An id for the case that another row has the derived one. The first half is random, so that it cannot be foreseen. The
+ * second half is derived, so that `isIdAside` can check the origin of the id.
  */
 export function idAside(...origin: IdOrigin): string {
   return withFirstHalf(crypto.randomUUID().slice(0, FIRST_HALF), origin);
 }
 
-/** True when `idAside` has made the id of this origin. */
+/** True when `idAside` has created the id for this origin. */
 export function isIdAside(id: string, ...origin: IdOrigin): boolean {
   return id === withFirstHalf(id.slice(0, FIRST_HALF), origin);
 }

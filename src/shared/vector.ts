@@ -2,7 +2,7 @@ import { DIMENSIONS } from "./limits.ts";
 
 const KNOWN_DIMENSIONS: ReadonlySet<number> = new Set(DIMENSIONS);
 
-/** Why a vector can be neither stored nor searched for. */
+/** The reason why a vector can be neither stored nor searched for. */
 type VectorFault = "not-finite" | "all-zeros" | "unknown-dimension";
 
 /** True when vectors may have this many elements. */
@@ -19,7 +19,7 @@ export function storedDimension(length: number): number {
   return DIMENSIONS.find((dimension) => dimension >= length) as number;
 }
 
-/** A vector with zeros up to its stored dimension, which change none of its cosine similarities. */
+/** A vector with zeros up to its stored dimension. They do not change its cosine similarities. */
 export function padded(vector: Float32Array): Float32Array {
   if (isDimension(vector.length)) return vector;
   const whole = new Float32Array(storedDimension(vector.length));
@@ -38,14 +38,14 @@ export function floatsOf(bytes: Uint8Array): Float32Array<ArrayBuffer> {
 }
 
 /**
- * What is wrong with a vector, or undefined: every element must be finite, one must not be zero,
- * and the length must be a known dimension. Reports faults of elements before that of the length.
+ * The fault of a vector, or undefined: every element must be finite, at least one must not be zero, and the length must
+ * be a known dimension. Faults of elements take precedence over that of the length.
  */
 export function vectorFault(vector: Float32Array): VectorFault | undefined {
   let zero = true;
   let sum = 0;
-  // One pass without branches on finiteness: anything that is not finite becomes NaN times zero.
-  // By index: an iterator takes ten times as long, and every vector that comes or is stored is checked.
+  // One pass without branches on finiteness: infinity and NaN times zero are NaN.
+  // By index: an iterator takes ten times as long, and every received or stored vector is checked.
   for (let i = 0; i < vector.length; i++) {
     const value = vector[i] as number;
     sum += value * 0;

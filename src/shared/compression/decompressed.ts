@@ -7,7 +7,7 @@ import {
 } from "node:zlib";
 import { wholeFrames } from "./zstd-frames.ts";
 
-/** The most bytes that a decompressor gives out at once. */
+/** Maximum bytes of a decompressed piece. */
 const PIECE_BYTES = 262_144;
 
 const DECODERS = {
@@ -45,9 +45,9 @@ export async function* decompressed(
   try {
     yield* compressed.pipe(decoder);
   } finally {
-    // A reader that stops early takes no more of the input either.
+    // If the reader stops early, reading the input stops, too.
     compressed.destroy();
   }
-  // Decompressors of formats that have no members ignore the rest.
+  // Decompressors of formats without members ignore trailing data.
   if (decoder.bytesWritten < given) throw new Error("data follows its end");
 }

@@ -9,7 +9,7 @@ const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 /** The type of a block that is one byte, repeated. */
 const RUN_LENGTH = 1;
 
-/** Little-endian, because frames are. */
+/** A little-endian number, as frames have them. */
 function numberOf(bytes: readonly number[]): number {
   return bytes.reduceRight((sum, byte) => sum * 256 + byte, 0);
 }

@@ -8,7 +8,7 @@ import {
   FILTER_STRING_MAX_CHARS,
 } from "../limits.ts";
 
-/** What is wrong with a filter, and where: `filter.$and[1].path.$glob`. */
+/** A fault of a filter, with its place: `filter.$and[1].path.$glob`. */
 interface FilterFault {
   readonly field: string;
   readonly message: string;
@@ -66,13 +66,13 @@ class Checker {
     });
   }
 
-  /** Checks what an operator holds, unless it is nested too deeply. */
+  /** Checks the operand of an operator, unless it is nested too deeply. */
   #nested(place: string, depth: number, check: () => void): void {
     if (depth < FILTER_DEPTH_MAX) check();
     else this.#fault(place, `must not be nested more than ${FILTER_DEPTH_MAX} deep`);
   }
 
-  /** The operators of a field, or the value that it has to equal. */
+  /** Checks the operators of a field, or the value that it must equal. */
   #field(value: unknown, place: string, depth: number): void {
     if (!isObject(value)) {
       this.#compare(place, () => this.#value(value, place));
@@ -121,7 +121,7 @@ class Checker {
     }
   }
 
-  /** Counts a comparison and checks it. Those beyond the limit have one fault together. */
+  /** Counts a comparison and checks it. All comparisons beyond the limit share one fault. */
   #compare(place: string, check: () => void): void {
     this.#conditions++;
     if (this.#conditions <= FILTER_CONDITIONS_MAX) check();
@@ -138,7 +138,7 @@ class Checker {
   }
 }
 
-/** What is wrong with a filter; empty for a valid one. */
+/** The faults of a filter; empty for a valid one. */
 export function checkFilter(value: unknown): FilterFault[] {
   const checker = new Checker();
   checker.filter(value, "filter", 0);

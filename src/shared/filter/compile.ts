@@ -13,21 +13,21 @@ interface Fields {
 
 /** A value that can be compared. Equal numbers are equal values, or Decimals with the same key. */
 export type Scalar = string | ExactNumber | boolean;
-/** Tests one value; of an array each element. A long text may take several steps. */
+/** Tests one value, or each element of an array. A long text may take several steps. */
 type Passes = (value: Scalar) => boolean | Steps<boolean>;
 
-/** The condition that a field has to meet. */
+/** The condition on a field. */
 export interface Comparison {
   readonly kind: "some";
   /** `path`, `frontmatter` or `metadata`. */
   readonly root: string;
   /** The dotted path into the object of the root; empty for `path`. */
   readonly path: string;
-  /** True for a value that is enough. Undefined where it is enough that the field exists. */
+  /** True for a value that passes. Undefined if the field only has to exist. */
   readonly passes?: Passes;
   /** The only values that pass, if they are known. */
   readonly equals?: readonly Scalar[];
-  /** How much longer `passes` takes than a simple comparison. */
+  /** The time of `passes`, as a multiple of a simple comparison. */
   readonly cost: number;
 }
 
@@ -39,12 +39,12 @@ export type Condition =
 
 export interface CompiledFilter {
   readonly condition: Condition;
-  /** False when all chunks of a file version match, or none. */
+  /** False when the chunks of a file version either all match or all do not. */
   readonly usesMetadata: boolean;
   matches(fields: Fields): Steps<boolean>;
 }
 
-/** The value as it is compared; undefined if it is not a string, a number or a boolean. */
+/** The value for comparisons; undefined if it is not a string, a number or a boolean. */
 export function scalarOf(value: unknown): Scalar | undefined {
   if (typeof value === "string" || typeof value === "boolean") return value;
   return isJsonNumber(value) ? exactNumber(value) : undefined;
@@ -118,8 +118,8 @@ function* holds(condition: Condition, fields: Fields): Steps<boolean> {
 }
 
 /*
- * A filter may have any number of empty filters, which are no comparisons. What they decide is decided
- * here, so that a chunk is compared at most as often as a filter has comparisons.
+ * A filter may have any number of empty filters, which do not count as comparisons. They are evaluated here, so that
+ * the number of tests per chunk is at most the number of the filter's comparisons.
  */
 const ALWAYS: Condition = { kind: "all", parts: [] };
 const NEVER: Condition = { kind: "any", parts: [] };
@@ -141,7 +141,7 @@ function not(part: Condition): Condition {
   return { kind: "not", part };
 }
 
-/** A pattern is compared character by character. */
+/** The cost of a pattern, which is compared character by character. */
 const GLOB_COST = 64;
 
 type Field = Pick<Comparison, "root" | "path">;
@@ -193,7 +193,7 @@ const OPERATORS: Readonly<Record<string, (field: Field, operand: never) => Condi
   $not: (field, operand: unknown) => not(conditionOf(field, operand)),
 };
 
-/** All operators of a field; each finds an element of its own. */
+/** All operators of a field. In an array, different elements may pass different operators. */
 function conditionOf(field: Field, operand: unknown): Condition {
   const operators = isObject(operand) ? operand : { $eq: operand };
   return all(

@@ -9,10 +9,10 @@ type Token =
   | { readonly kind: "star" }
   /** Anything. */
   | { readonly kind: "globstar" }
-  /** Any folders, with the slash at their end, or none. */
+  /** Zero or more folders, with the slash at their end. */
   | { readonly kind: "folders" };
 
-/** Folders that follow folders add nothing, and are left out. */
+/** The tokens of a pattern. `folders` after `folders` is redundant, and left out. */
 function tokensOf(pattern: string): Token[] {
   const tokens: Token[] = [];
   const chars = [...pattern];
@@ -38,7 +38,7 @@ function tokensOf(pattern: string): Token[] {
 /** A set of states, 32 in a word. */
 type States = Uint32Array;
 
-/** Code units of a text that are followed in one step, times words of states. */
+/** Maximum work of one step: code units of the text, times words of states. */
 const STEP_WORDS = 65_536;
 
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit < 0xe000;
@@ -51,20 +51,20 @@ function add(states: States, state: number): void {
 }
 
 /**
- * Follows all possibilities of a pattern at once. A state is how much of the pattern is matched, without
- * its stars: those let a state stay. All states take a code point by some operations per word, so a text
- * of a million characters takes as little for a hostile pattern as for any other.
+ * A nondeterministic automaton for a pattern. A state is the number of matched tokens, without stars, which let a state
+ * stay. All states process a code point in a few operations per word, so a hostile pattern takes no longer than others
+ * for a text of a million characters.
  */
 class Automaton {
   readonly #words: number;
   readonly #last: number;
-  /** The states from which a code point leads to the next one, for those that patterns name, and others. */
+  /** The states that a code point advances: for each code point of the pattern, and for all others. */
   readonly #advances = new Map<string, States>();
   readonly #anyAdvances: States;
   /** The states that stay at a code point of a name, and at a slash. */
   readonly #stays: States;
   readonly #staysAtSlash: States;
-  /** The states that may be left without a code point when they are entered. */
+  /** The states that advance without a code point. */
   readonly #skips: States;
 
   constructor(tokens: readonly Token[]) {
@@ -111,7 +111,7 @@ class Automaton {
   *#inSteps(states: States, text: string, step: number): Steps<boolean> {
     for (let at = 0; at < text.length; ) {
       const end = at + step;
-      // A code point of two units is not cut.
+      // A step does not end within a surrogate pair.
       const next = isLowSurrogate(text.charCodeAt(end)) ? end + 1 : end;
       if (!this.#takeAll(states, text.slice(at, next))) return false;
       at = next;
@@ -120,7 +120,7 @@ class Automaton {
     return has(states, this.#last);
   }
 
-  /** False if no state is left. */
+  /** Returns false once the set of states is empty. */
   #takeAll(states: States, text: string): boolean {
     for (const char of text) {
       if (!this.#take(states, char)) return false;
@@ -128,7 +128,7 @@ class Automaton {
     return true;
   }
 
-  /** False if no state is left. */
+  /** Returns false if the set of states is empty. */
   #take(states: States, char: string): boolean {
     const advances = this.#advances.get(char) ?? this.#anyAdvances;
     const stays = char === "/" ? this.#staysAtSlash : this.#stays;
@@ -151,8 +151,8 @@ class Automaton {
 
 /**
  * A test for a pattern: `*` is any part of a name, `**` also crosses `/`, a leading or inner folder
- * `**` may be none, `?` is one code point of a name, everything else is literal. Its time grows with the
- * length of the text, times that of the pattern by 32. A long text is compared in steps.
+ * `**` matches zero or more folders, `?` is one code point of a name, everything else is literal. Its time grows with
+ * the length of the text, times a 32nd of the length of the pattern. A long text is compared in steps.
  */
 export function compileGlob(pattern: string): (text: string) => boolean | Steps<boolean> {
   const prefix = /^[^*?]*/.exec(pattern)?.[0] as string;

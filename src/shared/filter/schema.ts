@@ -12,7 +12,7 @@ const EXAMPLE = {
   "frontmatter.draft": { $ne: true },
 };
 
-/** Documents a filter. `checkFilter` says what is wrong with one, and where. */
+/** Documents a filter. `checkFilter` finds the faults of one. */
 export const Filter = Type.Object(
   {},
   {

@@ -1,2 +1,2 @@
-/** Work that yields after every short step, so that others can have their turn. */
+/** Cooperative work, which yields after every short step. The event loop can then run other work. */
 export type Steps<T> = Generator<void, T>;

@@ -1,7 +1,7 @@
 import { canonicalNumber } from "./canonical.ts";
 import { isWrittenNumber, type WrittenNumber } from "./parse.ts";
 
-/** A number that no JavaScript number is equal to, such as 9007199254740993 or 1e400. */
+/** A number that JavaScript cannot represent exactly, such as 9007199254740993 or 1e400. */
 export class Decimal {
   readonly #isNegative: boolean;
   /** Without zeros at the ends. */
@@ -35,7 +35,7 @@ export class Decimal {
   }
 }
 
-/** A number for comparisons: exactly the one that is written. */
+/** A number for comparisons, without rounding. */
 export type ExactNumber = number | Decimal;
 
 /** The number of a JSON token. Equal numbers are equal values, or Decimals with the same key. */

@@ -16,8 +16,8 @@ const STRUCTURE = /["[\]{}]/g;
 const END_OF_WORD = /[,\]}\s]/g;
 
 /**
- * True for a schema that leaves to the caller what a value is: anything, or an object with any members. The
- * keyword `isTyped` marks one that something else checks.
+ * True for a schema that accepts any value, or an object with any members. The keyword `isTyped` marks a schema whose
+ * values other code checks.
  */
 function isOpaque(schema: TSchema): boolean {
   if (schema["isTyped"] === true) return false;
@@ -45,11 +45,11 @@ function membersOf(schema: TSchema): TSchema[] {
 }
 
 /**
- * Keeps the numbers in the opaque members of a value as they are written in its text. The others stay what
- * `JSON.parse` has made of them.
+ * Keeps the numbers in the opaque members of a value as they are written in its text. Other members keep the result of
+ * `JSON.parse`.
  *
  * @param text valid JSON
- * @param value what `JSON.parse` makes of it, which is changed
+ * @param value the result of `JSON.parse` for it, which is changed
  */
 export function keepOpaqueNumbers(schema: TSchema, text: string, value: unknown): void {
   if (!hasOpaque(schema) || !mayChange(text)) return;
@@ -63,7 +63,7 @@ const isHeld = (holder: unknown, name: string | number): boolean =>
 const textOf = (token: string): string =>
   token.includes("\\") ? (JSON.parse(token) as string) : token.slice(1, -1);
 
-/** A value whose numbers are as they are written, with those outside of its opaque members rounded. */
+/** Rounds the numbers outside of a value's opaque members. The others stay as they are written. */
 export function withRounded(schema: TSchema, value: unknown): unknown {
   const ways: TSchema[] = [schema, ...(schema["anyOf"] ?? [])];
   if (typeof value !== "object" || value === null || ways.some(isOpaque)) return value;
@@ -81,7 +81,7 @@ export function withRounded(schema: TSchema, value: unknown): unknown {
   );
 }
 
-/** The schema of members that no schema names. */
+/** The schema of members that a schema does not name. */
 const TYPED = Type.Unknown({ isTyped: true });
 
 function afterSpace(text: string, from: number): number {
@@ -90,9 +90,9 @@ function afterSpace(text: string, from: number): number {
   return at;
 }
 
-/** Walks through a JSON text along a schema, and skips all that is not opaque. */
+/** Walks through a JSON text along a schema, and skips members that are not opaque. */
 class Reader {
-  /** True once a name has occurred twice: then what was kept may be of the earlier member, which does not count. */
+  /** True once a name has occurred twice. The kept value may then be the earlier member's, which does not count. */
   #hasRepeated = false;
 
   constructor(private readonly text: string) {}
@@ -165,7 +165,7 @@ class Reader {
     return at;
   }
 
-  /** Where the text has one of these characters next. */
+  /** The next position of one of these characters. */
   #find(pattern: RegExp, from: number): number {
     pattern.lastIndex = from;
     return pattern.test(this.text) ? pattern.lastIndex - 1 : this.text.length;

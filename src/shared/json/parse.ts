@@ -1,12 +1,12 @@
 /**
- * A number in the text in which it was written. `JSON.stringify` writes that text. It stands for a number that
- * JavaScript would change: 12345678901234567890, 1e400, -0, 1.10.
+ * A number as its original text, which `JSON.stringify` writes again. Used for numbers that JavaScript would change:
+ * 12345678901234567890, 1e400, -0, 1.10.
  */
 export interface WrittenNumber {
   readonly rawJSON: string;
 }
 
-// TypeScript does not know these parts of the language yet.
+// TypeScript does not declare these functions yet.
 declare global {
   interface JSON {
     rawJSON(text: string): WrittenNumber;
@@ -43,7 +43,7 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** True for a number that is kept in its text. */
+/** True for a number that is kept as its text. */
 export function isWrittenNumber(value: unknown): value is WrittenNumber {
   return JSON.isRawJSON(value);
 }
