@@ -15,7 +15,7 @@ type Category =
   | "INTEGRATION"
   | "INTERNAL";
 
-/** What is the same for every occurrence of an error type. */
+/** The texts and status of an error type, which every occurrence shares. */
 export interface ErrorType {
   readonly status: number;
   readonly category: Category;

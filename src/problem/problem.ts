@@ -29,7 +29,7 @@ export class Problem extends Error {
   }
 }
 
-/** Thrown for every refused request: it has no details, and making one would capture a stack. */
+/** One instance for every refused request. It has no details, and a new one would capture a stack. */
 export const OVERLOADED: Problem = new Problem("overloaded");
 
 /** A `validation-failed` problem. It lists at most PROBLEM_MAX_FIELD_ERRORS invalid fields. */

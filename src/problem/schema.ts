@@ -1,4 +1,4 @@
-/** Apart from problems themselves, because threads that throw them do without the library of schemas. */
+/** In a module of its own, because threads that throw problems do not load the library of schemas. */
 import { type Static, Type } from "@sinclair/typebox";
 import { described, flag, listOf, nullableText, oneOf, text } from "../shared/schemas.ts";
 

@@ -2,18 +2,18 @@ import { Kind, type TSchema } from "@sinclair/typebox";
 import { textFault } from "../shared/formats.ts";
 import type { FieldError } from "./schema.ts";
 
-/** Why a text cannot be stored, in words that follow the name of its field; undefined if it can. */
+/** The reason why a text cannot be stored, in words that follow the name of its field; undefined if it can. */
 type Fault = (text: string) => string | undefined;
 
 const OPAQUE = new Set(["Unknown", "Any", "Record"]);
 
-/** True for a value whose members no schema describes. */
+/** True for a schema that does not describe the members of a value. */
 const isOpaque = (schema: TSchema): boolean => OPAQUE.has(schema[Kind]);
 
 /**
  * The places in a valid value whose text cannot be stored. Members that the schema does not name are ignored, as
- * they are everywhere. The keyword `keptAsSent` marks JSON that is stored as the text that it was, with its
- * escapes, so that it may hold everything; `isTyped` marks what something else checks.
+ * they are everywhere. The keyword `keptAsSent` marks JSON that is stored as its original text. Its escapes are kept,
+ * so it may contain any character. `isTyped` marks values that other code checks.
  */
 export function unstorableFields(schema: TSchema, value: unknown, prefix = ""): FieldError[] {
   const errors: FieldError[] = [];
@@ -74,7 +74,7 @@ function visitAny(value: unknown, visit: Visit): void {
   } else if (typeof value === "object" && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       const message = visit.fault(name);
-      // The field is the place of the name, because no answer repeats what cannot be stored.
+      // The field is the place of the name, because answers do not repeat names that cannot be stored.
       if (message === undefined) visitAny(member, memberOf(visit, name));
       else
         visit.errors.push({ field: visit.field || "body", message: `has a name that ${message}` });

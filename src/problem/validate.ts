@@ -8,7 +8,7 @@ import { invalid } from "./problem.ts";
 import type { FieldError } from "./schema.ts";
 import { unstorableFields } from "./unstorable.ts";
 
-/** A message names this many unknown fields. */
+/** Maximum unknown fields that a message names. */
 const UNKNOWN_FIELDS_NAMED = 5;
 
 FormatRegistry.Set("uuid", isUuid);
@@ -33,7 +33,7 @@ function literalNames(schema: TSchema): string | undefined {
   return members.map((member) => ("const" in member ? String(member["const"]) : "null")).join(", ");
 }
 
-/** The message for an absent field, with the unknown ones beside it: one of them may have been meant to be it. */
+/** The message for an absent field. It lists the unknown fields, because one of them may be a misspelling of it. */
 function absenceOf(siblings: unknown, schema: TSchema): string {
   const known: object = schema["properties"] ?? {};
   const unknown = Object.keys(siblings ?? {}).filter((key) => !Object.hasOwn(known, key));
@@ -62,13 +62,15 @@ function messageOf(error: ValueError, schema: TSchema, value: unknown): string {
   return `must be ${text.replace(/^(string|array|number|integer) length /, "of length ")}`;
 }
 
-/** JSON Schema counts characters but TypeBox UTF-16 units, of which there may be more. */
+/** JSON Schema counts characters, but TypeBox counts UTF-16 units, which may be more. */
 function isShortEnough({ type, schema, value }: ValueError): boolean {
   if (type !== ValueErrorType.StringMaxLength || typeof value !== "string") return false;
   return hasAtMost(schema["maxLength"] as number, value);
 }
 
-/** The value with its far too long texts cut, which stay too long: patterns and formats take time by length. */
+/**
+ * Cuts texts that are far too long, because patterns and formats take time by length. The cut texts are still too long.
+ */
 function shortened(schema: TSchema, value: unknown): unknown {
   if (schema["type"] !== "object" || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value;
@@ -102,7 +104,7 @@ function allowsNull(schema: TSchema): boolean {
   return ((schema["anyOf"] as TSchema[] | undefined) ?? []).some(allowsNull);
 }
 
-/** The optional fields whose schema does not allow null, which means that they are absent. */
+/** The optional fields whose schema does not allow null. A null there counts as absent. */
 function absentIfNull(schema: TSchema): readonly string[] {
   if (schema["type"] !== "object") return [];
   const { properties, required = [] } = schema as TObject;
@@ -126,14 +128,14 @@ function dropNulls(names: readonly string[], value: unknown): unknown {
 export type Validator<S extends TSchema> = (value: unknown) => Static<S>;
 
 interface ValidatorOptions {
-  /** The value is stored, so that text which cannot be stored is invalid. */
+  /** The value is stored, so text that cannot be stored is invalid. */
   readonly stored?: boolean;
 }
 
 /**
  * A function that returns the valid value or throws a `validation-failed` problem that names every
- * invalid field. Make it once, at registration. Its first call compiles the schema, so that a start
- * does not compile those of all operations.
+ * invalid field. Create it once, at registration. Its first call compiles the schema, so that a start
+ * does not compile the schemas of all operations.
  */
 export function validator<S extends TSchema>(
   schema: S,
