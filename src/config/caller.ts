@@ -15,7 +15,7 @@ export function callerDirectory(env: Environment = ENVIRONMENT): string {
   return env["TESSERA_CWD"] ?? process.cwd();
 }
 
-/** How the user calls the command line from where they are. */
+/** The command that runs the command line from the current directory. */
 export function commandName(): string {
   return process.cwd() === ROOT ? "./tessera" : join(ROOT, "tessera");
 }

@@ -6,18 +6,18 @@ import type { Reader } from "./reader.ts";
 /** The embedder that every service has. */
 export const HASHING = "hashing";
 
-/** It is a part of paths in messages and of fingerprints, whose parts colons separate. */
+/** Names of embedders are parts of paths in messages, and of fingerprints, which separate their parts by colons. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
-/** It names code points, because TypeBox compiles patterns without the flag that classes such as `\p{Cc}` need. */
+/** Code points, because TypeBox compiles patterns without the flag that classes such as `\p{Cc}` need. */
 const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
 
-/** The most texts that a request may have, and the most requests at once; they bound memory. */
+/** Maximum texts of a request, and maximum concurrent requests. They bound memory. */
 const EMBEDDER_BATCH_MAX = 256;
 const EMBEDDER_CONCURRENCY_MAX = 32;
-/** The most threads that a model in a process of the service may compute on. */
+/** Maximum threads of a model in a process of the service. */
 const MODEL_THREADS_MAX = 64;
-/** The longest time that a model may stay in memory unused. */
+/** Maximum time that a model may stay in memory unused. */
 const MODEL_IDLE_MAX_SECONDS = 604_800;
 
 const COMMON = {
@@ -42,7 +42,7 @@ const EndpointSettings = Type.Object(
 type EndpointSettings = Static<typeof EndpointSettings>;
 
 const Pooling = Type.Union([Type.Literal("mean"), Type.Literal("cls"), Type.Literal("last")]);
-/** How the vectors of the tokens of a text become one: their mean, that of the first or that of the last. */
+/** The vector of a text, from those of its tokens: their mean, the first or the last. */
 export type Pooling = Static<typeof Pooling>;
 
 const ModelSettings = Type.Object(
@@ -60,9 +60,9 @@ type ModelSettings = Static<typeof ModelSettings>;
 
 interface CommonConfig {
   readonly name: string;
-  /** Whether longer vectors are cut to the dimension, as models of the Matryoshka kind allow. */
+  /** True to cut longer vectors to the dimension, as Matryoshka models allow. */
   readonly truncate?: boolean | undefined;
-  /** Texts that a request may have. */
+  /** Maximum texts of a request. */
   readonly batch?: number | undefined;
 }
 
@@ -74,14 +74,14 @@ export interface EndpointConfig extends CommonConfig {
   /** Elements of its vectors, which are stored with zeros up to a dimension that can be searched. */
   readonly dimension: number;
   readonly apiKey: string | undefined;
-  /** What is put before the text of a query, and before that of a chunk. */
+  /** The prefixes of the texts of queries, and of the texts of chunks. */
   readonly queryPrefix: string;
   readonly documentPrefix: string;
-  /** Requests that a node sends at once to embed files. */
+  /** Maximum concurrent requests of a node for files. */
   readonly concurrency?: number | undefined;
 }
 
-/** A model that a process of the service runs. What is undefined follows from the model. */
+/** A model that a process of the service runs. Undefined settings follow from the model. */
 export interface ModelConfig extends CommonConfig {
   /** A folder with the model, or its name in `DATA_DIR/models`. */
   readonly onnx: string;
@@ -89,15 +89,15 @@ export interface ModelConfig extends CommonConfig {
   readonly pooling: Pooling | undefined;
   readonly queryPrefix: string | undefined;
   readonly documentPrefix: string | undefined;
-  /** Threads that compute. */
+  /** Threads that the model computes on. */
   readonly threads: number | undefined;
-  /** How long it stays in memory without a text. */
+  /** Time that the model stays in memory without a text. */
   readonly idleSeconds: number | undefined;
 }
 
 export type EmbedderConfig = EndpointConfig | ModelConfig;
 
-/** Whether projects may name an embedder so. */
+/** True for a valid name of an embedder. */
 export function isEmbedderName(name: string): boolean {
   return NAME.test(name);
 }

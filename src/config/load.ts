@@ -42,7 +42,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** In Tessera's own folder, wherever it is started from. */
+/** In Tessera's own folder, regardless of the current directory. */
 const DEFAULT_DATA_DIR = join(ROOT, "data");
 
 function readPrices(reader: Reader): Record<string, string> {
@@ -80,7 +80,7 @@ function readRateLimit(reader: Reader): Config["rateLimit"] {
   };
 }
 
-/** The share of memory that indexes use by default: of the machine's, or of what the container may use. */
+/** The memory that indexes use by default: a share of the machine's, or of the container's limit. */
 function memoryShare(): number {
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.ceil(Math.min(totalmem(), limit) * INDEX_MEMORY_SHARE);

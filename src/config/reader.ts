@@ -40,7 +40,7 @@ export class Reader {
     return undefined;
   }
 
-  /** The address of one PostgreSQL server, or of what leads to it. */
+  /** The address of one PostgreSQL server, or of a proxy before it. */
   database(name: string): string | undefined {
     const value = this.url(name, ["postgres", "postgresql"]);
     if (value === undefined) return undefined;

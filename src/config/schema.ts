@@ -4,7 +4,7 @@ import type { EmbedderConfig } from "./embedders.ts";
 export type DemoMode = "auto" | "on" | "off";
 
 /**
- * Projects that are loaded before anybody searches them: `all` that fit into memory, those of which
+ * Projects that are loaded before their first search: `all` that fit into memory, those of which
  * this process has snapshots (`own`), or `none`.
  */
 export type IndexPreload = "all" | "own" | "none";
@@ -12,12 +12,12 @@ export type IndexPreload = "all" | "own" | "none";
 type SearchEngineName = "embedded" | "pgvector";
 export type LogLevel = "trace" | "debug" | "http" | "info" | "warn" | "error" | "fatal" | "silent";
 
-/** How spans are exported, in the terms of OpenTelemetry. */
+/** The export of spans, in the terms of OpenTelemetry. */
 export interface TracingConfig {
-  /** Where spans are sent. */
+  /** The URL that spans are sent to. */
   readonly url: string;
   readonly protocol: TraceProtocol;
-  /** The share of traces that is kept, 0 to 1, of those that callers have not decided on. */
+  /** The share of traces that are kept, 0 to 1, unless the caller has decided. */
   readonly ratio: number;
 }
 
@@ -41,7 +41,7 @@ export interface Config {
     readonly audience: string | undefined;
     /** Accept tokens that never expire. */
     readonly allowNoExp: boolean;
-    /** Ignore an address unless the token says that its issuer has verified it. */
+    /** Ignore an address unless the token states that its issuer has verified it. */
     readonly requiresVerifiedEmail: boolean;
   };
   readonly billing: {
@@ -54,21 +54,21 @@ export interface Config {
   };
   /** Sent to the embedding endpoint of a Markdown import. */
   readonly embedApiKey: string | undefined;
-  /** The embedders that projects may name, beside the built-in one. */
+  /** The embedders that projects may name, in addition to the built-in one. */
   readonly embedders: readonly EmbedderConfig[];
-  /** Where models are fetched from, without a trailing slash. Only a command fetches any. */
+  /** The hub of models, without a trailing slash. Only a command fetches models. */
   readonly modelHub: string;
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
   readonly searchEngine: SearchEngineName;
   /** The database of the engine pgvector; by default the platform's own. */
   readonly vectorDatabaseUrl: string | undefined;
-  /** Into how many parts the engine pgvector divides a new project, where Citus distributes them. */
+  /** The number of parts into which the engine pgvector divides a new project, if Citus distributes tables. */
   readonly vectorPlacements: number;
   readonly searchWorkers: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
-  /** Projects that are kept in memory before anybody searches them. */
+  /** Projects that are loaded before their first search. */
   readonly indexPreload: IndexPreload;
   /** Origins whose pages may call the service, in the form of `new URL(...).origin`. */
   readonly corsOrigins: readonly string[];
@@ -78,20 +78,20 @@ export interface Config {
     readonly userRequests: number;
     readonly windowSeconds: number;
   };
-  /** What projects without limits of their own may store, and all projects of an owner; null for no limit. */
+  /** Bytes that a project without its own limits may store, and all projects of an owner; null for no limit. */
   readonly quotaDefaults: Readonly<Record<"bytes" | "owner_bytes", number | null>>;
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;
   readonly demo: DemoMode;
   readonly logLevel: LogLevel;
-  /** Requests that take longer are logged with their stages; 0 for none. */
+  /** Requests that take longer are logged with their stages; 0 disables it. */
   readonly slowRequestMs: number;
-  /** Count what projects are asked in words, and store it. */
+  /** Count and store the questions in words of each project. */
   readonly countsQuestions: boolean;
   /** Absent when no spans are exported. */
   readonly tracing: TracingConfig | undefined;
-  /** Where a test makes the process die; no variable does. */
+  /** Failpoints at which a test kills the process. They cannot be set by a variable. */
   readonly failpoints: readonly string[];
 }
 
