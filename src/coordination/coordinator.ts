@@ -1,4 +1,4 @@
-/** A server that cannot coordinate. The message says why and what helps, for a person. */
+/** The server cannot coordinate. The message names the reason and the remedy, for a person. */
 export class CoordinationRefusal extends Error {}
 
 /** A lock with an expiry, which only its holder can renew and release. */
@@ -13,30 +13,32 @@ export interface Lease {
 /** The result of `acquire`: the lease, or the time until its current holder must renew it. */
 export type Acquired = { readonly lease: Lease } | { readonly heldForMs: number };
 
-/** How long a value is stored, and whose space it takes: when that is used up, the owner's oldest are dropped. */
+/**
+ * The lifetime of a value, and the owner whose space it takes. When that is used up, the owner's oldest are dropped.
+ */
 interface Lifetime {
   readonly owner: string;
   readonly ttlSeconds: number;
 }
 
 /**
- * Leases and short-lived values that requests and processes share. Correctness does not depend on
- * it: everything in it may vanish at any time, and PostgreSQL decides. While the server does not
- * answer or refuses them, `acquire`, `put`, `get` and `add` throw `dependency-unavailable`, soon.
+ * Leases and short-lived values that requests and processes share. Correctness does not depend on them: they may vanish
+ * at any time, and PostgreSQL decides. While the server does not answer or refuses commands, `acquire`, `put`, `get`
+ * and `add` throw `dependency-unavailable` without a long wait.
  */
 export interface Coordinator {
   /** Takes the named lease for `ttlMs` unless it is held. */
   acquire(name: string, ttlMs: number): Promise<Acquired>;
   /** Stores a short-lived value, such as the state of a cursor. */
   put(key: string, value: string, lifetime: Lifetime): Promise<void>;
-  /** The stored value, or null when there is none or it has expired. */
+  /** The stored value; null if it is missing or has expired. */
   get(key: string): Promise<string | null>;
   /**
    * Adds to counters, which begin at 0 and vanish after `ttlSeconds`, and returns their new values in
    * the order of the map.
    */
   add(amounts: ReadonlyMap<string, number>, ttlSeconds: number): Promise<number[]>;
-  /** A sentence about what is wrong, or null when the coordinator answers and stores. */
+  /** The fault as a sentence, or null when the coordinator answers and stores. */
   check(): Promise<string | null>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
 import { TenantLedger } from "../tenants/tenant-ledger.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
-/** Expired entries are removed every so many writes. */
+/** Writes between two removals of expired entries. */
 const COORDINATION_SWEEP_WRITES = 1_000;
 
 interface Held {
@@ -16,12 +16,12 @@ interface Stored {
   readonly until: number;
 }
 
-/** What a value takes beside its texts, in bytes. */
+/** Bytes that a value takes in addition to its texts. */
 const VALUE_OVERHEAD_BYTES = 256;
 
 /**
- * Values with an expiry. Their owners share a number of bytes: beyond it, the owner who holds the most
- * loses the oldest, so nobody's values push out those of others.
+ * Values with an expiry. Their owners share COORDINATION_VALUES_MAX_BYTES. Beyond it, the owner who holds the most
+ * loses the oldest, so an owner with many values does not evict those of others.
  */
 class Values {
   readonly #values = new Map<string, Stored>();
@@ -34,7 +34,7 @@ class Values {
     return stored !== undefined && stored.until > moment ? stored.value : null;
   }
 
-  /** Keeps a value, unless it alone takes more than any owner holds. */
+  /** Stores a value, unless it alone needs more bytes than the owner can get. */
   set(key: string, stored: Stored): void {
     const { owner } = stored;
     this.#delete(key);

@@ -5,7 +5,7 @@ import type { Coordinator } from "./coordinator.ts";
 import { createMemoryCoordinator } from "./memory.ts";
 
 /**
- * Coordination through the configured Redis, or within this process when there is none.
+ * Coordination through the configured Redis, or within this process without one.
  * @param identity of the database, see `sharedIdentity`
  */
 export async function openCoordinator(

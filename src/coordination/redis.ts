@@ -26,8 +26,8 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
 /**
- * Writes down a key and the bytes of its value, in a set of all keys of an owner, whose score is the sum of bytes up to
- * it. Returns the oldest keys, whose values are wholly beyond the bytes that an owner may have.
+ * Adds a key to the sorted set of its owner's keys. The score of a key is the sum of the bytes up to its value. Removes
+ * and returns the oldest keys, whose values are wholly beyond the bytes that an owner may have.
  */
 const TAKE_SPACE = `
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
@@ -54,7 +54,7 @@ const CLUSTER_FAULT =
 
 /** The fault of a server that is a node of a cluster; null for a standalone one. */
 async function clusterFault(redis: Redis): Promise<string | null> {
-  // An account without the right to INFO cannot be told; its server counts as standalone.
+  // For an account without the right to INFO, the server counts as standalone.
   const info = await redis.info("cluster").catch(() => "");
   return /^cluster_enabled:1/m.test(info) ? CLUSTER_FAULT : null;
 }
@@ -82,8 +82,8 @@ function refusalOf(error: unknown): string | undefined {
 }
 
 /**
- * Commands fail without being sent while the server does not answer, until a probe is answered. A command that the
- * server refuses fails alone, because it has not kept its caller waiting.
+ * While the server does not answer, commands fail without being sent, until a probe is answered. A command that the
+ * server refuses does not open the circuit, because its caller did not have to wait.
  */
 class Circuit {
   readonly #refusals = new LogLimiter();
@@ -105,7 +105,7 @@ class Circuit {
     return this.#isEnded || this.#breaker.isOpen;
   }
 
-  /** Sends a command. Throws `dependency-unavailable` when it fails, and at once while the circuit is open. */
+  /** Sends a command. Throws `dependency-unavailable` if it fails, or immediately while the circuit is open. */
   async send<T>(name: string, command: () => Promise<T>): Promise<T> {
     if (this.isOpen) throw unavailable();
     const send = () => this.observer?.around(name, command) ?? command();
@@ -201,7 +201,7 @@ export async function openRedisCoordinator(
 
   async function count(key: string, by: number, ttlSeconds: number): Promise<number> {
     const name = countKey(key);
-    // Both are sent at once. The client sends commands in their order.
+    // The client pipelines both commands, in this order.
     const answers = [redis.incrby(name, by), redis.expire(name, ttlSeconds)] as const;
     return (await Promise.all(answers))[0];
   }
@@ -234,7 +234,7 @@ export async function openRedisCoordinator(
     async check() {
       if (circuit.isOpen) return "Redis does not answer";
       try {
-        // A server without memory and a replica answer, but write nothing.
+        // A server without memory and a replica answer, but refuse writes.
         await redis.set(valueKey("check"), "", "PX", CHECK_TTL_MS);
         return await clusterFault(redis);
       } catch (error) {
