@@ -1,13 +1,13 @@
-/** What a supervised thread and its owner exchange. Everything can be cloned. */
+/** The types of the messages between a supervised thread and its owner. All of them can be cloned. */
 export interface ThreadProtocol {
-  /** What the thread is started with. */
+  /** The options at the start of the thread. */
   readonly options: unknown;
   /** Work that has one result. */
   readonly task: unknown;
   readonly result: unknown;
-  /** What the owner tells the thread beside tasks. */
+  /** A message from the owner to the thread, without a result. */
   readonly command: unknown;
-  /** What the thread tells its owner beside results. */
+  /** A message from the thread to its owner, other than a result. */
   readonly event: unknown;
 }
 

@@ -3,10 +3,10 @@ import type { FromThread, ThreadProtocol, ToThread } from "./protocol.ts";
 
 /** The work of a supervised thread. */
 interface ThreadWork<P extends ThreadProtocol> {
-  /** A task that throws fails alone: the thread goes on with the others. */
+  /** Runs a task. If it throws, only this task fails, and the thread continues with the others. */
   run?(task: P["task"]): P["result"] | Promise<P["result"]>;
   receive?(command: P["command"]): void;
-  /** Finishes what must not be lost; then the thread is ended. */
+  /** Finishes work that must not be lost. The thread is ended afterwards. */
   stop?(): Promise<void>;
 }
 
@@ -14,12 +14,12 @@ function post<P extends ThreadProtocol>(message: FromThread<P>): void {
   parentPort?.postMessage(message);
 }
 
-/** The options that the owner of this thread has given. */
+/** The options from the owner of this thread. */
 export function threadOptions<P extends ThreadProtocol>(): P["options"] {
   return workerData as P["options"];
 }
 
-/** Tells the owner of this thread something. */
+/** Sends an event to the owner of this thread. */
 export function postEvent<P extends ThreadProtocol>(event: P["event"]): void {
   post<P>({ type: "event", event });
 }

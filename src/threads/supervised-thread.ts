@@ -9,28 +9,27 @@ interface ThreadSettings<P extends ThreadProtocol> {
   readonly options: P["options"];
   /** The pause before a thread that ended is started again. Without it, the thread ends for good. */
   readonly restartMs?: number;
-  /** How long a thread without tasks is kept. Without it, until it is closed. */
+  /** The time that a thread without tasks is kept. Without it, the thread is kept until it is closed. */
   readonly idleMs?: number;
   receive?(event: P["event"]): void;
-  /** The thread has ended although nobody has closed it. Called before it is started again. */
+  /** Called when the thread has ended without a call of `close`, before it is started again. */
   crashed?(error: Error): void;
 }
 
-/** How often a task is given to threads that are restarted, before it is rejected. */
+/** Failures of a task in a restarted thread until the task is rejected. */
 const TASK_ATTEMPTS = 2;
 
 interface Unanswered<P extends ThreadProtocol> {
   readonly message: ToThread<P>;
   readonly answer: PromiseWithResolvers<P["result"]>;
-  /** How often it has failed, or had a thread end that worked on it. */
+  /** The number of times that the task has failed, or its thread has ended. */
   failures: number;
 }
 
 /**
- * A thread as its owner sees it. One that is restarted when it ends is given again the tasks that it
- * has not answered, and keeps the process alive. Another one keeps it alive only while it has tasks,
- * which are rejected when it ends. A task that fails twice is rejected, so that it cannot end one thread
- * after the other.
+ * The owner's side of a thread. With `restartMs`, a thread that ended is restarted and gets its unanswered tasks again,
+ * and the thread keeps the process alive. Without it, the thread keeps the process alive only while it has tasks, which
+ * are rejected when it ends. A task that fails twice is rejected, so that it cannot end one thread after the other.
  */
 export class SupervisedThread<P extends ThreadProtocol> {
   #worker: Worker | undefined;
@@ -49,14 +48,14 @@ export class SupervisedThread<P extends ThreadProtocol> {
     return this.#unanswered.size;
   }
 
-  /** True once it takes no more tasks. */
+  /** True once the thread does not accept tasks. */
   get hasEnded(): boolean {
     return this.#isClosing || (this.#worker === undefined && !this.#isRestarted);
   }
 
   /**
-   * Resolves with the result of the task; rejects when it has failed too often.
-   * @param transfer only to a thread that is not restarted, because a task cannot be given again without it
+   * Resolves with the result of the task; rejects when the task has failed too often.
+   * @param transfer empty for a thread that is restarted, because transferred data cannot be sent again
    */
   run(task: P["task"], transfer: Transferable[] = []): Promise<P["result"]> {
     const answer = Promise.withResolvers<P["result"]>();
@@ -68,24 +67,24 @@ export class SupervisedThread<P extends ThreadProtocol> {
     return answer.promise;
   }
 
-  /** Tells the thread something. Between a crash and the restart it is lost. */
+  /** Sends a command to the thread. Between a crash and the restart the command is lost. */
   tell(command: P["command"], transfer: Transferable[] = []): void {
     const message: ToThread<P> = { type: "command", command };
     this.#worker?.postMessage(message, transfer);
   }
 
-  /** Lets the thread finish what must not be lost, within this time, and ends it. */
+  /** Lets the thread finish work that must not be lost, within this time, and ends it. */
   async drain(limitMs: number): Promise<void> {
     this.#isClosing = true;
     const message: ToThread<P> = { type: "stop" };
     this.#worker?.postMessage(message);
-    // Between the end of a thread and the start of the next one there is nothing to wait for.
+    // Between the end of a thread and its restart, `stopped` would not arrive.
     if (this.#worker === undefined) this.#stopped.resolve();
     await pTimeout(this.#stopped.promise, { milliseconds: limitMs, message: false });
     await this.close();
   }
 
-  /** Ends the thread at once. */
+  /** Ends the thread immediately. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#timer);
@@ -124,14 +123,14 @@ export class SupervisedThread<P extends ThreadProtocol> {
     this.#forget(ticket);
   }
 
-  /** The thread of a task that has failed once goes on, and is given it again. */
+  /** Sends a task that has failed once to the same thread again. */
   #failed(ticket: number, error: Error): void {
     const task = this.#unanswered.get(ticket);
     if (task === undefined || this.#reject(ticket, task, error)) return;
     this.#worker?.postMessage(task.message);
   }
 
-  /** Rejects a task if it has failed too often; true if it has. */
+  /** Rejects a task that has failed too often. Returns true if it has. */
   #reject(ticket: number, task: Unanswered<P>, error: Error): boolean {
     if (this.#isRestarted && ++task.failures < TASK_ATTEMPTS) return false;
     task.answer.reject(error);
