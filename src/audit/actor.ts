@@ -2,7 +2,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { transaction } from "../db/transaction.ts";
 
-/** Who makes a change, for the audit log. */
+/** The author of a change, for the audit log. */
 export interface Actor {
   readonly via: "http" | "command";
   readonly user_id?: string;
@@ -10,15 +10,15 @@ export interface Actor {
   readonly request_id?: string;
 }
 
-/** What an entry says of a change besides its row and its actor. */
+/** The details of a change in addition to its row and its actor. */
 interface Circumstances {
-  /** The user whose invitation makes the new member one. */
+  /** The user whose invitation the new member has accepted. */
   readonly invited_by?: string;
   /** The public part of the key that the new one replaces. */
   readonly replaces?: string;
 }
 
-/** Somebody with access to the database, through the command line. */
+/** A person with access to the database, through the command line. */
 export const OPERATOR: Actor = { via: "command" };
 
 /** The caller of a request. */

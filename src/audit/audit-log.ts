@@ -4,14 +4,14 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import type { Actor } from "./actor.ts";
 
-/** Different denials that are noted within this time. */
+/** Maximum distinct denials within AUDIT_FLUSH_MS. */
 const AUDIT_DENIALS_MAX = 1_000;
 const AUDIT_RETENTION_DAYS = 400;
 const AUDIT_PRUNE_INTERVAL_MS = 3_600_000;
 /** Equal denials within this time are one row. */
 const AUDIT_FLUSH_MS = 10_000;
 
-/** A request that was refused for lack of a valid credential (401) or of a right (403). */
+/** A request that was refused because it lacks a valid credential (401) or a right (403). */
 interface Denial {
   /** Undefined without a valid credential. */
   readonly principal: Principal | undefined;
@@ -22,14 +22,15 @@ interface Denial {
 }
 
 /**
- * Writes what no transaction does: failed imports and denials. Equal denials within AUDIT_FLUSH_MS are one row
- * with their number and the id of the first request, so that nobody fills the log by being refused.
+ * Writes the entries that do not belong to a transaction: failed imports and denials. Equal denials within
+ * AUDIT_FLUSH_MS are one row with their number and the id of the first request, so that refused requests cannot fill
+ * the log.
  */
 export class AuditLog {
   readonly #denials = new Map<string, { denial: Denial; count: number }>();
   readonly #timers: ReturnType<typeof setInterval>[];
   readonly #failures = new LogLimiter();
-  /** Denials that were not noted because there were too many different ones. */
+  /** Denials beyond AUDIT_DENIALS_MAX distinct ones, which are only counted. */
   #dropped = 0;
 
   constructor(

@@ -1,13 +1,13 @@
 import type { Queryable } from "../db/client.ts";
 import type { AuditAction } from "./actions.ts";
 
-/** The actions that no trigger of the database notes: many statements make one change. */
+/** The actions that are recorded without a trigger, because many statements make one change. */
 type NotedAction = Extract<
   AuditAction,
   "file.written" | "files.removed" | "embeddings.rebuilt" | "import"
 >;
 
-/** Notes a change of projects in the audit log, by the actor of this transaction. */
+/** Records a change of projects in the audit log, by the actor of this transaction. */
 export async function noteChange(
   sql: Queryable,
   action: NotedAction,
@@ -20,7 +20,7 @@ export async function noteChange(
     FROM projects WHERE id = ANY (${ids}::uuid[])`;
 }
 
-/** Notes releases that were frozen, by their ids, each with the environment that it is made from if there is one. */
+/** Records created releases by their ids, each with the environment that it holds the files of, or null. */
 export async function noteReleases(
   sql: Queryable,
   ids: readonly string[],

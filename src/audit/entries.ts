@@ -4,7 +4,7 @@ import type { AuditAction } from "./actions.ts";
 
 /** An entry of the audit log as operators see it. */
 export interface AuditEntry {
-  /** Later entries have higher ones. */
+  /** Later entries have higher ids. */
   readonly id: number;
   readonly at: Date;
   readonly action: AuditAction;
@@ -12,7 +12,7 @@ export interface AuditEntry {
   /** An address, or the id of a user without one. */
   readonly user: string | null;
   readonly key_prefix: string | null;
-  /** A slug, or the id of a project that is gone. */
+  /** A slug, or the id of a deleted project. */
   readonly project: string | null;
   readonly request_id: string | null;
   readonly details: Record<string, unknown>;
@@ -22,8 +22,9 @@ export interface AuditEntry {
 export type EntryPosition = [id: number];
 
 interface EntrySelection extends PageRange<EntryPosition> {
-  /** Null for entries of all projects, as for users. */
+  /** Null for entries of all projects. */
   readonly projectId: string | null;
+  /** Null for entries of all users. */
   readonly userId: string | null;
   readonly action?: string;
   /** Only entries from this time on. */
