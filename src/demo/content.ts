@@ -1,4 +1,4 @@
-/** What a new user needs for a first request to the demo project. */
+/** The key and the file that a new user needs for a first request to the demo project. */
 export interface Demo {
   /** An API key of the owner of the demo project. */
   readonly key: string;

@@ -21,13 +21,13 @@ import { RECORDS } from "./records.ts";
 
 const QUERY_LIMIT = 3;
 const QUERY_FILE = "demo-query.json";
-/** It is an example for everybody. */
+/** The file is an example, so all users may read it. */
 const QUERY_FILE_MODE = 0o644;
 const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
 
 /**
- * Creates the demo project in one transaction: a user, a project with two environments and a release. Then
- * the user gets an API key. Returns undefined if the project cannot be created.
+ * Creates the demo project in one transaction: a user, and a project with two environments and a release. Then the user
+ * gets an API key. Returns undefined if the project cannot be created.
  */
 export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<Demo | undefined> {
   const hashing = projectEmbedders([], () => {}).get(HASHING) as ProjectEmbedder;
@@ -59,8 +59,8 @@ export async function createDemo(dataDir: string, sql: Sql, log: Log): Promise<D
 }
 
 /**
- * The key of the owner, who also owns what the command line imports: it reaches these projects and creates
- * others. It is printed and stays in logs, so it ends soon.
+ * A key of FIRST_OWNER, who also owns projects that the command line imports: the key has access to these projects and
+ * creates others. It is printed and stays in logs, so it expires soon.
  */
 async function issueKey(sql: Sql): Promise<Pick<Demo, "key" | "expiresAt">> {
   const expiresAt = passingKeyEnd();

@@ -13,7 +13,7 @@ const MODEL = "multilingual-e5-small";
 /** Creates the demo project if the configuration asks for it. Returns undefined if no demo is needed. */
 export async function prepareDemo(config: Config, sql: Sql, log: Log): Promise<Demo | undefined> {
   if (!(await isNeeded(config, sql))) return undefined;
-  // Most starts need none of the parsers of the import, and loading them would take a tenth of the start.
+  // Most starts do not need the parsers of the import, which would take a tenth of the start to load.
   const { createDemo } = await import("./create-demo.ts");
   return await createDemo(config.dataDir, sql, log);
 }
@@ -28,7 +28,7 @@ async function isNeeded(config: Config, sql: Sql): Promise<boolean> {
 }
 
 /**
- * What a start says to somebody who has no key yet; "" once there are keys.
+ * The message of a start for users without a key; "" once the database has keys.
  * @param baseUrl without a trailing slash
  */
 export async function greeting(sql: Sql, demo: Demo | undefined, baseUrl: string): Promise<string> {

@@ -7,7 +7,7 @@ const CONVERSATION = "9d2c4b6a-1e3f-4a5b-8c7d-0f1e2d3c4b5a";
 const QUESTION = "0198c0de-0000-7000-8000-000000000002";
 const BRANCH = "0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55";
 
-/** What the demo project has beside its files: one of each thing that the examples of the API's document name. */
+/** The demo project's records besides its files: one for each id that the examples of the OpenAPI document name. */
 export const RECORDS: readonly object[] = [
   {
     record: "release",
