@@ -108,7 +108,7 @@ function withoutNullsInside({ latest_response: response, ...request }: Row): Row
   return response === null ? request : { ...request, latest_response: omitNulls(response as Row) };
 }
 
-/** Messages in order of seq, but none before its parent. */
+/** Messages in order of seq, except that a parent precedes its children. */
 function parentsFirst(messages: readonly Row[]): Row[] {
   const byId = new Map(messages.map((message) => [message["id"], message]));
   const sorted = new Set<Row>();

@@ -1,20 +1,20 @@
 import type { Queryable } from "../db/client.ts";
 
-/** What is exported: one project, or everything with null. */
+/** The id of the project to export; null for all of them. */
 export type ProjectFilter = string | null;
 
 /** A row whose columns are the fields of a record. */
 export type Row = Record<string, unknown>;
 
 /**
- * SQL that replaces columns of `t` by their times as text, with all digits: a Date has milliseconds
- * only. Columns that come later in a row replace earlier ones of the same name.
+ * SQL that replaces columns of `t` by their times as text, with all digits, because a Date has milliseconds only. Later
+ * columns of a row replace earlier ones of the same name.
  */
 function times(...columns: string[]): string {
   return columns.map((column) => `to_json(t.${column}) #>> '{}' AS ${column}`).join(", ");
 }
 
-/** Everybody, or the members of a project. */
+/** The members of a project; with null, all users. */
 export async function readUsers(sql: Queryable, project: ProjectFilter): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT u.id, u.email, u.name, u.role, nullif(u.avatar_src, '') AS avatar_src FROM users u
@@ -114,7 +114,7 @@ export async function readChecks(sql: Queryable, project: string): Promise<Row[]
     WHERE b.project_id = ${project} ORDER BY t.created_at, t.id`;
 }
 
-/** Conversations of a project; with null, those of no project. */
+/** Conversations of a project; with null, conversations without a project. */
 export async function readConversations(sql: Queryable, project: string | null): Promise<Row[]> {
   return await sql<Row[]>`
     SELECT id, project_id, type, status, title, summary, current_node, message_count,

@@ -1,26 +1,25 @@
 import type { Queryable } from "../db/client.ts";
 
 /**
- * Which releases of a project hold a file version. What is stored of a release is its
- * difference from another (see the table `release_contents`), so the memory that this takes grows with the
- * changes and not with the files of all releases.
+ * The releases of a project by file version. A release is stored as its difference from another one (see the table
+ * `release_contents`), so the memory for them grows with the changes and not with the files of all releases.
  */
 export class ReleaseNames {
-  /** The contents that name a version, by its id. */
+  /** The ids of contents that list a version, by the version's id. */
   readonly #naming = new Map<string, string[]>();
-  /** The releases whose contents are reached from these, by their id. */
+  /** The names of releases whose chain of contents includes these, by their id. */
   readonly #reached = new Map<string, string[]>();
 
   static async read(sql: Queryable, project: string): Promise<ReleaseNames> {
     const names = new ReleaseNames();
-    const ways = await sql<{ name: string; id: string }[]>`
-      WITH RECURSIVE way AS (
+    const links = await sql<{ name: string; id: string }[]>`
+      WITH RECURSIVE chain AS (
         SELECT r.name, c.id, c.base_id FROM releases r JOIN release_contents c ON c.id = r.contents_id
         WHERE r.project_id = ${project}
         UNION ALL
-        SELECT way.name, c.id, c.base_id FROM way JOIN release_contents c ON c.id = way.base_id
-      ) SELECT name, id FROM way`;
-    for (const { name, id } of ways) push(names.#reached, id, name);
+        SELECT chain.name, c.id, c.base_id FROM chain JOIN release_contents c ON c.id = chain.base_id
+      ) SELECT name, id FROM chain`;
+    for (const { name, id } of links) push(names.#reached, id, name);
     for (const id of names.#reached.keys()) {
       const [row] = await sql<{ versions: string }[]>`
         SELECT array_to_string(versions, ' ') AS versions FROM release_contents WHERE id = ${id}`;
@@ -29,6 +28,7 @@ export class ReleaseNames {
     return names;
   }
 
+  /** A release holds the version if an odd number of contents in its chain list it. */
   of(version: string): string[] {
     const held = new Set<string>();
     for (const id of this.#naming.get(version) ?? []) {
