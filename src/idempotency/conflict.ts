@@ -9,7 +9,7 @@ interface ConflictOptions {
   /** The operation's id. */
   readonly operation: string;
   readonly detail: string;
-  /** When the state ends by itself, if known. */
+  /** The time at which the state ends by itself, if known. */
   readonly expiresAt?: Date;
   readonly recovery?: Recovery;
   readonly cause?: unknown;

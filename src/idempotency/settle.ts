@@ -8,24 +8,23 @@ import { ATTEMPT_TIMEOUT_MS, SETTLE_TIMEOUT_MS } from "../shared/limits.ts";
 const SETTLE_RETRY_MS = 50;
 
 interface SettleOptions {
-  /** The problem to throw when the outcome cannot be found out. */
+  /** The problem to throw when the outcome stays unknown. */
   readonly unknown: (cause: unknown) => Problem;
   readonly attemptTimeoutMs?: number;
   readonly settleTimeoutMs?: number;
 }
 
 /**
- * Runs `attempt`, one transaction that has the same effect however often it runs. When the
- * connection breaks during an attempt, which may have committed, further attempts find out: they
- * wait for the locks of a transaction that is still open, and find the rows of a committed one.
- * Throws `unknown` when no attempt is answered in time, and the error itself when certainly nothing
- * was sent.
+ * Runs `attempt`, an idempotent transaction. When the connection breaks during an attempt, the attempt may have
+ * committed. Further attempts find out: they wait for the locks of a transaction that is still open, and find the rows
+ * of a committed one. Throws `unknown` when all attempts time out, and the error itself when the statement was
+ * certainly not sent.
  */
 export async function settle<T>(attempt: () => Promise<T>, options: SettleOptions): Promise<T> {
   const { attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   let deadline: number | undefined;
 
-  // An attempt cannot be stopped; one that is not answered in time goes on by itself.
+  // An attempt cannot be stopped. After its timeout it continues in the background.
   const boundedAttempt = () => {
     const left = deadline === undefined ? attemptTimeoutMs : deadline - performance.now();
     return pTimeout(attempt(), { milliseconds: Math.max(left, 1) });

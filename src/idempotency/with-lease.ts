@@ -3,7 +3,7 @@ import type { Sql } from "../db/client.ts";
 import type { FailpointTrigger } from "../shared/failpoints.ts";
 import { LEASE_MS, LEASE_RENEW_MS } from "../shared/limits.ts";
 
-/** What work under a lease needs. */
+/** The services for work under a lease. */
 export interface LeasedServices {
   readonly sql: Sql;
   readonly coordinator: Coordinator;
@@ -14,14 +14,14 @@ export interface LeasedServices {
 interface LeasedWork<T> {
   /** Runs while the lease is held, or without one when the coordinator is unavailable. */
   readonly work: () => Promise<T>;
-  /** Runs instead while another holder has the lease, for `heldForMs` unless it renews. */
+  /** Runs instead while another holder has the lease, which expires in `heldForMs` unless it is renewed. */
   readonly busy: (heldForMs: number) => Promise<T>;
 }
 
 /**
- * Runs `work` under the named lease, so that two attempts do not usually run at once. Correctness
- * does not depend on it: without a coordinator there is no lease, and the database decides between
- * concurrent attempts.
+ * Runs `work` under the named lease, so that two attempts rarely run concurrently. Correctness does not depend on the
+ * lease: while the coordinator is unavailable, work runs without it, and the database decides between concurrent
+ * attempts.
  */
 export async function withLease<T>(
   coordinator: Coordinator,
@@ -41,8 +41,8 @@ export async function withLease<T>(
     return await work();
   } finally {
     clearInterval(renewal);
-    // The answer does not wait for the release: an attempt that comes before it is refused as busy
-    // or decided by the database.
+    // The answer does not wait for the release. An attempt that arrives before it is refused as busy, or the database
+    // decides.
     void lease.release();
   }
 }
