@@ -4,16 +4,16 @@ import { warmUp } from "../src/engine/requests/warm-up.ts";
 import { ANSWER_PIECE_BYTES } from "../src/shared/limits.ts";
 import { setThreadNiceness } from "../src/shared/thread-priority.ts";
 
-/** How far search workers step back behind the main thread, where it knows priorities of threads. */
+/** The niceness of search workers, relative to the main thread. */
 const SEARCH_WORKER_NICENESS = 10;
 
-// Under overload the main thread must not wait for a core: it refuses, and accepted requests wait for it.
+// Under overload the main thread must not wait for a core, because it refuses requests, and accepted ones wait for it.
 setThreadNiceness(SEARCH_WORKER_NICENESS);
 warmUp();
 
 /**
- * Moves the bytes of large replies: copies of them would stay until collections of two threads. All of the pool's library
- * is loaded for the first, because loading it takes a third of the time in which a worker starts.
+ * Moves the bytes of large replies, because copies would occupy memory until both threads collect garbage. The pool's
+ * library is loaded for the first of them, because loading it takes a third of the start of a worker.
  */
 function withLargeMoved(replies: Reply[]): unknown {
   const large = replies.flatMap((reply) =>
@@ -28,8 +28,8 @@ function withLargeMoved(replies: Reply[]): unknown {
 }
 
 /**
- * The entry point of a worker: answers a batch, so that several requests share the cost of one hand-off
- * under load. One that fails does not affect the others.
+ * The entry point of a worker: answers a batch, so that under load several requests share the cost of one message. A
+ * request that fails does not affect the others.
  *
  * @returns a reply per request
  */
