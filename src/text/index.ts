@@ -1,4 +1,4 @@
-/** The public API of the text search core, which does no I/O and knows nothing of the service. */
+/** The public API of the text search core, which does no I/O and does not depend on the service. */
 export { stem } from "../../native/text.ts";
 export { ENGLISH } from "./analysis/language.ts";
 export { unitTables } from "./analysis/simple-runs.ts";

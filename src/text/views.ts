@@ -32,16 +32,16 @@ export type TextMessage =
   | { readonly type: "scope-dropped"; readonly projectId: string; readonly scopeId: string }
   | { readonly type: "project-dropped"; readonly projectId: string };
 
-/** An environment or release at one instant, in a form that can be sent to a worker. */
+/** An environment or release at one point in time, in a form that can be sent to a worker. */
 export interface SharedView {
-  /** Identifies the view: data derived from a view can be cached under its number. */
+  /** The id of the view. Data derived from a view can be cached under it. */
   readonly number: number;
   readonly segments: readonly SharedSegment[];
   /** Same length and order as `segments`. */
   readonly documentSets: readonly DocumentSet[];
 }
 
-/** All views of the process share one sequence, because a thread may see those of several stores. */
+/** All views of the process share one sequence, because a thread may receive views of several stores. */
 let lastNumber = 0;
 
 /** A view of segments and, for each, the documents in scope. */

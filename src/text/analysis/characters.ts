@@ -17,7 +17,7 @@ export function countCharacters(text: string): number {
 const KNOWN_MAX = 16_384;
 const known = new Map<string, FoldedCharacter>();
 
-/** What a character is folded to, which is kept. */
+/** The folded character, from a cache. */
 export function foldedCharacter(character: string): FoldedCharacter {
   let folded = known.get(character);
   if (folded === undefined) {

@@ -1,28 +1,27 @@
 import { to } from "opencc-js/preset/t2cn";
 
 /**
- * How characters, as readers see them (grapheme clusters), become parts of tokens. All of it follows from
- * properties that Unicode gives them, as the engine knows it, besides a few letters that Unicode relates to no
- * other.
+ * Folds characters, as readers see them (grapheme clusters), to parts of tokens. The rules follow from their Unicode
+ * properties in the engine, except for a few letters that Unicode does not relate to others.
  */
 
-/** What a character is in a text. */
+/** The role of a character in a text. */
 export const KIND = {
   /** A run of them is one token. */
   spaced: 1,
   /** Every pair of neighbours is a token, and so is the last one of a run. */
   unspaced: 2,
   separator: 3,
-  /** It is a token of its own. */
+  /** Each of them is a token. */
   pictograph: 5,
-  /** It is not there: it neither is a part of a run nor ends one. */
+  /** It is neither a part of a run nor ends one. */
   ignored: 6,
 } as const;
 type Kind = (typeof KIND)[keyof typeof KIND];
 
 export interface FoldedCharacter {
   readonly kind: Kind;
-  /** What is compared; "" unless it is a part of a token or is one. */
+  /** The folded text for comparisons; "" unless the character is a part of a token. */
   readonly text: string;
 }
 
@@ -45,18 +44,18 @@ const APOSTROPHE = /^[\u02b9-\u02bf\ua78b\ua78c]/;
  * and digits. Superscripts and subscripts are digits (H₂O), and squared words (㎞) are words.
  */
 const SYMBOL = /^(?![²³¹\u2070-\u209f\u3300-\u33ff])[\p{S}[\p{No}&&\p{sc=Zyyy}]]/v;
-/** What surrounds a character makes it a symbol. */
+/** Enclosing marks, which turn a character into a symbol. */
 const ENCLOSING = /\p{Me}/u;
 
 /**
- * What is not compared: invisible characters; the marks that alphabets do without, but not the vowels of other
- * scripts, nor the voicing marks of kana; the nukta of Devanagari, which many leave out; tatweel; geresh and
- * gershayim, for which `"` stands between Hebrew letters.
+ * Characters that comparisons ignore: invisible characters; the marks that alphabets do without, but neither the vowels
+ * of other scripts nor the voicing marks of kana; the nukta of Devanagari, which many texts omit; tatweel; geresh and
+ * gershayim, and `"`, which is written for them between Hebrew letters.
  */
 const REMOVED =
   /[\p{DI}\p{Cf}[[\p{M}&&[\p{sc=Zinh}\p{sc=Arab}\p{sc=Hebr}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Syrc}]]--[\u3099\u309a]]\u093c\u0640\u05f3\u05f4"]/gv;
 
-/** Letters that are written for others, which Unicode does not decompose. */
+/** Replacements of letters that Unicode does not decompose. */
 const LETTERS: Record<string, string> = {
   ...{ æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ħ: "h", ŧ: "t", ı: "i" },
   // Arabic: alef wasla, alef maksura and Farsi yeh, keheh and swash kaf, teh marbuta and forms of heh.
@@ -65,7 +64,7 @@ const LETTERS: Record<string, string> = {
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 
 const HAN = /\p{sc=Han}/gu;
-/** The simplified form of each traditional character that has one, by OpenCC: the most frequent of several. */
+/** The simplified forms of traditional characters, by OpenCC: the most frequent one if there are several. */
 const simplified = new Map(
   (to.cn ?? [])
     .flat()
@@ -74,7 +73,7 @@ const simplified = new Map(
     .filter(([traditional]) => [...traditional].length === 1),
 );
 
-/** Letters of katakana for which hiragana has one, and how far it is. */
+/** Letters of katakana with a counterpart in hiragana, and the distance of their code points. */
 const KATAKANA = /[\u30a1-\u30f6\u30fd\u30fe]/g;
 const KANA_DISTANCE = 0x60;
 
@@ -82,7 +81,7 @@ const DIGIT = /\p{Nd}/u;
 const OTHER_DIGITS = /(?![0-9])\p{Nd}/gu;
 const DIGITS = 10;
 
-/** The ASCII digit for one of any script: those of a script follow each other, from 0. */
+/** The ASCII digit for a digit of any script. The digits of a script are consecutive, from 0. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) as number;
   let first = code;
@@ -90,7 +89,7 @@ function asciiDigit(digit: string): string {
   return String((code - first) % DIGITS);
 }
 
-/** Case folding and no compatibility forms, marks or national digits; hiragana and simplified characters. */
+/** Folds case, compatibility forms, marks and national digits, katakana to hiragana, and traditional characters. */
 function foldLetters(text: string): string {
   const folded = text
     .normalize("NFKD")
@@ -113,7 +112,7 @@ export function simplifiedOf(text: string): string {
 /** @param character a grapheme cluster */
 export function fold(character: string): FoldedCharacter {
   if (PICTOGRAPH.test(character)) {
-    // Signs such as ™ and ℹ, which are letters by compatibility, are no pictures.
+    // Signs such as ™ and ℹ, which are letters by compatibility, are not pictographs.
     const isSign = SIGN.test(character) || character.normalize("NFKC") !== character;
     return isSign ? SEPARATOR : { kind: KIND.pictograph, text: character };
   }
@@ -130,7 +129,7 @@ export function fold(character: string): FoldedCharacter {
 const SEPARATOR: FoldedCharacter = { kind: KIND.separator, text: "" };
 const IGNORED: FoldedCharacter = { kind: KIND.ignored, text: "" };
 
-/** The pictographs that one is made of, as tokens: flags, and the parts of a joined one. */
+/** The pictographs in a character, as tokens: flags, and the parts of a joined pictograph. */
 export function pictographsIn(character: string): string[] {
   return character.match(PICTOGRAPHS) ?? [];
 }

@@ -18,8 +18,8 @@ import {
 import { tokenize } from "./tokenize.ts";
 
 /**
- * The words that say how a question is put, not what it is about, by language. The lists of the library, where
- * they are given, lack most of the words that questions are made of.
+ * The function words of each language, which state the form of a question and not its subject. The lists of the
+ * library, where they are given, lack most of the words that questions consist of.
  */
 const LISTS: ReadonlyArray<readonly [words: string, library?: readonly string[]]> = [
   [
@@ -260,7 +260,7 @@ export const FUNCTION_WORD_LANGUAGES: readonly string[] =
 export const ENGLISH_BIT = 1 << FUNCTION_WORD_LANGUAGES.indexOf("en");
 export const FRENCH_BIT = 1 << FUNCTION_WORD_LANGUAGES.indexOf("fr");
 
-/** The last lists are of languages that write no spaces between words, or none before particles. */
+/** The last lists are of languages without spaces between words, or without spaces before particles. */
 const UNSPACED_LISTS = 3;
 
 /** The function words of Japanese, Korean and Chinese as they are written. */
@@ -268,11 +268,14 @@ export function unspacedFunctionWords(): string[] {
   return LISTS.slice(-UNSPACED_LISTS).flatMap(([words]) => words.split(/\s+/));
 }
 
-/** Words of the library's lists that questions are about: page, news, article, number, class, house, case, problem. */
+/**
+ * Words of the library's lists that are subjects of questions: page, news, article, number, class, house, case,
+ * problem.
+ */
 const SUBJECTS = `strana zprávy článku články článků tipy jména číslo घर वर्ग נגר नया kata kasus masalah jumlah waktu tempat
   bagian soal tahun hari bulan umum dag dagar dagarna dagen beslut nummer sådan`;
 
-/** By token, so that they compare to the words of a query. They are made for the first query. */
+/** The languages by token, for comparisons with the words of a query. Read at the first query. */
 let languages: ReadonlyMap<string, number> | undefined;
 
 function readLists(): ReadonlyMap<string, number> {
@@ -287,7 +290,7 @@ function readLists(): ReadonlyMap<string, number> {
   return read;
 }
 
-/** The languages in which a word says how a question is put, not what it is about: bit l for language l. */
+/** The languages in which a word is a function word: bit l for language l. */
 export function languagesOf(word: string): number {
   languages ??= readLists();
   return languages.get(word) ?? 0;

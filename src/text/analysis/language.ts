@@ -5,11 +5,11 @@ import { FUNCTION_WORD_LANGUAGES, languagesOf } from "./function-words.ts";
 import { tokenize } from "./tokenize.ts";
 
 /**
- * In which language a document is, of those that have a stemmer: what its frontmatter says, or else the one that has
- * most of its function words. Languages are numbered as in `stemLanguages`.
+ * Detects the language of a document among those with a stemmer: the one that its frontmatter names, or else the
+ * language of most of its function words. Languages are numbered as in `stemLanguages`.
  */
 
-/** Texts that tell no language, or one without a stemmer, are stemmed as English. */
+/** The language for texts whose language is unknown, or does not have a stemmer. */
 export const ENGLISH = 0;
 
 /** The two written forms of Norwegian. */
@@ -40,21 +40,21 @@ function languageNamed(value: string): number | undefined {
 
 const KEY = /^(?:lang|language)$/i;
 
-/** The language that the frontmatter states, if it does. */
+/** The language that the frontmatter states; undefined without a valid statement. */
 function languageStated(frontmatter: readonly FrontmatterEntry[]): number | undefined {
   const entry = frontmatter.find(({ key, value }) => KEY.test(key) && value.trim() !== "");
   return entry && languageNamed(entry.value);
 }
 
-/** Languages whose function words tell only in which language a text is. */
-const TOLD_ONLY = { ro: ron, hu: hun, ca: cat, lt: lit, ga: gle, eu: eus };
+/** Languages whose function words are used only to detect the language of a text, not for those of a query. */
+const DETECTION_ONLY = { ro: ron, hu: hun, ca: cat, lt: lit, ga: gle, eu: eus };
 /** The languages by the bit of `languageBits`. */
-const BITS = [...FUNCTION_WORD_LANGUAGES, ...Object.keys(TOLD_ONLY)];
-let told: ReadonlyMap<string, number> | undefined;
+const BITS = [...FUNCTION_WORD_LANGUAGES, ...Object.keys(DETECTION_ONLY)];
+let detectionBits: ReadonlyMap<string, number> | undefined;
 
-function readTold(): ReadonlyMap<string, number> {
+function readDetectionOnly(): ReadonlyMap<string, number> {
   const read = new Map<string, number>();
-  Object.values(TOLD_ONLY).forEach((list, i) => {
+  Object.values(DETECTION_ONLY).forEach((list, i) => {
     const bit = 1 << (FUNCTION_WORD_LANGUAGES.length + i);
     for (const word of tokenize(list.join(" "))) read.set(word, (read.get(word) ?? 0) | bit);
   });
@@ -63,8 +63,8 @@ function readTold(): ReadonlyMap<string, number> {
 
 /** The languages of which a token is a function word, as bits. */
 export function languageBits(token: string): number {
-  told ??= readTold();
-  return languagesOf(token) | (told.get(token) ?? 0);
+  detectionBits ??= readDetectionOnly();
+  return languagesOf(token) | (detectionBits.get(token) ?? 0);
 }
 
 /** Scripts of a single language that has a stemmer. */
@@ -74,10 +74,10 @@ const SCRIPTS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\p{sc=Taml}/gu, "ta"],
 ];
 const SAMPLE_CHARS = 2_000;
-/** Letters of its script are at least this share of a text: spaces and code are the rest. */
+/** Minimum share of a script's letters in a text. Spaces and code are the rest. */
 const SCRIPT_SHARE = 0.3;
 
-/** The language that the script of a text tells. */
+/** The language that is the only one of a text's script. */
 function languageOfScript(text: string): number | undefined {
   const sample = text.slice(0, SAMPLE_CHARS);
   const found = SCRIPTS.find(
@@ -86,25 +86,25 @@ function languageOfScript(text: string): number | undefined {
   return found && numberOf(found[1]);
 }
 
-/** As many tokens of a text tell its language. */
-const TOLD_BY_TOKENS = 1_000;
-/** Fewer different function words are chance, as is a smaller share of the different words. */
+/** Tokens of a text that its language is detected by. */
+const SAMPLE_TOKENS = 1_000;
+/** Minimum votes, and their minimum share of the distinct words. Fewer are chance. */
 const LEAST_VOTES = 3;
 const LEAST_SHARE = 0.08;
-/** So many times those of English, which texts of all languages quote. */
+/** Minimum votes as a multiple of those for English, which texts of all languages quote. */
 const CLEARLY_MORE = 1.2;
 
-/** The language whose function words most of the tokens are. */
+/** The language with the most function words among the tokens. */
 function languageOfWords(bitsOf: (token: number) => number, tokens: Uint32Array): number {
   const votes = new Float64Array(BITS.length);
-  const words = new Set(tokens.subarray(0, TOLD_BY_TOKENS));
+  const words = new Set(tokens.subarray(0, SAMPLE_TOKENS));
   for (const token of words) {
     const bits = bitsOf(token);
     if (bits === 0) continue;
     let languages = 0;
     for (let rest = bits; rest !== 0; rest &= rest - 1) languages++;
     for (let bit = 0; bit < BITS.length; bit++) {
-      // A word of many languages tells little.
+      // A word of many languages is weak evidence.
       if ((bits >>> bit) & 1) votes[bit] = (votes[bit] as number) + 1 / languages;
     }
   }
@@ -117,8 +117,8 @@ function languageOfWords(bitsOf: (token: number) => number, tokens: Uint32Array)
 /**
  * The number of the language of a document.
  *
- * @param tokens those of the document
- * @param bitsOf what `languageBits` says of a token; 0 for marks
+ * @param tokens the tokens of the document
+ * @param bitsOf the `languageBits` of a token; 0 for marks
  */
 export function languageOf(
   document: { readonly frontmatter: readonly FrontmatterEntry[]; readonly content: string },

@@ -4,7 +4,7 @@ import { kindOf, NOT_SIMPLE } from "./simple-runs.ts";
 
 /**
  * Finds names that have a meaning with the symbols around or in their words: `C++`, `C#`, `.NET`, `--flag`,
- * `@scope/name`, `1.2.3`. They are tokens besides those of their words.
+ * `@scope/name`, `1.2.3`. They are tokens in addition to their words.
  * `native/src/text/page/symbol_names.cc` finds the same.
  */
 
@@ -19,19 +19,19 @@ const isDigit = (unit: number | undefined) => unit !== undefined && unit >= 48 &
 const isLetter = (unit: number | undefined) =>
   unit !== undefined && (unit | 32) >= 97 && (unit | 32) <= 122 && unit < 128;
 const isWordUnit = (unit: number | undefined) => isDigit(unit) || isLetter(unit);
-/** What closes an expression: a dot or a dash behind it is an operator. */
+/** True for the closing bracket of an expression: a dot or a dash after it is an operator. */
 const isClosing = (unit: number | undefined) => unit === 41 || unit === 93 || unit === 125;
 
 /** The units that may be the first of a name, before a word, and those that may follow one in a name. */
 export const opensName = (unit: number) => unit === DOT || unit === DASH || unit === AT;
 export const goesOnInName = (unit: number) => unit === DOT || unit === PLUS || unit === HASH;
 
-/** For one text, whose words it is given one after another. */
+/** Finds the names in one text, whose words it receives one after another. */
 export class NameFinder {
   readonly #units: Uint16Array;
   readonly #length: number;
   readonly #onName: OnName;
-  /** The name whose words are being read; none if it does not end behind the last word. */
+  /** The name whose words are being read, if it ends after the last word. */
   #start = 0;
   #end = 0;
 
@@ -42,12 +42,12 @@ export class NameFinder {
     this.#onName = onName;
   }
 
-  /** Whether a name goes on behind the last word. */
+  /** True if a name continues after the last word. */
   get isOpen(): boolean {
     return this.#end > 0;
   }
 
-  /** A word is about to be read, with a unit before it that opens a name. */
+  /** Called before a word, if the unit before it opens a name. */
   open(start: number): void {
     if (start < this.#end || !isLetter(this.#at(start))) return;
     const before = this.#at(start - 1);
@@ -56,7 +56,7 @@ export class NameFinder {
     else if (before === AT) this.#openScoped(start);
   }
 
-  /** The word has been read. It is called if a name is open or may go on. */
+  /** Called after a word, if a name is open or may continue. */
   close(start: number, end: number): void {
     const next = this.#at(end);
     if (next === PLUS) this.#closePlus(start, end);
@@ -76,7 +76,7 @@ export class NameFinder {
     if (to - from <= WORD_MAX_CHARS && !this.#goesOn(to)) this.#onName(from, to);
   }
 
-  /** True if what is here belongs to the word or, as a mark, to the character before. */
+  /** True if the unit at a position belongs to the word or, as a mark, to the character before. */
   #goesOn(position: number): boolean {
     const unit = this.#at(position);
     if (unit === undefined || unit < 128) return isLetter(unit);
@@ -89,7 +89,7 @@ export class NameFinder {
     this.#end = to;
   }
 
-  /** The end of what consists of such units from a position on. */
+  /** The end of the run of such units from a position on. */
   #endOf(from: number, belongs: (unit: number | undefined) => boolean): number {
     let end = from;
     while (belongs(this.#at(end))) end++;
@@ -145,7 +145,7 @@ export class NameFinder {
     const before = this.#at(from - 1);
     if (isWordUnit(before) || before === DASH || isClosing(before)) return;
     let to = this.#endOf(start, isWordUnit);
-    // Behind a single dash, more than one letter is rather a part of a word.
+    // After a single dash, more than one letter is more likely a part of a word.
     const isLong = from === start - 2;
     if (!isLong && (to > start + 1 || (before !== undefined && before >= 128))) return;
     while (this.#at(to) === DASH && isWordUnit(this.#at(to + 1)))

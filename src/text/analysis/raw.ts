@@ -3,8 +3,8 @@ import { WORD_MAX_CHARS } from "../../shared/limits.ts";
 const INVISIBLE = /[\p{DI}\p{Cf}]/gu;
 
 /**
- * A word as stemmers read it: in lower case, composed, and with the marks of its language, which tokens do without.
- * "" if it is too long to have a stem.
+ * The surface form of a word, as stemmers read it: in lower case, composed, and with the marks of its language, which
+ * tokens lack. "" if the word is too long to have a stem.
  */
 export function rawOf(word: string): string {
   const raw = word.replace(INVISIBLE, "").toLowerCase().normalize("NFC");

@@ -4,12 +4,12 @@ import { type FoldedCharacter, KIND, pictographsIn } from "./folding.ts";
 import { charactersIn, eachSimpleRun } from "./simple-runs.ts";
 
 /**
- * Receives a token as code units, which are overwritten later, and where it is in the text. That is whole
+ * Receives a token as code units, which are overwritten later, and its start and end in the text, at boundaries of
  * characters.
  */
 type OnToken = (units: Uint16Array, from: number, to: number, start: number, end: number) => void;
 
-/** Gives the tokens of a text in any script that has no ASCII separators. `onToken` must not tokenize. */
+/** Passes on the tokens of a text in any script without ASCII separators. `onToken` must not tokenize. */
 export function eachToken(text: string, onToken: OnToken): void {
   const isSimple = eachSimpleRun(text, (kind, units, from, to) => {
     if (kind === KIND.spaced) {
@@ -40,7 +40,7 @@ interface FoldedToken {
 const KNOWN_MAX = 16_384;
 const known = new Map<string, readonly FoldedToken[]>();
 
-/** The tokens of a text that has to be folded character by character. Those of a word are kept. */
+/** The tokens of a text that must be folded character by character. Those of a word are cached. */
 function foldedTokens(text: string): readonly FoldedToken[] {
   let tokens = known.get(text);
   if (tokens !== undefined) return tokens;
@@ -53,7 +53,7 @@ function foldedTokens(text: string): readonly FoldedToken[] {
 
 class CharacterRuns {
   readonly #tokens: FoldedToken[] = [];
-  /** Of the run that is being read. */
+  /** The kind of the run that is being read. */
   #kind: number = KIND.separator;
   #text = "";
   #start = 0;
@@ -78,7 +78,7 @@ class CharacterRuns {
       for (const each of pictographsIn(character)) this.#push(each, start, end);
     } else if (kind === KIND.spaced) {
       if (this.#text === "") this.#start = start;
-      // What is beyond the longest token does not matter.
+      // A token is cut to WORD_MAX_CHARS, so the rest is not kept.
       if (this.#text.length < WORD_MAX_CHARS) this.#text += text;
       this.#end = end;
     } else if (kind === KIND.unspaced) {

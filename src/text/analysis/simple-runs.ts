@@ -3,13 +3,13 @@ import { fold, KIND } from "./folding.ts";
 
 type RunKind = typeof KIND.spaced | typeof KIND.unspaced;
 
-/** How the unit is folded depends on the units next to it, or it becomes none or several. */
+/** The folding of the unit depends on the units next to it, or does not result in exactly one unit. */
 export const NOT_SIMPLE = 4;
 
-/** The kind of each UTF-16 code unit and what it is folded to, once it has occurred; else 0. */
+/** The kind and the folded unit of each UTF-16 code unit, once it has occurred; else 0. */
 const kinds = new Uint8Array(65_536);
 const foldedUnits = new Uint16Array(65_536);
-/** Whether each unit that has occurred is a character of its own, whatever is next to it: 1 if it is. */
+/** 1 for each unit that has occurred and is always a character of its own. */
 const alone = new Uint8Array(65_536);
 
 /** The same tables, for native code. */
@@ -29,21 +29,21 @@ function classify(unit: number): number {
 const isSimpleKind = (kind: number) =>
   kind === KIND.spaced || kind === KIND.unspaced || kind === KIND.separator;
 
-/** A consonant to which another one is joined in scripts that do so. */
+/** A consonant that scripts with conjuncts join to the next one. */
 const JOINING_CONSONANT = "क्";
 const JAMO = /\p{sc=Hang}/u;
-/** Letters of scripts that join none, for which the segmenter, which is slow, need not be asked. */
+/** Letters of scripts that do not join letters. For them the slow segmenter is not needed. */
 const ALONE =
   /[\p{L}&&[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}]]/v;
 
-/** True if the unit can be one character with what comes before or after it. */
+/** True if the unit can form one character with its neighbours. */
 function joinsNeighbours(character: string): boolean {
   if (!character.isWellFormed()) return true;
   if (JAMO.test(character) && character.normalize("NFD") === character) return true;
   return !ALONE.test(character) && countCharacters(`${JOINING_CONSONANT}${character}a`) < 3;
 }
 
-/** The kind of a code unit, if it is folded to one whatever is next to it; else NOT_SIMPLE. */
+/** The kind of a code unit that is always folded to one unit, regardless of its neighbours; else NOT_SIMPLE. */
 export function kindOf(unit: number): number {
   return kinds[unit] || classify(unit);
 }
@@ -64,9 +64,9 @@ const FIRST_UNITS = 4_096;
 let scratch = new Uint16Array(FIRST_UNITS);
 
 /**
- * Cuts a text into runs, where every code unit is folded to exactly one, whatever its neighbours
- * are, as in nearly all texts. That takes a fraction of the time of folding characters. Returns
- * false, and gives no run, for other texts. `onRun` must not call it.
+ * Cuts a text into runs, if every code unit is folded to exactly one, regardless of its neighbours, as in nearly all
+ * texts. That takes a fraction of the time of folding characters. For other texts it returns false without a call of
+ * `onRun`. `onRun` must not call this function.
  */
 export function eachSimpleRun(text: string, onRun: OnRun): boolean {
   const { length } = text;

@@ -5,7 +5,7 @@ class Units {
   #units = new Uint16Array(FIRST_UNITS);
   #bytes = Buffer.from(this.#units.buffer);
 
-  /** Space for so many code units. The next call may return the same space. */
+  /** Space for `length` code units. The next call may return the same space. */
   reserve(length: number): Uint16Array {
     if (this.#units.length < length) {
       this.#units = new Uint16Array(length * 2);

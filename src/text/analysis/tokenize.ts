@@ -5,7 +5,7 @@ import { eachWord, textOf, type WordSink } from "./words.ts";
 type TokenSpans = Array<number | string>;
 
 /**
- * The tokens of a text and where they are, the same way for documents and queries.
+ * The tokens of a text and their positions, the same way for documents and queries.
  *
  * Characters, as readers see them, are folded one by one (`folding.ts`). A token is a run of letters, digits and
  * their marks. In scripts that are written without spaces, every pair of neighbouring characters (bigram) is a
@@ -30,7 +30,7 @@ const NOTHING: WordSink = {
   ...{ ascii: ignore, other: ignore, compound: ignore, joined: ignore, signs: ignore },
 };
 
-/** A spelling in parts that is one word elsewhere, and its position: `24,500`, `U.S.A.`. */
+/** Spellings in parts that other texts write as one word, with their positions: `24,500`, `U.S.A.`. */
 export function joinedIn(text: string): Array<{ start: number; end: number; text: string }> {
   const found: Array<{ start: number; end: number; text: string }> = [];
   eachWord(text, {
@@ -67,7 +67,7 @@ export function subwordsOf(identifier: string): string[] {
   return identifier.match(SUBWORD) ?? [];
 }
 
-// Nothing follows the last repetition, so matching takes linear time.
+// The patterns end with a repetition, so matching takes linear time.
 const MIXED = "[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*";
 const MIXED_CASE = new RegExp(`(?<![A-Za-z0-9])(?:${MIXED})`, "g");
 const COMPOUND = new RegExp(`(?<![A-Za-z0-9])(?:${MIXED}|[A-Za-z]+[0-9]+(?![A-Za-z0-9]))`, "g");

@@ -8,8 +8,8 @@ const OTHER = 255;
 const LAST_TYPOGRAPHIC = 0x205e;
 
 /**
- * What each UTF-16 code unit is in a word: itself for ASCII digits and lower-case letters, the
- * lower-case letter for upper-case ones, SEPARATOR, or OTHER for what takes more than a table.
+ * The folded unit of each UTF-16 code unit: itself for ASCII digits and lower-case letters, the lower-case letter for
+ * upper-case ones, SEPARATOR, or OTHER for units that need more than a table.
  */
 const FOLDED = new Uint8Array(65_536).fill(OTHER);
 for (let unit = 0; unit <= LAST_TYPOGRAPHIC; unit++) FOLDED[unit] = foldedUnit(unit);
@@ -20,7 +20,7 @@ function foldedUnit(unit: number): number {
   return (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) ? unit : SEPARATOR;
 }
 
-/** Typographic quotes, dashes and spaces: most of what English texts have besides ASCII. */
+/** Typographic quotes, dashes and spaces: most characters of English texts that are not ASCII. */
 function isTypographic(unit: number): boolean {
   if (unit < 0x2010 || unit > LAST_TYPOGRAPHIC) return unit === 0xa0;
   // U+203C and U+2049 are pictographs; U+2028 to U+202E are rare.
@@ -62,9 +62,9 @@ const LETTER_BIT = 0x40;
 const QUOTE = 34;
 const isHebrew = (unit: number | undefined) => unit !== undefined && unit >= 0x5d0 && unit <= 0x5ea;
 
-/** Cuts a text at separators. A word in ASCII costs no string. */
+/** Cuts a text at separators. Does not create a string for a word in ASCII. */
 export function eachWord(text: string, sink: WordSink): void {
-  // A copy, which is put into lower case while it is read.
+  // A copy, which is converted to lower case while it is read.
   const units = unitsOf(text);
   const { length } = text;
   const names = new NameFinder(units, length, (from, to) => sink.ascii(units, from, to, to));

@@ -10,14 +10,16 @@ const FUZZY_MIN_CHARS = 4;
 interface AnalysedQuery {
   /** The texts of the words, one after another. */
   readonly words: string;
-  /** How the words are written, where that differs from their texts, one after another. */
+  /** The surface forms of words that differ from their texts, one after another. */
   readonly raws: string;
-  /** Per word its length, how often it is in the query, what is true of it, where it is a function word, the length of
-   * how it is written, and where texts may write it apart. */
+  /**
+   * Per word its length, its number of occurrences in the query, its flags, the languages in which it is a function
+   * word, the length of its surface form, and the positions at which texts may write it apart.
+   */
   readonly numbers: Uint32Array;
-  /** How texts may write some of the words as one, one after another. */
+  /** The joined spellings of words, one after another. */
   readonly joined: string;
-  /** Per such spelling the first and the last of the words, and its length. */
+  /** Per joined spelling the first and the last of its words, and its length. */
   readonly joints: Uint32Array;
 }
 
@@ -27,7 +29,7 @@ const FLAG = {
   ...{ chance: 8, joint: 16, character: 32 },
 } as const;
 
-/** Finds out what is known of the words of a query without looking at any document. */
+/** Analyses the words of a query, as far as that does not depend on documents. */
 export function analyseQuery(query: string): AnalysedQuery {
   const { words, joined } = parseQuery(query);
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
@@ -52,7 +54,7 @@ export function analyseQuery(query: string): AnalysedQuery {
   };
 }
 
-/** Digits do not count: a number with a wrong digit is another number, not a typo. */
+/** The number of letters. Digits do not count, because a number with a wrong digit is another number, not a typo. */
 function countLetters(word: string): number {
   return word.match(/\p{L}/gu)?.length ?? 0;
 }

@@ -7,24 +7,24 @@ import { ROLE, type Role, UnspacedWords } from "./unspaced-words.ts";
 
 interface ParsedWord {
   text: string;
-  /** How it is written, with the marks that tokens do without. */
+  /** The surface form, with the marks that tokens lack. */
   raw: string;
-  /** Whether it may be unfinished, so that longer words that begin with it match as well. */
+  /** True if the word may be unfinished, so that longer words that begin with it match as well. */
   isPrefix: boolean;
-  /** Whether it is one character of a script without spaces: pairs of characters that begin with it have it. */
+  /** True for one character of a script without spaces. It matches pairs of characters that begin with it. */
   isCharacter: boolean;
-  /** How often it is in the query. What a question names twice matters twice. */
+  /** The number of occurrences in the query. A word that a question names twice weighs twice. */
   count: number;
-  /** Of a pair of characters, what it has to do with the words of the query. */
+  /** The relation of a pair of characters to the words of the query. */
   role: Role;
-  /** Where texts may write it apart. */
+  /** The positions at which texts may write the word apart. */
   cuts: Cuts;
 }
 
 interface ParsedQuery {
   /** The distinct words in the order in which they first occur. */
   readonly words: readonly ParsedWord[];
-  /** How texts may write some of them as one. */
+  /** Joined spellings of successive words. */
   readonly joined: readonly JoinedSpelling[];
 }
 
@@ -56,9 +56,9 @@ interface Token {
   readonly text: string;
   readonly raw: string;
   readonly role: Role;
-  /** Whether it is one character of a script without spaces. */
+  /** True for one character of a script without spaces. */
   readonly isSingle: boolean;
-  /** Where it is in the query. */
+  /** The position in the query. */
   readonly start: number;
   readonly end: number;
   readonly cuts: () => Cuts;
@@ -102,7 +102,7 @@ function tokensOf(query: string): Token[] {
   return tokens;
 }
 
-/** The signs of a query that has no words. */
+/** The signs of a query without words. */
 function signTokensOf(query: string): Token[] {
   return signsIn(query).map((text) => ({
     ...{ text, raw: text, role: ROLE.content, isSingle: false },

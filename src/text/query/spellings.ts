@@ -19,7 +19,7 @@ export interface Cuts {
 
 export const NO_CUTS: Cuts = { pairs: 0, englishPairs: 0, parts: 0 };
 
-/** As many characters of a word may be followed by a cut: as bits have room. */
+/** The last character that a cut may follow: cuts are bits of a 32-bit number. */
 const CUT_MAX_CHARS = 31;
 const PAIR_MIN_CHARS = 3;
 const NEIGHBOURS_MIN_CHARS = 4;
@@ -56,8 +56,9 @@ function partStarts(name: string): number {
 }
 
 /**
- * Whether two words can be one. A function word rather belongs to the words around it: `the rapist` is no `therapist`,
- * and `now here` not `nowhere`; and so does what French and English write with an apostrophe.
+ * True if two words can be one. A function word belongs to the words around it instead: `the rapist` is not
+ * `therapist`, and `now here` is not `nowhere`. The same holds for parts of words that French and English write with an
+ * apostrophe.
  */
 function isPair(first: string, second: string): boolean {
   const own = languagesOf(first);
@@ -85,7 +86,7 @@ const LINK = /^[-‐‑_./·'’‘ʹ-ʿꞋꞌ&]$/u;
 const JOINABLE = /^[\p{L}\p{M}\p{N}]+$/u;
 const ENDS_IN_DIGIT = /\d$/;
 const STARTS_WITH_DIGIT = /^\d/;
-/** Umlauts at the beginning of a word, which stemmers do not read as two letters. */
+/** An umlaut at the beginning of a word. Stemmers do not read it as two letters. */
 const UMLAUT = /^[äöü]/i;
 const TWO_LETTERS = /^([aou])e/;
 
@@ -144,7 +145,7 @@ function addChain(
   }
 }
 
-/** Adds words as one, unless that is a function word: `in` and `to` are not `into`. */
+/** Adds words as one, unless the result is a function word: `in` and `to` are not `into`. */
 function addRun(
   run: readonly PlacedToken[],
   add: (own: readonly PlacedToken[], text: string) => void,

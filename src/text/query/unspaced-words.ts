@@ -4,10 +4,10 @@ import { simplifiedOf } from "../analysis/folding.ts";
 import { unspacedFunctionWords } from "../analysis/function-words.ts";
 
 /**
- * Which characters of a text without spaces make words, and which of them say only how it is put. Documents are
- * indexed by pairs of neighbouring characters, so that a word is found however a text around it is cut. Of a
- * question, many pairs are chance: they reach from one word into the next, or from a noun into its particle. They
- * are rare, and would outweigh the words.
+ * The words of a query in scripts without spaces, and which of them are function words. Documents are indexed by pairs
+ * of neighbouring characters, so that a word is found regardless of the segmentation around it. Many pairs of a
+ * question are chance: they reach from one word into the next, or from a noun into its particle. They are rare, and
+ * would outweigh the words.
  */
 
 /** A word of a text, in UTF-16 code units. */
@@ -15,31 +15,31 @@ interface Word {
   readonly start: number;
   readonly end: number;
   readonly isFunctional: boolean;
-  /** Whether it is one character, which has no pair of its own. */
+  /** True for one character, which does not have a pair of its own. */
   readonly isSingle: boolean;
 }
 
 export const ROLE = {
-  /** It is a part of a word that says what the text is about. */
+  /** A part of a content word. */
   content: 0,
-  /** It joins two such words. */
+  /** A pair that joins two content words. */
   joint: 1,
-  /** It has a part of a word that does not. */
+  /** A pair with a part of a function word. */
   chance: 2,
 } as const;
 export type Role = (typeof ROLE)[keyof typeof ROLE];
 
-/** By which language a word is cut is known by its script; this one only decides on ties. */
+/** The script of a word selects the language of its segmentation. This language only decides on ties. */
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-/** Words that say of nearly any question that it is one, besides function words: use, method, tell, know. */
+/** Words of questions in general, in addition to function words: use, method, tell, know. */
 const OF_QUESTIONS = `使用 用 用法 方法 告诉 告訴 知道 想要 哪個 能夠 关于 關於 有沒有 是什麼
   起作用 作用 生效 有效 奏效
   使い方 やり方 仕方 使い 使う 使っ 知り 方 場合 時 事 為 사용 방법 알고 통해 관한 관해 대하여 대해서
   ใช้ ใช้งาน วิธี วิธีการ อะไร อย่าง อย่างไร ไร ยังไง ทำไม ทำ ทำงาน ฉัน ผม ดิฉัน คุณ เรา ของฉัน ได้ ไหม มั้ย หรือไม่ คืออะไร ไหน เมื่อไร เมื่อไหร่ ที่ไหน
   ใคร ช่วย หน่อย ครับ ค่ะ คะ นะ ต้องการ อยาก สามารถ เพราะ เพราะอะไร เกี่ยวกับ สำหรับ หมายถึง`;
 
-/** Where something is used, in `在我的网站中`: of such a word no more is said than that. */
+/** Places of use, as in `在我的网站中` (in my website). Before a word of WITHIN they count as function words. */
 const PLACES = new Set("项目 专案 网站 站点 网页 工程 程序 应用 电脑".split(" "));
 const WITHIN = new Set([..."中里上内"]);
 
@@ -53,7 +53,7 @@ const KOREAN_ENDINGS =
     .split(/\s+/)
     .toSorted((a, b) => b.length - a.length);
 
-/** Those that follow a noun of one syllable: with the others it would be a word. */
+/** Endings that may follow a noun of one syllable. With another ending the syllable would form a word. */
 const AFTER_SYLLABLE = new Set(["은", "는", "을", "를", "의", "에", "란", "이란"]);
 
 /** In simplified characters. */
@@ -61,7 +61,7 @@ const FUNCTIONAL = new Set(
   [...zho, ...tha, ...unspacedFunctionWords(), ...OF_QUESTIONS.split(/\s+/)].map(simplifiedOf),
 );
 
-/** What Japanese writes with hiragana alone are particles, endings and auxiliaries for the most part. */
+/** Segments of hiragana only, which are mostly particles, endings and auxiliaries of Japanese. */
 const HIRAGANA = /^[\p{sc=Hira}ー]+$/u;
 const HANGUL = /^\p{sc=Hang}{2,}$/u;
 
@@ -104,17 +104,17 @@ export class UnspacedWords {
     }
   }
 
-  /** What a pair of characters, or one, has to do with the words. */
+  /** The relation of a pair of characters, or of one, to the words. */
   roleOf(start: number, end: number): Role {
     const first = this.#wordAt(start);
     const last = this.#wordAt(end - 1);
     if (first === undefined || last === undefined) return ROLE.content;
     if (first.isFunctional || last.isFunctional) return ROLE.chance;
-    // Dictionaries lack words: characters that are left over belong to what is next to them.
+    // Dictionaries lack words: a remaining single character belongs to its neighbours.
     return first === last || first.isSingle || last.isSingle ? ROLE.content : ROLE.joint;
   }
 
-  /** The character at a position, if it is a word by itself: no pair with its neighbours is a part of a word. */
+  /** The character at a position, if it is a word and its neighbours are function words or missing. */
   loneWordAt(position: number): { start: number; end: number } | undefined {
     const at = this.#words.findIndex(({ start, end }) => position >= start && position < end);
     const word = this.#words[at];

@@ -58,7 +58,7 @@ function stage(
   };
 }
 
-/** Adds the tokens of a path: those of the name of the file, which is a passage of its own, and those of its folder. */
+/** Adds the tokens of a path. The file name is a passage of its own, before the folder. */
 function addPath(path: string, tokens: TokenWriter): void {
   const name = path.lastIndexOf("/") + 1;
   tokens.mark(MARK + FIELD.path);
@@ -74,7 +74,7 @@ function addPath(path: string, tokens: TokenWriter): void {
 function addContent(content: string, tokens: TokenWriter): TextBlock[] {
   const start = tokens.length;
   const blocks: TextBlock[] = [];
-  // Pieces have the same tokens as the whole, and tell where the text of a token is.
+  // The pieces have the same tokens as the whole text, and locate the text of a token.
   for (const piece of piecesOf(content)) {
     const text = piece.replace(SPACES, " ").trim();
     blocks.push({ firstToken: tokens.length - start, bytes: compressText(text) });

@@ -11,12 +11,12 @@ import type { KnowledgeDocument } from "./types.ts";
 const STEMMED =
   /[\p{sc=Latn}\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}\p{sc=Hebr}\p{sc=Arab}\p{sc=Deva}\p{sc=Taml}]/u;
 
-/** Finds the language of each document, and the stems of words whose marks their tokens do without. */
+/** Finds the language of each document, and the stems of words with marks, which their tokens lack. */
 export class DocumentLanguages {
   readonly #terms: TermTable;
-  /** What each term says of languages, once it has occurred. */
+  /** The `languageBits` of each term, once it has occurred. */
   readonly #bits: number[] = [];
-  /** Of each language, the pieces of its documents that are not ASCII. */
+  /** By language, the pieces of its documents that are not ASCII. */
   readonly #pieces = new Map<number, Set<string>>();
 
   constructor(terms: TermTable) {
@@ -34,7 +34,7 @@ export class DocumentLanguages {
     return language;
   }
 
-  /** Language, key of the stem, and term of each word that is written with marks, one after another. */
+  /** The language, key of the stem, and term of each word with marks, one after another. */
   forms(): number[] {
     return [...this.#pieces].flatMap(([language, pieces]) => this.#formsIn(language, pieces));
   }

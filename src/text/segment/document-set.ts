@@ -19,7 +19,7 @@ export function addDocument(set: Uint32Array, document: number): void {
   set[word] = (set[word] as number) | (1 << (document & 31));
 }
 
-/** The first document of the set that is not below `from`; `count` when there is none. */
+/** The first document of the set that is not below `from`; `count` if the set ends before. */
 export function nextDocument(set: DocumentSet, from: number, count: number): number {
   if (set === null || from >= count) return Math.min(from, count);
   let word = from >>> 5;
@@ -33,7 +33,7 @@ export function nextDocument(set: DocumentSet, from: number, count: number): num
   return Math.min(document, count);
 }
 
-/** How many documents below `count` are in the set. */
+/** The number of documents of the set below `count`. */
 export function countDocuments(set: DocumentSet, count: number): number {
   if (set === null) return count;
   const whole = Math.min(count >>> 5, set.length);

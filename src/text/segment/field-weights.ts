@@ -1,12 +1,11 @@
 /**
  * Weights that are applied when a segment is written and are part of its postings: raise
- * `textSegment` in `shared/disk-formats.ts` when one of them changes. `query/weights.ts` has the
- * others.
+ * `textSegment` in `shared/disk-formats.ts` when one of them changes. `native/src/text/segment/weights.hpp` has
+ * the weights of queries.
  */
 
 /**
- * How much a token in a field counts, compared with one in the content, and how much the field's
- * length matters (BM25F).
+ * The weight of a token in a field, relative to the content, and the influence of the field's length (BM25F).
  */
 export interface FieldWeight {
   boost: number;
@@ -19,7 +18,7 @@ export interface FieldWeight {
 export const PATH: FieldWeight = { boost: 1.5, b: 0.3, pivotLength: 5 };
 export const TITLE: FieldWeight = { boost: 3, b: 0.3, pivotLength: 4 };
 export const HEADINGS: FieldWeight = { boost: 3, b: 0.5, pivotLength: 12 };
-/** The length of the content is set against the average of the scope when a search runs. */
+/** A search normalises the length of the content by the average of its scope. */
 export const CONTENT: FieldWeight = { boost: 1, b: 0, pivotLength: 1 };
 
 const SUMMARY: FieldWeight = { boost: 2.5, b: 0.4, pivotLength: 15 };
@@ -42,7 +41,7 @@ export function keyWeight(key: string): FieldWeight {
   return KEY_WEIGHTS.get(key.toLowerCase()) ?? OTHER_KEY;
 }
 
-/** What a subword of an identifier counts, as a share of a token of its own. */
+/** The weight of a subword of an identifier, as a share of a token of its own. */
 export const SUBWORD_SHARE = 0.15;
 
 /** The weight of a joined spelling of words that the text writes apart, as a share of a token of its own. */

@@ -7,7 +7,7 @@ import { DISK_FORMATS } from "../../shared/disk-formats.ts";
  *
  * | section      | element | content                                                             |
  * |--------------|---------|---------------------------------------------------------------------|
- * | stringStart  | u32     | where each string starts in `strings`; 4 strings per document         |
+ * | stringStart  | u32     | the start of each string in `strings`; 4 strings per document         |
  * | strings      | u8      | path, id, title, frontmatter JSON per document; last: JSON list of keys |
  * | lengths      | u32     | per document, the length of its content in tokens                     |
  * | pathHashes   | u32     | per document, the hash that decides its shard                        |
@@ -63,7 +63,7 @@ export function elementBytes(name: SectionName): number {
 
 /** "TSKS" */
 export const MAGIC = 0x534b5354;
-/** It is raised whenever layout, tokens, stems or impacts change, so that snapshots are rebuilt. */
+/** Raised whenever layout, tokens, stems or impacts change, so that snapshots are rebuilt. */
 export const VERSION = DISK_FORMATS.textSegment;
 
 /** Positions of the header words. The element counts of all sections start at `sectionCounts`. */

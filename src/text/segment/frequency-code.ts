@@ -1,7 +1,7 @@
 /**
- * How often a term is in a document, in the 12 bits of a posting: its frequency in the content (low
- * bits) and its weighted frequency in all other fields (high bits). They are separate because the
- * length of the content is set against the average of the scope, which only a search knows.
+ * The frequency of a term in a document, in the 12 bits of a posting: its frequency in the content (low
+ * bits) and its weighted frequency in all other fields (high bits). They are separate because a search
+ * normalises the length of the content by the average of its scope.
  * `native/src/text/segment/frequency_code.cc` reads the codes.
  */
 const CONTENT_BITS = 5;

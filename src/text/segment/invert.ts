@@ -19,7 +19,7 @@ import {
 } from "./format.ts";
 import { frequencyCode } from "./frequency-code.ts";
 
-/** The tokens of all documents; those of document d end at `starts[d + 1]`. */
+/** The tokens of all documents. The tokens of document d end at `starts[d + 1]`. */
 export interface TokenStreams {
   starts: Uint32Array;
   tokens: Uint32Array;
@@ -71,7 +71,7 @@ export function invert(
   return { starts, postings, lengths };
 }
 
-/** Where the postings of each term start, from the number of documents that hold the term. */
+/** The start of each term's postings, by counting the documents that hold the term. */
 function startPostings(
   { starts: tokenStart, tokens }: TokenStreams,
   documents: number,
@@ -139,7 +139,7 @@ function countTokens(
   return contentLength;
 }
 
-/** The number of tokens as the field is written. */
+/** The length of a field in tokens, without marks, joined spellings and subwords. */
 function lengthOf(tokens: Uint32Array, from: number, end: number): number {
   let length = 0;
   for (let k = from; k < end && tokens[k] !== JOINED && tokens[k] !== SUBWORDS; k++) {

@@ -14,7 +14,7 @@ import { mergeSorted } from "./merge-sorted.ts";
 import type { SegmentReader } from "./reader.ts";
 import { sortTerms } from "./sort-terms.ts";
 
-/** A segment and the documents of it to keep. */
+/** A segment, and the documents to keep. */
 interface MergeInput {
   readonly segment: SegmentReader;
   readonly keep: DocumentSet;
@@ -22,15 +22,15 @@ interface MergeInput {
 
 export interface MergedSegment {
   readonly buffer: SharedArrayBuffer;
-  /** By input and document: its number in the merged segment; -1 if it was left out. */
+  /** By input and document: the number in the merged segment; -1 for a document that was left out. */
   readonly numbers: Int32Array[];
 }
 
-/** An input and what its documents, terms and keys become. */
+/** An input with the new numbers of its documents, terms and keys. */
 interface Part extends MergeInput {
-  /** By document; -1 if it was left out. */
+  /** The new number by document; -1 for a document that is left out. */
   readonly numbers: Int32Array;
-  /** By term; UNUSED if no document that is kept holds it. */
+  /** The new number by term; UNUSED for a term of documents that are left out only. */
   readonly terms: Uint32Array;
   /** The mark of each frontmatter key. */
   readonly keyMarks: number[];
@@ -44,7 +44,7 @@ interface Source {
 const UNUSED = 0xffffffff;
 
 /**
- * Merges segments into one without the documents' text. If two inputs hold the same document id,
+ * Merges segments into one without the original documents. If two inputs hold the same document id,
  * the first wins. It copies tokens, postings and texts under new numbers, which takes a fraction of
  * the time of building the segment.
  */
@@ -135,7 +135,7 @@ function mergeTerms(parts: readonly Part[]) {
   return merged;
 }
 
-/** True if a document that is kept holds the term. */
+/** True if a kept document holds the term. */
 function isHeld({ postings, postingStart }: SegmentReader, term: number, numbers: Int32Array) {
   for (let i = postingStart[term] as number; i < (postingStart[term + 1] as number); i++) {
     if ((numbers[(postings[i] as number) >>> POSTING_DOCUMENT_SHIFT] as number) >= 0) return true;
@@ -143,7 +143,7 @@ function isHeld({ postings, postingStart }: SegmentReader, term: number, numbers
   return false;
 }
 
-/** The postings of each part under the new numbers, those of a term in the order of documents. */
+/** The postings of all parts under the new numbers. The postings of a term are in the order of documents. */
 function mergePostings(parts: readonly Part[], terms: number) {
   const postingStart = new Uint32Array(terms + 1);
   eachPosting(parts, (term) => {

@@ -21,7 +21,7 @@ export class InvalidSegmentError extends Error {}
  * Opens a segment for reading. It copies nothing and allocates nothing per document or term, so the
  * checksum is the only cost.
  *
- * @param verify whether to check the body's checksum. The header is always checked. Pass false for
+ * @param verify true to check the body's checksum. The header is always checked. Pass false for
  *   a buffer that another thread has verified.
  * @throws InvalidSegmentError
  */
@@ -64,7 +64,7 @@ export class SegmentReader {
   readonly pathHashes: Uint32Array;
   /** The number of the language of each document. */
   readonly languages: Uint8Array;
-  /** By language, where its forms start in the keys of stems and their terms. */
+  /** By language, the start of its forms in `stemKeys` and `stemTerms`. */
   readonly stemStart: Uint32Array;
   readonly stemKeys: Uint32Array;
   readonly stemTerms: Uint32Array;

@@ -20,7 +20,7 @@ export function sortTerms(terms: readonly string[]): SortedTerms {
     sorted,
     rank: placesOf(terms, sorted),
     ...units,
-    // By code unit, because that is what suffix lookups compare.
+    // By code unit, because suffix lookups compare code units.
     reversed: placesOf(backwards.toSorted(), backwards),
   };
 }

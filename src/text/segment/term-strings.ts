@@ -1,10 +1,10 @@
-/** The code units of all terms one after another; those of term t end where t + 1 starts. */
+/** The code units of all terms one after another. The units of term t end at the start of term t + 1. */
 interface TermUnits {
   starts: Uint32Array;
   chars: Uint16Array;
 }
 
-/** All terms by number, decoded at once, which takes a fraction of the time of one after another. */
+/** All terms by number. Decoding them in one call takes a fraction of the time of single calls. */
 export function termStrings({ starts, chars }: TermUnits): string[] {
   const all = textOf(chars);
   return Array.from({ length: starts.length - 1 }, (_, term) =>

@@ -14,15 +14,15 @@ function hashOf(units: Uint16Array, from: number, to: number): number {
 }
 
 /**
- * Numbers distinct tokens in the order in which they first occur. It is a hash table over code units:
- * looking a token up makes no string.
+ * Numbers distinct tokens in the order in which they first occur. It is a hash table over code units, so a lookup does
+ * not create a string.
  */
 export class TermTable {
-  /** Term number plus 1 by hash; 0 for none. The number of slots is a power of two. */
+  /** Term number plus 1 by hash; 0 for an empty slot. The number of slots is a power of two. */
   #slots = new Uint32Array(FIRST_SLOTS);
   /** The hash of each term. */
   #hashes = new Int32Array(FIRST_SLOTS / 2);
-  /** The code units of all terms; those of term t end at `#ends[t]`. */
+  /** The code units of all terms. The units of term t end at `#ends[t]`. */
   #units = new Uint16Array(FIRST_UNITS);
   #ends = new Uint32Array(FIRST_SLOTS / 2);
   #size = 0;
@@ -34,7 +34,7 @@ export class TermTable {
     return termStrings({ starts, chars: this.#units.subarray(0, starts[this.#size]) });
   }
 
-  /** The number of a token that is given by its code units. */
+  /** The number of a token, by its code units. */
   number(units: Uint16Array, from: number, to: number): number {
     const hash = hashOf(units, from, to);
     const mask = this.#slots.length - 1;
@@ -47,7 +47,6 @@ export class TermTable {
     }
   }
 
-  /** A term. */
   text(term: number): string {
     return textOf(this.#units, this.#start(term), this.#ends[term] as number);
   }

@@ -1,13 +1,13 @@
-/** The text of a document is stored for snippets in blocks of at most this length. */
+/** Maximum length of a block of a document's text. Blocks are stored for snippets. */
 const TEXT_BLOCK_MAX_CHARS = 2_048;
 
-/** Higher levels save less than a hundredth, and building takes a fiftieth longer. */
+/** Higher levels save less than 1%, and building takes 2% longer. */
 const COMPRESSION_LEVEL = 1;
 const SEPARATOR = /[\s\p{P}]/u;
 
 /**
- * Cuts a text into pieces of at most `TEXT_BLOCK_MAX_CHARS`, after a space or punctuation where there is some,
- * so that no word is cut; never inside a surrogate pair. Takes linear time, whatever the text is.
+ * Cuts a text into pieces of at most `TEXT_BLOCK_MAX_CHARS`, after a space or punctuation if possible, so that words
+ * are not cut, and never inside a surrogate pair. Takes linear time for any text.
  */
 export function* piecesOf(text: string): Generator<string, void, void> {
   let start = 0;

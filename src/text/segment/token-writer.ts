@@ -6,7 +6,7 @@ import type { TermTable } from "./term-table.ts";
 
 const FIRST_TOKENS = 4_096;
 
-/** Collects the tokens of one document after another, as term numbers and marks. */
+/** Collects the tokens of a document, as term numbers and marks. Documents follow one another. */
 export class TokenWriter {
   readonly #terms: TermTable;
   #tokens = new Uint32Array(FIRST_TOKENS);
@@ -44,7 +44,7 @@ export class TokenWriter {
 
   /**
    * Adds the other spellings of the words in the texts since the last call. They follow the text, so
-   * that they do not separate words that are next to each other.
+   * that they do not separate adjacent words.
    */
   addSpellings(): void {
     this.#addJoined();
@@ -74,7 +74,7 @@ export class TokenWriter {
     this.#candidates.clear();
   }
 
-  /** The tokens of the current document and its pieces that are not ASCII; the next one starts empty. */
+  /** The tokens of the current document, and its pieces that are not ASCII. The next document starts empty. */
   take(): { tokens: Uint32Array; pieces: ReadonlySet<string> } {
     const tokens = this.#tokens.slice(0, this.#length);
     const pieces = this.#pieces;

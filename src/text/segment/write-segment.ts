@@ -17,7 +17,7 @@ export interface StagedDocument {
   tokens: Uint32Array;
   /** The number of its language. */
   language: number;
-  /** The content, as far as snippets need it. */
+  /** The text of the content for snippets. */
   blocks: TextBlock[];
 }
 
@@ -35,11 +35,11 @@ interface StagedDocuments {
   terms: string[];
   /** Frontmatter keys; a key's position is its number in field marks. */
   keys: string[];
-  /** Words that are written with marks: the language, the key of the stem and the term of each. */
+  /** The language, key of the stem, and term of each word with marks. */
   forms: readonly number[];
 }
 
-/** Writes staged documents into the one buffer that is a segment. */
+/** Writes staged documents into the buffer of a segment. */
 export function writeSegment(staged: StagedDocuments): SharedArrayBuffer {
   if (staged.documents.length > SEGMENT_MAX_DOCUMENTS) {
     throw new RangeError(`a segment holds at most ${SEGMENT_MAX_DOCUMENTS} documents`);
