@@ -10,7 +10,7 @@ import { TimedCache } from "../shared/timed-cache.ts";
 import { bundlePage } from "./bundle.ts";
 
 const FOLDER = join(import.meta.dir, "page");
-/** In the page, the path below which its files are, and the command that makes the first API key. */
+/** Placeholders in the page: the base path of its files, and the command that creates the first API key. */
 const BASE_PLACEHOLDER = "{console}";
 const FIRST_KEY_PLACEHOLDER = "{first-key}";
 
@@ -43,7 +43,7 @@ const FILES: readonly PageFile[] = [
   },
 ];
 
-/** @param firstKey the command that makes the first API key; "" where the database has one */
+/** @param firstKey the command that creates the first API key; "" if the database has a key */
 async function pageOf(base: string, firstKey: string): Promise<Bytes> {
   const text = await Bun.file(join(FOLDER, "index.html")).text();
   return encoder.encode(
@@ -52,9 +52,9 @@ async function pageOf(base: string, firstKey: string): Promise<Bytes> {
 }
 
 /**
- * Serves the console at `path`: a page that calls the operations with the caller's own credential, and
- * so needs none itself. It is bundled when it is asked for first, so that no start waits for it, and its
- * files are sent unless the browser has them. While nobody can have a key, it says how the first one is made.
+ * Serves the console at `path`: a page that calls the operations with the caller's own credential, so requests for the
+ * page need no credential. It is bundled at its first request, so that a start does not wait for it. Its files are sent
+ * unless the browser has them. Until the first key exists, the page shows the command that creates it.
  */
 export function mountConsole(
   mount: MountPage,

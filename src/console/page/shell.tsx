@@ -9,7 +9,7 @@ import { VIEWS } from "./views.tsx";
 
 const ICON = new URL("icon.svg", import.meta.url).href;
 
-/** The header, and the view that the address names. */
+/** The header, and the view of the address. */
 export function Shell() {
   const [signedIn, setSignedIn] = useState(session.credential !== null);
   const route = useRoute();

@@ -19,7 +19,7 @@ export function SignIn({ onDone }: { onDone: () => void }) {
     try {
       await call("projects?limit=1", { credential: credential.trim() });
     } catch (error) {
-      // A credential for searches alone may not list projects, but it is valid.
+      // A credential for searches only may not list projects, but it is valid.
       if (!(error instanceof ProblemError && error.status === FORBIDDEN)) throw error;
     }
     session.open(credential.trim());

@@ -7,13 +7,13 @@ import { SearchView } from "./search/search-view.tsx";
 
 /** A view of the header. */
 interface View {
-  /** The first segment of its addresses; the rest is the view's own. */
+  /** The first segment of its addresses. The view interprets the rest. */
   readonly name: string;
   readonly label: string;
   readonly show: (route: Route) => ComponentChildren;
 }
 
-/** In the order of the header. The first is shown when the address names none. */
+/** The views in the order of the header. The first one is shown for an address without a view. */
 export const VIEWS: readonly [View, ...View[]] = [
   { name: "search", label: "Search", show: (route) => <SearchView route={route} /> },
   { name: "projects", label: "Projects", show: (route) => <ProjectsView route={route} /> },

@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 
-/** Something that the user starts: once at a time, and its failure is shown. */
+/** An action of the user. It runs once at a time, and its failure is shown. */
 export interface Action<A extends unknown[]> {
   readonly run: (...args: A) => Promise<void>;
   readonly running: boolean;

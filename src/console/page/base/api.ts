@@ -9,7 +9,7 @@ export const SERVICE = new URL("..", import.meta.url);
 
 const UNAUTHORIZED = 401;
 const UNAVAILABLE = 503;
-/** A read that the service is too busy for is sent again this often, unless the service asks for a longer wait. */
+/** Maximum repetitions of a read that the service refuses as overloaded, unless it asks for a longer wait. */
 const REPEATS_MAX = 3;
 const REPEAT_AFTER_MAX_SECONDS = 5;
 
@@ -27,7 +27,7 @@ export class ProblemError extends Error {
 
 interface CallOptions {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** True for a request that changes nothing; by default those with GET. */
+  /** True for a request without effects; by default for GET. */
   readonly isRead?: boolean;
   /** Sent as JSON. */
   readonly json?: unknown;
@@ -44,7 +44,7 @@ interface CallOptions {
 interface Answer<T> {
   readonly body: T;
   readonly headers: Headers;
-  /** From the request to the whole answer, as this tab saw it. */
+  /** Time from the request to the whole answer, measured in this tab. */
   readonly ms: number;
 }
 
@@ -56,14 +56,14 @@ function addressOf(path: string, query: CallOptions["query"] = {}): URL {
   return url;
 }
 
-/** Told when the service refuses the credential of the tab. */
+/** Called when the service refuses the credential of the tab. */
 let refused: () => void = () => {};
 
 export function onRefusedCredential(listener: () => void): void {
   refused = listener;
 }
 
-/** Requests without an answer. The document has their number as an attribute, by which tests know when all is there. */
+/** Requests without an answer. Their number is an attribute of the document, so that tests can wait for 0. */
 let unanswered = 0;
 
 function countUnanswered(change: number): void {
@@ -86,7 +86,7 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
   }
 }
 
-/** Sends a read again while the service asks for that. */
+/** Repeats a read while the service asks for it. */
 async function whenAvailable(
   { method = "GET", isRead = method === "GET", signal }: CallOptions,
   request: () => Promise<Response>,
@@ -131,7 +131,7 @@ async function send<T>(path: string, options: CallOptions): Promise<Answer<T>> {
   return { body, headers: response.headers, ms };
 }
 
-/** The path of a project, or of something below it. Throws for names that an address takes for steps. */
+/** The path of a project, or of a resource below it. Throws for `.` and `..`, which a URL resolves. */
 export function projectPath(...parts: string[]): string {
   if (parts.includes(".") || parts.includes("..")) {
     throw new Error("What is named . or .. has no address of its own.");
@@ -144,7 +144,7 @@ export interface Page<T> {
   readonly page_info: { readonly next: string | null };
 }
 
-/** More of a list than this is left to the command line. */
+/** Maximum items that the console lists. The command line lists more. */
 const LISTED_MAX = 1_000;
 const PAGE_LIMIT = 100;
 const FORBIDDEN = 403;
@@ -164,7 +164,7 @@ export async function listAll<T>(
   return items.slice(0, most);
 }
 
-/** The list, or nothing of it if the credential may not read it: the service still refuses what it must. */
+/** The list; empty if the credential may not read it. The service still refuses requests without rights. */
 export async function listIfAllowed<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   try {
     return await listAll<T>(path, { signal });

@@ -25,7 +25,7 @@ export function duration(ms: number): string {
     : `${Number((ms / 1_000).toPrecision(3))} s`;
 }
 
-/** A time as people of the browser's locale write it. */
+/** A time in the format of the browser's locale. */
 export const dateTime = (iso: string): string =>
   new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
@@ -35,7 +35,7 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** How long ago: `5 minutes ago`. */
+/** The time since then: `5 minutes ago`. */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1_000);
   const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });

@@ -1,6 +1,6 @@
 import type { Project } from "./projects.ts";
 
-/** An environment or a release. Addresses and lists have it as `environment:production`. */
+/** An environment or a release. Its text in addresses and lists is `environment:production`. */
 interface Place {
   readonly kind: "environment" | "release";
   readonly name: string;
@@ -24,7 +24,7 @@ export function placeOptions(project: Project | undefined) {
   ];
 }
 
-/** The environment that is meant where none is named; empty if there is none. */
+/** The default environment of a project; empty without environments. */
 export function defaultEnvironment(project: Project | undefined): string {
   const names = (project?.environments ?? []).map(({ name }) => name);
   return names.includes("production") ? "production" : (names[0] ?? "");

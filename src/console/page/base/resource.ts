@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { call, projectPath } from "./api.ts";
 
-/** What is loaded. A value stays visible while it is loaded again. */
+/** A value that is loaded. It stays visible while it is loaded again. */
 export interface Resource<T> {
   readonly value: T | undefined;
   readonly error: unknown;
@@ -14,10 +14,10 @@ interface State<T> extends Omit<Resource<T>, "reload"> {
 }
 
 /**
- * Loads what `key` names, and again when it changes. A later load aborts an earlier one, so that an
- * answer that was overtaken is never shown. Without a key nothing is loaded.
+ * Calls `load`, and again when `key` changes. A later load aborts an earlier one, so that an outdated answer is never
+ * shown. Without a key, `load` is not called.
  *
- * @param keep shows the previous value until another key's is there
+ * @param keep true to show the previous value until the value of another key is loaded
  */
 export function useResource<T>(
   key: string | undefined,
@@ -27,7 +27,7 @@ export function useResource<T>(
   const nothing = { value: undefined, error: undefined, loading: false, key: undefined };
   const [state, setState] = useState<State<T>>(nothing);
   const [round, setRound] = useState(0);
-  // The key names what `load` loads.
+  // `load` is not a dependency, because the key identifies its result.
   useEffect(() => {
     if (key === undefined) {
       setState(nothing);
@@ -52,7 +52,7 @@ export function useResource<T>(
     return () => leaving.abort();
   }, [key, round]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  // A value of another key belongs to another place, unless it is to be kept.
+  // The value of another key is not shown, unless `keep` is true.
   const current = keep || state.key === key;
   return {
     value: current ? state.value : undefined,
@@ -62,7 +62,7 @@ export function useResource<T>(
   };
 }
 
-/** What the service answers of a project, or of something below it. Without parts nothing is loaded. */
+/** The answer to a GET of a project, or of a resource below it. Without parts, no request is sent. */
 export function useOfProject<T>(
   parts: readonly string[] | undefined,
   query: Readonly<Record<string, string | number>> = {},

@@ -4,26 +4,26 @@ import { session } from "./session.ts";
 
 type Role = "owner" | "editor";
 
-/** What an action needs of the credential. */
+/** The rights that an action needs. */
 export interface Need {
   readonly permission: string;
-  /** True for what reaches beyond a project, which a key of one project cannot do. */
+  /** True for an action that is not limited to a project. A key that is bound to a project cannot do it. */
   readonly beyond?: boolean;
-  /** The slug of the project that it changes, and the least role in it. */
+  /** The slug of the project that the action changes, and the minimum role in it. */
   readonly project?: string;
   readonly atLeast?: Role;
 }
 
-/** What the credential of the tab is known to be. */
+/** The known rights of the tab's credential. */
 interface Rights {
   readonly userId: string | undefined;
-  /** True if it reaches one project only. */
+  /** True if the credential is bound to one project. */
   readonly isBound: boolean;
   /** Undefined for all permissions. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** The user whom a JWT names. */
+/** The id of the user of a JWT. */
 function subjectOf(token: string): string | undefined {
   try {
     const payload = (token.split(".")[1] ?? "").replace(/-/g, "+").replace(/_/g, "/");
@@ -33,7 +33,7 @@ function subjectOf(token: string): string | undefined {
   }
 }
 
-/** An API key is found among those of its user; a JWT holds all permissions. */
+/** The rights of an API key, from the list of its user's keys. A JWT holds all permissions. */
 async function readRights(credential: string): Promise<Rights> {
   const everything = { userId: undefined, isBound: false, scopes: undefined };
   const prefix = /^tsr_[^_]+/.exec(credential)?.[0];
@@ -52,7 +52,7 @@ function rightsOf(credential: string): Promise<Rights> {
   return known.rights;
 }
 
-/** Why the credential cannot do this; null if it can, or if that is not known. */
+/** The reason why the credential cannot do this; null if it can, or if that is unknown. */
 async function refusalOf({ permission, beyond, project, atLeast }: Need): Promise<string | null> {
   const { userId, isBound, scopes } = await rightsOf(session.credential ?? "");
   if (scopes !== undefined && !scopes.includes(permission)) {
@@ -66,9 +66,9 @@ async function refusalOf({ permission, beyond, project, atLeast }: Need): Promis
   return suffices ? null : `You are ${own} of this project, and this needs ${atLeast}.`;
 }
 
-/** Why the credential cannot do this; null if it can; undefined while that is being found out. */
+/** The reason why the credential cannot do this; null if it can; undefined while the rights are loaded. */
 export function useRefusal(need: Need): string | null | undefined {
   const key = `refusal:${JSON.stringify(need)}`;
-  // If the rights cannot be read, nothing is refused here: the service decides.
+  // If the rights cannot be read, the service decides.
   return useResource(key, () => refusalOf(need).catch(() => null)).value;
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 /**
  * A place of the console: the segments of its path and its parameters. It is in the fragment of the
- * address, so that reload, back and a copied address keep it, and no server logs what is searched.
+ * address, so that reload, back and a copied address keep it, and servers do not log queries.
  */
 export interface Route {
   readonly path: readonly string[];

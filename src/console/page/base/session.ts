@@ -1,6 +1,6 @@
 const CREDENTIAL = "tessera.credential";
 
-/** The credential of the user: kept for this tab only, and until it is closed. */
+/** The credential of the user, kept for this tab until it is closed. */
 export const session = {
   get credential(): string | null {
     return sessionStorage.getItem(CREDENTIAL);

@@ -54,7 +54,7 @@ export function KeysView() {
   );
 }
 
-/** A new key, which is shown this once. */
+/** A new key, which is shown only once. */
 function Secret({ text }: { text: string }) {
   return (
     <div class="secret" role="status">

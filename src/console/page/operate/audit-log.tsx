@@ -24,7 +24,7 @@ function Who({ of: { user, via }, people }: { of: Entry; people: ReadonlyMap<str
   );
 }
 
-/** What people of a project are called, by their ids. Those who have left it keep their ids. */
+/** The names of a project's members by their ids. Former members are shown by their ids. */
 function usePeople(project: string): ReadonlyMap<string, string> {
   const { value } = useResource(`people:${project}`, async (signal) => {
     const members = await listAll<Member>(projectPath(project, "members"), { signal });
@@ -33,7 +33,7 @@ function usePeople(project: string): ReadonlyMap<string, string> {
   return value ?? new Map();
 }
 
-/** The name of a key says more than its id. */
+/** True for a detail that is shown. The id of a key is not shown if its name or prefix is. */
 const isTold = (details: Entry["details"]) => (name: string) =>
   !(name === "key" && ("name" in details || "key_prefix" in details));
 
@@ -51,7 +51,7 @@ function Details({ of, people }: { of: Entry; people: ReadonlyMap<string, string
   );
 }
 
-/** Who did what with a project. */
+/** The changes of a project and their authors. */
 export function AuditLog({ project }: { project: string }) {
   const people = usePeople(project);
   const { list, more } = usePages<Entry>(projectPath(project, "audit"));

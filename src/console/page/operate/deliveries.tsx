@@ -20,7 +20,7 @@ function readable({ is_json: isJson, payload }: Whole): string {
   return JSON.stringify(value, undefined, 2);
 }
 
-/** A delivery with what was sent. */
+/** A delivery with its payload. */
 function Payload({ project, of, onClose }: { project: string; of: Delivery; onClose: () => void }) {
   const whole = useOfProject<Whole>([project, "webhook-events", of.id]);
   return (
@@ -42,7 +42,7 @@ function Payload({ project, of, onClose }: { project: string; of: Delivery; onCl
   );
 }
 
-/** What was delivered to the webhooks of a project. */
+/** The deliveries to the webhooks of a project. */
 export function Deliveries({ project }: { project: string }) {
   const { list, more } = usePages<Delivery>(projectPath(project, "webhook-events"));
   const [open, setOpen] = useState<Delivery | undefined>(undefined);

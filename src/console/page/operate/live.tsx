@@ -64,7 +64,7 @@ const PLOTS: readonly PlotOf[] = [
   },
 ];
 
-/** Plots of the process that answers, since the view was opened. */
+/** Plots of the answering process, since the view was opened. */
 export function Live() {
   const { points, error } = usePoints();
   return (
@@ -76,7 +76,7 @@ export function Live() {
       {points.length > 0 ? (
         <Plots points={points} />
       ) : (
-        error === undefined && <Loading what="Reading the metrics" />
+        error === undefined && <Loading label="Reading the metrics" />
       )}
     </>
   );

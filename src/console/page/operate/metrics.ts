@@ -1,10 +1,10 @@
-// Reads the metrics of the service, and computes what happened between two readings.
+// Reads the metrics of the service, and computes rates and durations between two readings.
 
 const DURATION = "tessera_http_request_duration_seconds";
 const SEARCHES: ReadonlySet<string | undefined> = new Set([
   ...["searchEnvironment", "searchRelease", "lookUpKnowledge", "retrieve"],
 ]);
-/** Refused for the quota, or for load or an outage. */
+/** Statuses of requests that were refused for a rate limit, load or an outage. */
 const REFUSED: ReadonlySet<string | undefined> = new Set(["429", "503"]);
 const MS = 1_000;
 
@@ -24,17 +24,17 @@ function samplesOf(text: string): Sample[] {
   });
 }
 
-/** What a process has counted since it started, and its present state. */
+/** The counts of a process since its start, and its present state. */
 export interface Reading {
   /** Seconds since 1970. */
   readonly at: number;
   /** The start of the process, which differs between processes that answer at one address. */
   readonly startedAt: number | null;
   readonly counts: Readonly<Record<"searches" | "others" | "refused" | "failed", number>>;
-  /** How many answered requests took at most as many seconds as the key. */
+  /** The number of requests that took at most as many seconds as the key. */
   readonly buckets: ReadonlyMap<number, number>;
   readonly recall: number | null;
-  /** Changes that cannot be found yet. */
+  /** Changes that are not searchable yet. */
   readonly lag: number | null;
   readonly memory: number | null;
 }
@@ -65,7 +65,7 @@ export function readingOf(text: string, at: number): Reading {
   };
 }
 
-/** The duration that a share of the requests since a reading did not exceed, in milliseconds; null without requests. */
+/** The quantile of the durations since a reading at `share`, in milliseconds; null without requests. */
 function durationAt(share: number, before: Reading, after: Reading): number | null {
   const bounds = [...after.buckets.keys()].sort((a, b) => a - b);
   const grown = bounds.map((b) => (after.buckets.get(b) ?? 0) - (before.buckets.get(b) ?? 0));
@@ -78,7 +78,7 @@ function durationAt(share: number, before: Reading, after: Reading): number | nu
   return (lower + ((upper - lower) * (rank - below)) / (within - below)) * MS;
 }
 
-/** What plots show of one time: rates per second, durations in milliseconds, and null for an unknown value. */
+/** The values of plots at one time: rates per second, durations in milliseconds, and null for an unknown value. */
 export type Point = Readonly<
   Record<keyof Reading["counts"] | "p50" | "p99" | "recall" | "lag" | "memory", number | null>
 > & { readonly at: number };
@@ -87,7 +87,7 @@ const UNKNOWN = {
   ...{ searches: null, others: null, refused: null, failed: null, p50: null, p99: null },
 };
 
-/** A reading without one of the same process before it has no rates. */
+/** The point of a reading. Its rates are null without an earlier reading of the same process. */
 export function pointOf(before: Reading | undefined, after: Reading): Point {
   const { at, counts, recall, lag, memory } = after;
   const state = { at, recall, lag, memory };

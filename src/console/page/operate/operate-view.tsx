@@ -17,7 +17,7 @@ type ProjectPart = keyof typeof PROJECT_PARTS;
 
 const isProjectPart = (name: string): name is ProjectPart => Object.hasOwn(PROJECT_PARTS, name);
 
-/** How the service does, and what happens to a project. */
+/** Metrics of the service, and questions, deliveries and changes of a project. */
 export function OperateView({ route }: { route: Route }) {
   const name = route.path[1] ?? "";
   const part = isProjectPart(name) ? name : undefined;
@@ -37,7 +37,7 @@ export function OperateView({ route }: { route: Route }) {
   );
 }
 
-/** A part that is about one project, and which one. */
+/** A part for one project, with a list to choose the project. */
 function OfProject({ part, asked }: { part: ProjectPart; asked: string | undefined }) {
   const projects = useProjects();
   const { Part } = PROJECT_PARTS[part];

@@ -7,7 +7,7 @@ interface Listing<T> {
   readonly next: string | null;
 }
 
-/** A list that grows by a page whenever more is asked for. */
+/** A list that grows by a page at each call of `more`. */
 export function usePages<T>(path: string): {
   readonly list: Resource<Listing<T>>;
   readonly more: () => void;

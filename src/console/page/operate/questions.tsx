@@ -95,7 +95,7 @@ function Nothing({ counted }: Report) {
   );
 }
 
-/** What a project is asked: which questions find nothing, which are asked most, and how long answers take. */
+/** The questions of a project: those without hits, the most frequent ones, and the durations of answers. */
 export function Questions({ project }: { project: string }) {
   const [days, setDays] = useState("7");
   const report = useOfProject<Report>([project, "questions"], { days });

@@ -3,7 +3,7 @@ import { call } from "../base/api.ts";
 import { type Point, pointOf, type Reading, readingOf } from "./metrics.ts";
 
 const INTERVAL_MS = 2_000;
-/** Points that are older than the last one by more than this are dropped. */
+/** Maximum age of a point, relative to the last one. */
 export const KEPT_SECONDS = 900;
 const MS = 1_000;
 
@@ -12,7 +12,7 @@ interface State {
   readonly error: unknown;
 }
 
-/** Kept while the console is open, so another view in between costs only a gap. */
+/** Kept while the console is open, so a visit of another view leaves only a gap. */
 let points: readonly Point[] = [];
 let last: Reading | undefined;
 
@@ -26,7 +26,7 @@ async function poll(signal: AbortSignal): Promise<void> {
   points = [...points, point].filter(({ at }) => at >= point.at - KEPT_SECONDS);
 }
 
-/** Polls the metrics of the process that answers while the view is open. */
+/** Polls the metrics of the answering process while the view is open. */
 export function usePoints(): State {
   const [state, setState] = useState<State>({ points, error: undefined });
   useEffect(() => {

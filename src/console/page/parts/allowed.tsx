@@ -5,7 +5,7 @@ interface AllowedProps extends Need {
   readonly children: ComponentChildren;
 }
 
-/** Shows an action, or why the credential of the tab cannot do it. */
+/** Shows an action, or the reason why the credential of the tab cannot do it. */
 export function Allowed({ children, ...need }: AllowedProps) {
   const refusal = useRefusal(need);
   if (refusal === undefined) return null;

@@ -6,13 +6,13 @@ const COPIED_MS = 1_500;
 
 interface ButtonProps {
   readonly children: ComponentChildren;
-  /** `primary` once per form, `danger` for what removes, `quiet` within lists. */
+  /** `primary` once per form, `danger` for removals, `quiet` within lists. */
   readonly kind?: "primary" | "plain" | "quiet" | "danger";
   readonly icon?: IconName;
   readonly type?: "button" | "submit";
   readonly disabled?: boolean;
   readonly onClick?: () => void;
-  /** The name of a button whose text does not say what it acts on. */
+  /** The accessible name, if the text does not name the object of the button. */
   readonly label?: string;
   readonly expanded?: boolean;
 }
@@ -53,7 +53,7 @@ export function IconButton({ icon, label, onClick }: IconButtonProps) {
   );
 }
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and shows a confirmation for a moment. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {

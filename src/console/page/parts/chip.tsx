@@ -1,6 +1,6 @@
 import { Icon } from "./icon.tsx";
 
-/** Something that was chosen and can be ended. */
+/** A choice that the user can remove. */
 export function Chip({ text, onEnd }: { text: string; onEnd: () => void }) {
   return (
     <span class="chip">

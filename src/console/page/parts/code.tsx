@@ -10,7 +10,7 @@ const lowlight = createLowlight({ bash, json, typescript });
 /** A piece of highlighted code as the highlighter describes it. */
 type Node = ReturnType<typeof lowlight.highlight>["children"][number];
 
-/** The tree of the highlighter as elements: no markup is parsed. */
+/** The tree of the highlighter as elements, without parsing markup. */
 function rendered(node: Node, key: number): ComponentChildren {
   if (node.type === "text") return node.value;
   if (node.type !== "element") return null;
@@ -37,7 +37,7 @@ export function Code({ language, text, label }: CodeProps) {
         {label}
         <CopyButton text={text} />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach scrolling content */}
       <section class="code-text" tabIndex={0} aria-label={label}>
         <pre>
           <code>{lowlight.highlight(language, text).children.map(rendered)}</code>

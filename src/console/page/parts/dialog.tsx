@@ -34,12 +34,12 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
 
 interface ConfirmProps extends Omit<DialogProps, "wide"> {
   readonly yes: string;
-  /** A text that has to be typed, for what is lost for good. */
+  /** A text that the user must type to confirm a permanent loss. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<void>;
 }
 
-/** Asks before something that cannot be undone. It closes when that is done, and shows why it is not. */
+/** Asks before an action that cannot be undone. Closes once the action has succeeded, and shows its failure. */
 export function Confirm({ title, yes, typed, onConfirm, onClose, children }: ConfirmProps) {
   const [text, setText] = useState("");
   const action = useAction(async () => {

@@ -5,7 +5,7 @@ import { Failure } from "./states.tsx";
 
 interface FieldProps {
   readonly label: string;
-  /** Where a heading or a column says the same to who sees it. */
+  /** True if a visible heading or column already names the field. */
   readonly labelHidden?: boolean | undefined;
   readonly hint?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -99,14 +99,14 @@ export function Select(props: SelectProps) {
 
 interface ChoicesProps {
   readonly label: string;
-  /** What is meant if nothing is chosen. */
+  /** The text while no option is chosen. */
   readonly none: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
 }
 
-/** Any of many choices, which are folded until they are wanted. */
+/** A list of choices, which is folded until it is opened. */
 export function Choices({ label, none, options, chosen, onChange }: ChoicesProps) {
   const without = (value: string) => chosen.filter((each) => each !== value);
   return (
@@ -175,11 +175,11 @@ interface FormProps {
   readonly submit: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
-  /** Beside the button. */
+  /** Content next to the button. */
   readonly aside?: ComponentChildren;
 }
 
-/** Fields in a row where there is room, the button below them, and what went wrong. */
+/** Fields, in a row if they fit, with the failure of the action and the button below them. */
 export function Form({ children, action, submit, danger, disabled, aside }: FormProps) {
   return (
     <form

@@ -2,11 +2,11 @@ import { ProblemError } from "../base/api.ts";
 import { hrefOf } from "../base/router.ts";
 import { Empty } from "./states.tsx";
 
-/** Whether an answer says that the caller reaches no such project. */
+/** True for the answer that the project does not exist or is not accessible. */
 export const isNoProject = (error: unknown): error is ProblemError =>
   error instanceof ProblemError && error.problem?.type?.endsWith("/project-not-found") === true;
 
-/** In place of a project that does not exist or is another's, which are not told apart. */
+/** Shown for a project that does not exist or is not accessible. The service does not distinguish the two. */
 export function NoProject({ slug, error }: { slug: string; error: Error }) {
   return (
     <Empty title={`There is no project ${slug} here.`}>

@@ -10,7 +10,7 @@ interface PanelProps {
 }
 
 interface PageProps extends PanelProps {
-  /** For a view whose first control says what it is. */
+  /** True for a view whose first control identifies it. */
   readonly titleHidden?: boolean;
 }
 
@@ -21,7 +21,7 @@ export function Page({ title, lead, actions, titleHidden = false, children }: Pa
     document.title = `${title} - Tessera`;
   }, [title]);
   useEffect(() => {
-    // Readers of the screen learn of another view; a box that focuses itself goes first.
+    // Screen readers announce the new view. A box that takes the focus itself has precedence.
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
@@ -105,7 +105,7 @@ export function Badge({
   return <span class={`badge ${kind}`}>{children}</span>;
 }
 
-/** How much of something there is, as a bar. The words beside it say the same. */
+/** A share as a bar. The text next to it states the same. */
 export function Bar({ label, value, max }: { label: string; value: number; max: number }) {
   return <progress class="bar" aria-label={label} value={value} max={max} />;
 }

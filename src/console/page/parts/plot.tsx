@@ -5,7 +5,7 @@ const HEIGHT_PX = 180;
 /** Room above the highest value, as a factor. */
 const HEADROOM = 1.1;
 const MS = 1_000;
-/** Below this time across, the axis tells seconds. */
+/** A time axis that spans less than this shows seconds. */
 const SECONDS_RANGE = 300;
 
 const timeOf = (seconds: number, withSeconds: boolean) =>
@@ -23,28 +23,31 @@ export interface PlotProps {
   readonly title: string;
   /** Seconds since 1970, at least one. */
   readonly times: readonly number[];
-  /** How long the axis goes back from the last time. */
+  /** The span of the time axis before the last time. */
   readonly seconds: number;
   /** One or two, in the two accents. */
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
-  /** The highest value there can be. */
+  /** The highest possible value. */
   readonly top?: number;
-  /** What the axis begins with, unless a value is lower. */
+  /** The lowest value of the axis, unless the series has a lower one. */
   readonly bottom?: number;
 }
 
 /** The value of a colour or size of the design. */
 const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-/** The values between two that are unknown, which no line leads to. */
+/** The positions of values between two unknown ones. Lines do not connect them. */
 function alone({ data }: UPlot, series: number): number[] {
   const values = data[series] ?? [];
   const isKnown = (index: number) => (values[index] ?? null) !== null;
   return [...values.keys()].filter((i) => isKnown(i) && !isKnown(i - 1) && !isKnown(i + 1));
 }
 
-/** Where no more of the values than this are known and not zero, they are bars: a line would suggest what was between. */
+/**
+ * Series with at most this share of known values other than zero are drawn as bars, because a line would suggest values
+ * in between.
+ */
 const SPARSE_SHARE = 0.25;
 const bars = UPlot.paths.bars?.({ size: [0.6, 12, 3] });
 const line = UPlot.paths.linear?.();
@@ -124,7 +127,7 @@ const dataOf = ({ times, series }: PlotProps): UPlot.AlignedData => [
   ...series.map(({ values }) => [...values]),
 ];
 
-/** A plot over time with axes and units. Its name says the latest values, for who does not see it. */
+/** A plot over time with axes and units. Its accessible name states the latest values. */
 export function Plot(props: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(null);
@@ -157,7 +160,7 @@ export function Plot(props: PlotProps) {
     };
   }, []);
   useEffect(() => plot.current?.setData(dataOf(props)));
-  // What the pointer is on, or else the latest.
+  // The values under the pointer, or else the latest ones.
   const last = props.series.map(({ label, values }) => {
     const value = values.at(point ?? -1) ?? null;
     return { label, text: value === null ? "none" : props.format(value) };

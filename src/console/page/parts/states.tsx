@@ -4,11 +4,11 @@ import { Button } from "./button.tsx";
 
 interface EmptyProps {
   readonly title: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly children?: ComponentChildren;
 }
 
-/** Where there is nothing to show yet. */
+/** Shown instead of contents that do not exist yet. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div class="empty">
@@ -18,10 +18,10 @@ export function Empty({ title, children }: EmptyProps) {
   );
 }
 
-/** Lines in place of what is being loaded. They appear late, so that quick answers do not flicker. */
-export function Loading({ what = "Loading" }: { what?: string }) {
+/** Lines in place of contents that are being loaded. They appear late, so that quick answers do not flicker. */
+export function Loading({ label = "Loading" }: { label?: string }) {
   return (
-    <div class="loading" role="status" aria-label={what}>
+    <div class="loading" role="status" aria-label={label}>
       <span />
       <span />
       <span />
@@ -29,7 +29,7 @@ export function Loading({ what = "Loading" }: { what?: string }) {
   );
 }
 
-/** What went wrong, in the words of the problem document. */
+/** The message of an error, or the detail of its problem document. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
     <div class="failure" role="alert">
@@ -48,7 +48,7 @@ interface LoadedProps<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** What a resource holds, or that it is loading or has failed. */
+/** The value of a resource, or its loading state or failure. */
 export function Loaded<T>({ of, children }: LoadedProps<T>) {
   if (of.error !== undefined) return <Failure error={of.error} retry={of.reload} />;
   if (of.value === undefined) return <Loading />;

@@ -14,7 +14,7 @@ interface TableProps<T> {
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
-  /** What is shown without rows. */
+  /** The text of a table without rows. */
   readonly empty?: string;
 }
 

@@ -3,16 +3,16 @@ import { useResource } from "../base/resource.ts";
 import { Select } from "../parts/form.tsx";
 
 interface EmbedderSelectProps {
-  /** Empty for none. */
+  /** Empty without an embedder. */
   readonly value: string;
-  /** Whether there may be none. */
+  /** True if the embedder is optional. */
   readonly optional: boolean;
   readonly onChange: (name: string) => void;
 }
 
 const NONE = { value: "", label: "none: found by words only" };
 
-/** One of the embedders of the service. One that it no longer has stays chosen until another is. */
+/** A choice of the service's embedders. A removed embedder stays chosen until the user chooses another one. */
 export function EmbedderSelect({ value, optional, onChange }: EmbedderSelectProps) {
   const { value: list } = useResource("embedders", async (signal) => {
     return (await call<Schemas["EmbedderList"]>("embedders", { signal })).body.data;

@@ -20,7 +20,7 @@ interface EnvironmentsProps {
   readonly onChanged: () => void;
 }
 
-/** What each environment serves, which can be changed here, and a new one. */
+/** The environments, with a choice of the release that each serves, and a form for a new one. */
 export function Environments(props: EnvironmentsProps) {
   const { project, environments, releases, onChanged } = props;
   const activate = useAction(async (environment: string, release: string) => {
@@ -74,7 +74,7 @@ export function Environments(props: EnvironmentsProps) {
   );
 }
 
-/** Environments are made as records of an import. */
+/** Creates an environment by importing a record. */
 function AddEnvironment({ project, onAdded }: { project: string; onAdded: () => void }) {
   const [name, setName] = useState("");
   const add = useAction(async () => {

@@ -5,12 +5,12 @@ import { IconButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import type { FileSummary, Folder } from "./file-tree.ts";
 
-/** A tree of at most so many files is shown whole. */
+/** Maximum files of a tree that is shown unfolded. */
 const OPEN_MAX = 40;
 
 interface FileTreeProps {
   readonly folder: Folder;
-  /** Where an opened file is read. */
+  /** The environment or release from which an opened file is read. */
   readonly place: Params;
   readonly open: boolean;
   /** Absent where files cannot be removed. */
@@ -42,7 +42,7 @@ export function FileTree(props: FileTreeProps) {
   );
 }
 
-/** A folder, whose contents are made when it is opened. */
+/** A folder. Its contents are rendered when it is opened. */
 function FolderItem(props: FileTreeProps) {
   const { folder } = props;
   const [open, setOpen] = useState(props.open);

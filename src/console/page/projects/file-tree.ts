@@ -8,11 +8,11 @@ export interface Folder {
   readonly path: string;
   readonly folders: readonly Folder[];
   readonly files: readonly FileSummary[];
-  /** Files in it and in the folders below. */
+  /** Files in the folder and its subfolders. */
   readonly count: number;
 }
 
-/** The files as a tree by the segments of their paths, folders before files as they come. */
+/** The files as a tree by the segments of their paths. Folders precede files; both keep their order. */
 export function treeOf(files: readonly FileSummary[], path = ""): Folder {
   const own: FileSummary[] = [];
   const below = new Map<string, FileSummary[]>();

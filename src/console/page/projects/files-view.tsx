@@ -107,7 +107,7 @@ interface NoFilesProps {
   readonly words: string;
 }
 
-/** How files come here, from this page and from a terminal. */
+/** Shown without files: how to add some, on this page and in a terminal. */
 function NoFiles({ project, environment, words }: NoFilesProps) {
   if (words !== "") return <Empty title="No path has this." />;
   if (environment === undefined) return <Empty title="No files yet." />;

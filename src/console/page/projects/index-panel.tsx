@@ -11,7 +11,7 @@ type Index = State["data"][number];
 /** Servers report every few seconds. */
 const REFRESH_MS = 5_000;
 
-/** What is searchable of a project, in words and as a bar. */
+/** The share of a project's changes that is searchable, as text and as a bar. */
 export function IndexPanel({ project }: { project: string }) {
   const state = useOfProject<State>([project, "index-state"]);
   useEffect(() => {
@@ -34,7 +34,7 @@ export function IndexPanel({ project }: { project: string }) {
   );
 }
 
-/** What no server has in memory is no fault: the next search loads it. */
+/** The state of a project's index. A project that is not in memory is not a fault: the next search loads it. */
 export function StateBadge({ of: { complete, data } }: { of: State }) {
   if (complete) return <Badge kind="good">complete</Badge>;
   return data.length === 0 ? <Badge>not loaded</Badge> : <Badge kind="warn">building</Badge>;

@@ -10,7 +10,7 @@ import { Table } from "../parts/table.tsx";
 type Invited = Schemas["MemberPage"]["invited"][number];
 type Invitation = Schemas["InvitationList"]["data"][number];
 
-/** Who is invited to a project and has not accepted. */
+/** The pending invitations to a project. */
 export function useInvited(slug: string): Resource<Invited[]> {
   return useResource(`invited:${slug}`, async (signal) => {
     const query = { limit: 1 };
@@ -25,7 +25,7 @@ interface InvitedTableProps {
   readonly mayChange: boolean;
 }
 
-/** Invitations that wait, which owners withdraw. */
+/** Pending invitations, which owners can withdraw. */
 export function InvitedTable({ slug, invited, mayChange }: InvitedTableProps) {
   const withdraw = useAction(async (user: string) => {
     await call(projectPath(slug, "members", user), { method: "DELETE" });
@@ -63,7 +63,7 @@ export function InvitedTable({ slug, invited, mayChange }: InvitedTableProps) {
   );
 }
 
-/** The caller's invitations, if there are any. */
+/** The caller's pending invitations. */
 export function Invitations({ onAccepted }: { onAccepted: () => void }) {
   const invitations = useResource("invitations", async (signal) => {
     return (await call<Schemas["InvitationList"]>("invitations", { signal })).body.data;

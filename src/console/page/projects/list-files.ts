@@ -1,7 +1,7 @@
 import { listAll, projectPath } from "../base/api.ts";
 import type { FileSummary } from "./file-tree.ts";
 
-/** Requests of a hundred files each follow one another, so this many take a second or two. */
+/** Maximum files of the list. They are read in successive requests of a hundred files, which take a second or two. */
 const FILES_MAX = 1_000;
 
 /** The files of a place whose paths contain some words, at most a thousand. */

@@ -24,7 +24,7 @@ const ROLES = [
 
 const called = ({ name, email, id }: Member): string => email ?? (name || id);
 
-/** Who reaches the project and as what. Only owners change it, which the service checks. */
+/** The members of the project and their roles. Only owners change them, which the service checks. */
 export function MembersView({ project: { slug } }: ProjectProps) {
   const members = useResource(`members:${slug}`, (signal) => {
     return listAll<Member>(projectPath(slug, "members"), { signal });

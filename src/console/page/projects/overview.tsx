@@ -5,7 +5,7 @@ import { IndexPanel } from "./index-panel.tsx";
 import type { ProjectProps } from "./project-props.ts";
 import { QuotasPanel } from "./quotas-panel.tsx";
 
-/** The state of a project at a glance. */
+/** The overview of a project. */
 export function Overview({ project }: ProjectProps) {
   const { slug, environments = [], releases = [], users = [], embedder, created_at } = project;
   const link = (part: string, text: string) => (

@@ -9,14 +9,16 @@ import { type State, StateBadge } from "./index-panel.tsx";
 
 type Quotas = Schemas["Quotas"];
 
-/** What a project holds and how it does. It is read once the card is seen: there may be many. */
+/**
+ * The contents and index state of a project. They are loaded once the card is visible, because there may be many cards.
+ */
 export function ProjectCard({ project }: { project: Project }) {
   const { name, slug, description, environments = [], releases = [] } = project;
   const card = useRef<HTMLLIElement>(null);
   const seen = useSeen(card);
   const { value } = useResource(seen ? `card:${slug}` : undefined, async (signal) => {
-    const read = async <T,>(what: string) =>
-      (await call<T>(projectPath(slug, what), { signal })).body;
+    const read = async <T,>(part: string) =>
+      (await call<T>(projectPath(slug, part), { signal })).body;
     const [quotas, state] = await Promise.all([read<Quotas>("quotas"), read<State>("index-state")]);
     return { quotas, state };
   });
@@ -44,7 +46,9 @@ function holdsOf({ data }: Quotas): string {
   return `${counted(used("files"), "file")}, ${counted(used("chunks"), "chunk")}`;
 }
 
-/** The log of changes forgets old ones; then the project's own time is the latest that is known. */
+/**
+ * The time of the last change. The change log drops old entries; then the time in the project is the latest known one.
+ */
 function Changed({ project, state }: { project: Project; state: State }) {
   const at = state.last_changed_at ?? project.updated_at;
   if (at === undefined) return null;

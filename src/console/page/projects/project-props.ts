@@ -1,7 +1,7 @@
 import type { Project } from "../base/projects.ts";
 import type { Route } from "../base/router.ts";
 
-/** What every part of a project is given. */
+/** The properties of every part of a project. */
 export interface ProjectProps {
   readonly project: Project;
   readonly params: Route["params"];

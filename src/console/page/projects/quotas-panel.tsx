@@ -8,7 +8,7 @@ type Quota = Schemas["Quotas"]["data"][number];
 
 const NAMES = { files: "Files", bytes: "Text", chunks: "Chunks" } as const;
 
-/** How much the project stores and may store. */
+/** The storage of the project and its quotas. */
 export function QuotasPanel({ project }: { project: string }) {
   const quotas = useOfProject<Schemas["Quotas"]>([project, "quotas"]);
   return (

@@ -27,7 +27,7 @@ function usePlaces(slug: string) {
   });
 }
 
-/** What environments serve, the releases, and what differs between two of them. */
+/** The environments, the releases, and the differences between two of them. */
 export function ReleasesView(props: ProjectProps) {
   const { project, reload } = props;
   const places = usePlaces(project.slug);

@@ -10,7 +10,7 @@ import { Panel } from "../parts/page.tsx";
 import { EmbedderSelect } from "./embedder-select.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
-/** What a project is called, what embeds it, and its end. */
+/** The name and the embedder of a project, and its deletion. */
 export function SettingsView({ project, reload }: ProjectProps) {
   const { slug } = project;
   const need = { permission: "projects.write", project: slug, atLeast: "owner" } as const;

@@ -19,7 +19,7 @@ const prefixOf = (folder: string): string => {
   return trimmed === "" ? "" : `${trimmed}/`;
 };
 
-/** Takes files and folders that are dropped anywhere on it, or chosen. */
+/** Accepts files and folders that the user drops anywhere on it, or chooses. */
 export function UploadZone(props: UploadZoneProps) {
   const { environment, progress, onFiles, onDismiss, children } = props;
   const [folder, setFolder] = useState("");
@@ -58,12 +58,12 @@ interface ChooserProps {
   readonly label: string;
   /** Names the input, which only the button opens. */
   readonly input: string;
-  /** Whether a folder is chosen, with all that is in it. */
+  /** True to choose a folder, with all files in it. */
   readonly folder?: boolean;
   readonly onFiles: (files: readonly Upload[]) => void;
 }
 
-/** A button that lets files or a folder be chosen. */
+/** A button that opens the choice of files or a folder. */
 function Chooser({ label, input: name, folder = false, onFiles }: ChooserProps) {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {

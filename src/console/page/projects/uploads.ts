@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { call, projectPath } from "../base/api.ts";
 
-/** Requests at the same time: enough to fill the way to the service, few for its other users. */
+/** Concurrent requests: enough to use the connection, and few enough to leave the service to other users. */
 const AT_ONCE = 4;
 
 /** A file of the user's disk with the path that it gets in the project. */
@@ -27,7 +27,7 @@ async function entryFiles(entry: FileSystemEntry, parent: string): Promise<Uploa
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const found: Upload[] = [];
-  // A reader hands out its entries in parts, the last of which is empty.
+  // A reader returns its entries in parts. The last part is empty.
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((resolve, reject) => {
       reader.readEntries(resolve, reject);
@@ -37,7 +37,7 @@ async function entryFiles(entry: FileSystemEntry, parent: string): Promise<Uploa
   }
 }
 
-/** What was dropped: files, and folders with all that is in them. */
+/** The dropped files, and all files in dropped folders. */
 export async function droppedFiles(data: DataTransfer): Promise<Upload[]> {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry());
   if (entries.every((entry) => entry === null)) return chosenFiles(data.files);
@@ -61,7 +61,7 @@ async function store(project: string, environment: string, { path, file }: Uploa
   await call(projectPath(project, "files", path), { method: "PUT", query: { environment }, text });
 }
 
-/** Writes files into a working set, a few at a time. What fails is listed and the others go on. */
+/** Writes files into a working set, a few at a time. Failures are listed, and the other files continue. */
 export function useUploads(project: string, environment: string, onDone: () => void) {
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
   const add = (change: (before: Progress) => Progress) =>

@@ -8,10 +8,10 @@ type Hit = Schemas["RetrieveHit"];
 type Page = Omit<Schemas["RetrieveResponse"], "data"> & { data: Hit[] };
 
 const LIMIT = 20;
-/** As many as a list of files has at most. */
+/** Maximum files of a page without a query. */
 const LISTED = 12;
 
-/** What a list of results shows of a hit, or of a file that is listed without a question. */
+/** A result in the list: a hit, or a file that is listed without a question. */
 export interface Found {
   readonly key: string;
   /** The file's id, or its path. */
@@ -28,9 +28,9 @@ export interface Found {
 export interface Results {
   readonly found: readonly Found[];
   readonly total: number;
-  /** Whether there may be more matches than the total. */
+  /** True if there may be more matches than the total. */
   readonly atLeast: boolean;
-  /** How it was answered; undefined for a list of files. */
+  /** The mode of the retrieval; undefined for a list of files. */
   readonly mode: string | undefined;
   readonly searchMs: number | undefined;
   readonly ms: number;
@@ -63,7 +63,7 @@ const restrictionOf = (question: Question) => {
 };
 
 /**
- * The body of a retrieval without the query or the vector. Nothing is left out for a low score, because people see the
+ * The body of a retrieval without the query or the vector. Hits with low scores are included, because users see the
  * scores and judge for themselves.
  */
 export function optionsOf(question: Question): Record<string, unknown> {
@@ -73,7 +73,7 @@ export function optionsOf(question: Question): Record<string, unknown> {
   return { mode, ...threshold, ...targetOf(question), ...restrictionOf(question), limit: LIMIT };
 }
 
-/** The body of a retrieval, with the vector if it is asked with one. */
+/** The body of a retrieval, with the vector if the question has one. */
 export function bodyOf(question: Question, vector: string): Record<string, unknown> {
   const asked =
     vector === "" ? { query: question.query } : { vector, dimension: dimensionOf(vector) };
@@ -83,7 +83,7 @@ export function bodyOf(question: Question, vector: string): Record<string, unkno
 export const embeddingPath = ({ project, like }: Question): string =>
   projectPath(project, "chunks", like, "embedding");
 
-/** The vector that a question is asked with; empty for a question in words. */
+/** The vector of a question; empty for a question in words. */
 async function vectorOf(question: Question, signal: AbortSignal): Promise<string> {
   if (question.like === "") return question.vector;
   const path = embeddingPath(question);
@@ -111,7 +111,7 @@ async function retrieve(question: Question, cursor: string | null, signal: Abort
   };
 }
 
-/** Without a question: the files that there are, in order of path. */
+/** Lists the files in order of path, without a question. */
 async function browse(question: Question, cursor: string | null, signal: AbortSignal) {
   const { target } = targetOf(question);
   const json = {
@@ -144,7 +144,7 @@ function ask(question: Question, cursor: string | null, signal: AbortSignal): Pr
   return (isAsked(question) ? retrieve : browse)(question, cursor, signal);
 }
 
-/** The results of a question, to which further pages are added. The last ones stay until new ones come. */
+/** The results of a question, with further pages on request. The last results stay until new ones arrive. */
 export function useResults(question: Question) {
   const key = question.project === "" ? undefined : JSON.stringify(question);
   const first = useResource(key, (signal) => ask(question, null, signal), { keep: true });

@@ -1,4 +1,4 @@
-/** What a field can be compared by, with the words of the builder. */
+/** The operators of conditions, with their names in the builder. */
 export const OPERATORS = {
   $eq: "is",
   $ne: "is not",
@@ -21,7 +21,7 @@ export interface Condition {
 const isValue = (value: unknown): value is Value =>
   ["string", "number", "boolean"].includes(typeof value);
 
-/** The conditions of a filter, which all hold; undefined if it is more than the builder can show. */
+/** The conditions of a filter, which must all hold; undefined for a filter that the builder cannot show. */
 export function conditionsOf(filter: Readonly<Record<string, unknown>>): Condition[] | undefined {
   const conditions: Condition[] = [];
   for (const [field, compared] of Object.entries(filter)) {
@@ -35,7 +35,7 @@ export function conditionsOf(filter: Readonly<Record<string, unknown>>): Conditi
   return conditions;
 }
 
-/** A filter in which all conditions hold; of two with the same field and operator the later one counts. */
+/** A filter in which all conditions must hold. Of two with the same field and operator the later one counts. */
 export function filterFrom(conditions: readonly Condition[]): string {
   const filter: Record<string, Record<string, Value>> = {};
   for (const { field, operator, value } of conditions) {
@@ -44,7 +44,7 @@ export function filterFrom(conditions: readonly Condition[]): string {
   return conditions.length === 0 ? "" : JSON.stringify(filter);
 }
 
-/** What was typed as a value of one of a field's types. */
+/** The typed text as a value of one of a field's types. */
 export function typedValue(text: string, types: readonly string[]): Value {
   const number = Number(text);
   if (types.includes("number") && text.trim() !== "" && Number.isFinite(number)) return number;

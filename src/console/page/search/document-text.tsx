@@ -8,13 +8,13 @@ import { RENDERED_MAX_CHARS, rendered } from "./rendered.tsx";
 
 type File = Schemas["File"];
 
-/** Whether a file is shown in another way than as it is stored. */
+/** True if a file is shown rendered, not as its stored text. */
 export const isRendered = ({ path, content, headings }: File): boolean =>
   content !== null &&
   content.length <= RENDERED_MAX_CHARS &&
   (headings.length > 0 || /\.(?:md|markdown|mdx)$/i.test(path));
 
-/** The words that the passage was found by, longest first, so that a part of one does not go before it. */
+/** The matched words of the passage, longest first, so that a word is not marked only in part. */
 function wordsOf(opened: Found | undefined): string[] {
   const { text = "", matches = [] } = opened?.highlight ?? {};
   const words = matches.map(([start, end]) => text.slice(start, end).toLowerCase());
@@ -23,10 +23,10 @@ function wordsOf(opened: Found | undefined): string[] {
 
 interface DocumentTextProps {
   readonly file: File;
-  /** The index of the chunk that is opened; empty for none. */
+  /** The index of the opened chunk; empty without one. */
   readonly chunk: string;
   readonly opened: Found | undefined;
-  /** Where files that the text links to are read; absent to show the text as it is stored. */
+  /** The environment or release of linked files; absent to show the stored text. */
   readonly place: Params | undefined;
 }
 
@@ -53,7 +53,7 @@ export function DocumentText({ file, chunk, opened, place }: DocumentTextProps) 
     file.content === null ? whole : (here ?? { start_offset: 0, end_offset: 0 });
   const words = wordsOf(opened);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach scrolling content
     <section class="document-text" ref={box} tabIndex={0} aria-label="Text of the document">
       {place !== undefined && isRendered(file) ? (
         <div class="rendered">{rendered(text, { path: file.path, place, start, end, words })}</div>

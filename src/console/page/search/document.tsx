@@ -21,14 +21,14 @@ const PARTS = {
 } as const;
 type Part = keyof typeof PARTS;
 
-/** The names under which files say where they come from. */
+/** Names of metadata with the origin of a file. */
 const SOURCES = ["source", "source_url", "url", "canonical_url", "link"];
 
 interface DocumentProps {
   readonly question: Question;
   /** The id or the path of the file. */
   readonly file: string;
-  /** The results beside it, which know the passage that was opened. */
+  /** The results in the list, with the opened passage. */
   readonly found: readonly Found[];
   readonly params: Route["params"];
 }
@@ -38,7 +38,7 @@ function useFile({ project, target }: Question, file: string) {
   return useOfProject<File>([project, "files", file], query);
 }
 
-/** An opened result: the file at the passage, its chunks, what is known of it, and the search as code. */
+/** An opened result: the file at the passage, its chunks, its metadata, and the search as code. */
 export function DocumentPane({ question, file, found, params }: DocumentProps) {
   const loaded = useFile(question, file);
   const part = (params["part"] ?? "text") as Part;
@@ -92,7 +92,7 @@ export function DocumentPane({ question, file, found, params }: DocumentProps) {
   );
 }
 
-/** Where frontmatter or metadata say that a file comes from. */
+/** The origin of a file, by its frontmatter or metadata. */
 function sourceOf(file: File, opened: Found | undefined): string | undefined {
   const given = new Map<string, unknown>([
     ...Object.entries(opened?.chunk?.metadata ?? {}),
@@ -104,7 +104,7 @@ function sourceOf(file: File, opened: Found | undefined): string | undefined {
   );
 }
 
-/** A link to the page that the file was made of. It tells the page nothing of this one. */
+/** A link to the page of origin of the file. Following it does not send a referrer. */
 function SourceLink({ of, opened }: { of: File; opened: Found | undefined }) {
   const href = sourceOf(of, opened);
   if (href === undefined) return null;

@@ -12,10 +12,10 @@ import { VectorForm } from "./vector-form.tsx";
 
 type Fields = Schemas["Fields"];
 
-/** Another filter is another search: the opened result stays, because it may still be among the results. */
+/** Another filter starts another search. The opened result stays, because it may still be among the results. */
 const setFilter = (filter: string) => changeParams({ filter });
 
-/** The fields that exist where is searched, which are read when a filter is built. */
+/** The fields of the searched environment or release, which are read when a filter is built. */
 function useFields({ project, target }: Question, open: boolean) {
   const query = target === undefined ? {} : { [target.kind]: target.name };
   const key = open && project !== "" ? JSON.stringify(["fields", project, query]) : undefined;
@@ -24,10 +24,10 @@ function useFields({ project, target }: Question, open: boolean) {
   });
 }
 
-/** What opens below the row of controls. */
+/** The part that is open below the row of controls. */
 type Opened = "filter" | "more" | undefined;
 
-/** The ends of the row of controls: the filter, whose conditions are below it, and what is asked for less often. */
+/** The end of the row of controls: the filter, whose conditions are below it, and the rarely used options. */
 export function FilterBar({ question }: { question: Question }) {
   const [open, setOpen] = useState<Opened>(undefined);
   const fields = useFields(question, open === "filter");
@@ -59,7 +59,7 @@ export function FilterBar({ question }: { question: Question }) {
   );
 }
 
-/** The conditions of the filter, none without one; undefined for a filter that only a text can show. */
+/** The conditions of the filter, empty without one; undefined for a filter that only a text can show. */
 function shownConditions(question: Question): readonly Condition[] | undefined {
   const filter = filterOf(question);
   if (filter !== undefined) return conditionsOf(filter);
@@ -71,7 +71,7 @@ interface FilterChipsProps {
   readonly conditions: readonly Condition[] | undefined;
 }
 
-/** A filter of an address, too, is shown whole and can be ended, also if it is none that can be read. */
+/** The filter as chips that can be removed. A filter that the builder cannot show, or that is invalid, is one chip. */
 function FilterChips({ question, conditions }: FilterChipsProps) {
   if (conditions?.length === 0) return null;
   const kind = filterOf(question) === undefined ? "unreadable filter" : "filter";

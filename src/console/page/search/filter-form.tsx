@@ -8,7 +8,7 @@ import { type Condition, OPERATORS, type Operator, typedValue } from "./conditio
 
 type Field = Schemas["Fields"]["fields"][number];
 
-/** The values that most files have, each of which is one click. */
+/** Maximum values that are offered as buttons: those of most files. */
 const OFFERED = 12;
 const TEXT_OPERATORS: readonly Operator[] = ["$eq", "$ne", "$prefix", "$glob", "$exists"];
 const NUMBER_OPERATORS: readonly Operator[] = ["$eq", "$ne", "$gte", "$lte", "$exists"];
@@ -16,7 +16,7 @@ const NUMBER_OPERATORS: readonly Operator[] = ["$eq", "$ne", "$gte", "$lte", "$e
 const operatorsOf = ({ types }: Field): readonly Operator[] =>
   types.includes("number") ? NUMBER_OPERATORS : TEXT_OPERATORS;
 
-/** The first field whose values several files share, if there is one. */
+/** The name of the first field whose values several files share, or else of the first field. */
 function usual(fields: readonly Field[]): string {
   const shared = fields.find(({ distinct, files }) => distinct * 2 <= files);
   return (shared ?? fields[0])?.name ?? "";

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 
-/** A text with some words marked wherever they are. The longest word is first, so that no part of one goes before it. */
+/**
+ * A text with all occurrences of words marked. The longest word is first, so that a word is not marked only in part.
+ */
 export function marked(text: string, words: readonly string[]): ComponentChildren {
   if (words.length === 0) return text;
   const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));

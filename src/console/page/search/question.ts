@@ -4,7 +4,7 @@ import type { Params, Route } from "../base/router.ts";
 const MODES = ["hybrid", "semantic", "keyword"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** A question as the address has it. */
+/** The question in the address. */
 export interface Question {
   readonly project: string;
   /** The default environment without one. */
@@ -13,7 +13,7 @@ export interface Question {
   readonly query: string;
   /** A filter as JSON. */
   readonly filter: string;
-  /** The id of the chunk whose like are wanted, instead of a query. */
+  /** The id of a chunk to find similar ones of, instead of a query. */
   readonly like: string;
   /** A vector as base64, instead of a query. */
   readonly vector: string;
@@ -43,5 +43,5 @@ export function filterOf({ filter }: Question): Record<string, unknown> | undefi
   }
 }
 
-/** What asks something else, so that an opened result and a vector of before do not belong to it. */
+/** The parameters to clear for another question: an opened result and a vector belong to the previous one. */
 export const OTHER_QUESTION: Params = { file: "", chunk: "", like: "", vector: "" };

@@ -3,17 +3,17 @@ import { type ComponentChildren, h } from "preact";
 import { hrefOf, type Params } from "../base/router.ts";
 import { marked } from "./marked-words.tsx";
 
-/** Longer texts are shown as they are stored, because the page would stand still while they are rendered. */
+/** Longer texts are shown as they are stored, because rendering them would block the page. */
 export const RENDERED_MAX_CHARS = 200_000;
 const NESTING_MAX = 100;
 
-/** Reads Markdown into tokens only. Elements of HTML are text. */
+/** Parses Markdown into tokens only. HTML elements are text. */
 const reader = new MarkdownIt("commonmark", { html: false, maxNesting: NESTING_MAX }).enable([
   "table",
   "strikethrough",
 ]);
 
-/** The elements that are made; headings are below those of the page. */
+/** The elements for tokens. Headings have lower levels than those of the page. */
 const TAGS: Readonly<Record<string, string>> = {
   ...{ h1: "h3", h2: "h4", h3: "h5", h4: "h6", h5: "h6", h6: "h6" },
   ...Object.fromEntries(
@@ -21,29 +21,29 @@ const TAGS: Readonly<Record<string, string>> = {
   ),
   ...Object.fromEntries(["table", "thead", "tbody", "tr", "th", "td"].map((tag) => [tag, tag])),
 };
-/** The blocks that are marked if they are of the passage; those around them are not. */
+/** The blocks that are marked if they belong to the passage. Blocks around them are not marked. */
 const MARKED = ["heading_open", "paragraph_open", "list_item_open", "table_open", "fence"];
 
-/** What the rendering of a file depends on. */
+/** The options of rendering a file. */
 interface Rendering {
-  /** The path of the file, from which relative links lead. */
+  /** The path of the file, the base of relative links. */
   readonly path: string;
-  /** Where files that are linked to are read. */
+  /** The environment or release of linked files. */
   readonly place: Params;
-  /** The offsets of the passage that was found; equal for none. */
+  /** The offsets of the found passage; equal without one. */
   readonly start: number;
   readonly end: number;
-  /** The words that the passage was found by. */
+  /** The matched words of the passage. */
   readonly words: readonly string[];
 }
 
-/** The lines [from, to) of a passage, of the text that is rendered. */
+/** The lines [from, to) of a passage in the rendered text. */
 interface Lines {
   readonly from: number;
   readonly to: number;
 }
 
-/** Where a frontmatter ends, which is told apart from the text. */
+/** The end of the frontmatter, which is shown apart from the text. */
 function bodyStart(content: string): number {
   return /^(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\n\1[ \t]*(?:\r?\n|$)/.exec(content)?.[0].length ?? 0;
 }
@@ -52,8 +52,8 @@ const lineOf = (text: string, offset: number): number =>
   text.slice(0, offset).split("\n").length - 1;
 
 /**
- * The address of a link: that of a file of the project for a path, an address of another host as it is.
- * Undefined for what leads nowhere, as a link within the text, and for other schemes.
+ * The address of a link. A path leads to a file of the project, and an address of another host stays unchanged.
+ * Undefined for a link within the text, and for other schemes.
  */
 function addressOf(href: string, { path, place }: Rendering): Params["href"] {
   if (/^(?:https?:\/\/|mailto:)/i.test(href)) return href;
@@ -68,7 +68,7 @@ function addressOf(href: string, { path, place }: Rendering): Params["href"] {
   }
 }
 
-/** A link. One to another host tells it nothing of this page, and its title says where it leads. */
+/** A link. A link to another host does not send a referrer, and its title shows the address. */
 function Link({ href, children }: { href: string | undefined; children: ComponentChildren }) {
   if (href === undefined) return <span>{children}</span>;
   if (href.startsWith("#")) return <a href={href}>{children}</a>;
@@ -79,7 +79,7 @@ function Link({ href, children }: { href: string | undefined; children: Componen
   );
 }
 
-/** Makes elements of tokens. No markup is parsed, and nothing is loaded. */
+/** Renders tokens as elements. It neither parses markup nor loads resources. */
 class Renderer {
   constructor(
     private readonly of: Rendering,
@@ -144,7 +144,7 @@ class Renderer {
   }
 }
 
-/** A Markdown file as it is meant to be read, with the blocks of the found passage marked. */
+/** A rendered Markdown file, with the blocks of the found passage marked. */
 export function rendered(content: string, of: Rendering): ComponentChildren[] {
   const from = bodyStart(content);
   const text = content.slice(from);

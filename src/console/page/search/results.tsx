@@ -15,10 +15,10 @@ const HOW: Readonly<Record<string, string>> = {
   semantic: "by meaning",
   keyword: "by words",
 };
-/** Of a chunk that was found by a vector, which has no passage of its own. */
+/** Maximum characters of a chunk that was found by a vector, which does not have a snippet. */
 const PREVIEW_CHARS = 280;
 
-/** A lower score is called weak, as by the command `search`. */
+/** Lower scores are shown as weak, as by the command `search`. */
 const WEAK_SCORE = 0.3;
 
 interface Opened {
@@ -29,7 +29,7 @@ interface Opened {
 interface ResultListProps {
   readonly question: Question;
   readonly results: Results;
-  /** While the answer to another question is on its way. */
+  /** True while the results of another question are loading. */
   readonly stale: boolean;
   readonly opened: Opened;
   readonly onMore: () => Promise<void>;
@@ -92,7 +92,7 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
   );
 }
 
-/** What may find something instead, a click each. */
+/** Suggestions for a search without results, as buttons. */
 function NothingFound({ question }: { question: Question }) {
   const { project, filter, mode, query } = question;
   const other = mode === "hybrid" ? "semantic" : "hybrid";
@@ -148,7 +148,7 @@ function Result({ found, opened }: { found: Found; opened: boolean }) {
   );
 }
 
-/** The score that orders the results, and the two that it is made of. */
+/** The score that orders the results, and its two components. */
 function Scores({ of: { score, scores } }: { of: NonNullable<Found["match"]> }) {
   return (
     <span class="scores">

@@ -3,17 +3,17 @@ import { changeParams } from "../base/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { OTHER_QUESTION, type Question } from "./question.ts";
 
-/** Long enough to skip the letters of a word, short enough to seem immediate. */
+/** Pause after a letter: long enough to skip the letters of a word, short enough to seem immediate. */
 const PAUSE_MS = 150;
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
-/** The box: it asks while it is typed in. `/` comes here from anywhere, the down arrow goes to the results. */
+/** The search box, which searches while the user types. `/` moves the focus here, the down arrow to the results. */
 export function SearchBox({ question }: { question: Question }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(question.query);
-  /** What the box has asked for, to tell it from a query that the address brings. */
+  /** The last query of the box, to distinguish it from a query in a changed address. */
   const asked = useRef(question.query);
   useEffect(() => {
     if (question.query === asked.current) return;

@@ -9,7 +9,7 @@ const address = (path: string): string => new URL(path, SERVICE).href;
 
 const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2);
 
-/** Fetches the vector of a chunk first where similar ones are wanted. */
+/** The search with curl. To find similar chunks, it fetches the vector of the chunk first. */
 function curlOf(question: Question): string {
   const { like, project, vector } = question;
   const search = (data: string) => `curl -s ${quoted(address(projectPath(project, "retrieve")))} \\
@@ -49,7 +49,7 @@ ${fetched}const found = await tessera.retrieve(${pretty(project)}, {
   ${asked},${options.slice(1)});`;
 }
 
-/** A search for programs. The key is named and never written down. */
+/** The search as code. The API key is a variable, and never shown. */
 export function SearchCode({ question }: { question: Question }) {
   return (
     <div class="page">

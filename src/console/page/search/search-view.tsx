@@ -12,7 +12,7 @@ import { ResultList } from "./results.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { TargetBar } from "./target-bar.tsx";
 
-/** Search by text as it is typed, by a chunk or by a vector, with the opened result beside the list. */
+/** Search by text while the user types, by a chunk or by a vector, with the opened result next to the list. */
 export function SearchView({ route }: { route: Route }) {
   const question = questionOf(route);
   const projects = useProjects();
@@ -45,7 +45,7 @@ export function SearchView({ route }: { route: Route }) {
             results.error !== undefined && <Failure error={results.error} retry={results.reload} />
           )}
           {results.error === undefined && results.results === undefined && results.loading && (
-            <Loading what="Searching" />
+            <Loading label="Searching" />
           )}
           {results.results !== undefined && (
             <ResultList

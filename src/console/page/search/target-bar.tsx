@@ -21,7 +21,7 @@ interface TargetBarProps {
   readonly children: ComponentChildren;
 }
 
-/** Where is searched and how, in one row where there is room: every choice is in the address. */
+/** The controls of project, place and mode, in one row if they fit. Every choice is in the address. */
 export function TargetBar({ question, projects, project, children }: TargetBarProps) {
   const { target } = question;
   const value = target === undefined ? defaultPlace(project) : placeText(target);
@@ -61,7 +61,7 @@ export function TargetBar({ question, projects, project, children }: TargetBarPr
   );
 }
 
-/** What is searched for instead of words. */
+/** The vector or chunk that is searched for instead of words. */
 function VectorChip({ question }: { question: Question }) {
   const text =
     question.like === "" ? `Vector of ${dimensionOf(question.vector)} numbers` : "Similar chunks";

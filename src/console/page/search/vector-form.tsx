@@ -5,7 +5,7 @@ import { Field, Form } from "../parts/form.tsx";
 import { OTHER_QUESTION } from "./question.ts";
 import { parseVector } from "./vector.ts";
 
-/** Takes a vector that was computed elsewhere. */
+/** A form for a vector that was computed elsewhere. */
 export function VectorForm({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState("");
   const action = useAction(async () => {

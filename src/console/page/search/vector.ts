@@ -1,6 +1,6 @@
 const BYTES = 4;
 
-/** A vector as base64 of little-endian float32. */
+/** The dimension of a vector in base64 of little-endian float32. */
 export const dimensionOf = (vector: string): number => atob(vector).length / BYTES;
 
 /** A pasted vector: a JSON array, the body of a search, or base64 of little-endian float32. */
@@ -18,7 +18,7 @@ export function parseVector(text: string): string {
   try {
     if (dimensionOf(base64) >= 1) return base64;
   } catch {
-    // Neither form, as said below.
+    // The text is in neither form, which the error below states.
   }
   throw new Error("The vector is neither a JSON array nor base64.");
 }
