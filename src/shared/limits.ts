@@ -243,7 +243,7 @@ export const LEASE_RENEW_MS = 1_500;
 /** An attempt without an answer by then is abandoned; its outcome is unknown. */
 export const ATTEMPT_TIMEOUT_MS = 12_000;
 /** Time to find out the outcome after a broken connection. */
-export const SETTLE_TIMEOUT_MS = 4_000;
+export const OUTCOME_TIMEOUT_MS = 4_000;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 /** How long an answer waits for the lock of a concurrent one; deliveries set the same in SQL. */
 export const LOCK_TIMEOUT_MS = 5_000;
@@ -428,11 +428,11 @@ const RELATIONS: readonly Relation[] = [
     "PostgreSQL cancels a statement before the attempt ends",
   ],
   [
-    ATTEMPT_TIMEOUT_MS + SETTLE_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
+    ATTEMPT_TIMEOUT_MS + OUTCOME_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
     "no delivery is cut as an idle connection",
   ],
   [
-    DRAIN_REQUESTS_MS > SETTLE_TIMEOUT_MS,
+    DRAIN_REQUESTS_MS > OUTCOME_TIMEOUT_MS,
     "outcomes after a broken connection are known before a drain ends",
   ],
   [

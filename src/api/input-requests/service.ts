@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from "../../db/client.ts";
 import { isLockTimeout } from "../../db/errors.ts";
 import { transaction } from "../../db/transaction.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../../idempotency/conflict.ts";
-import { settle } from "../../idempotency/settle.ts";
+import { resolveOutcome } from "../../idempotency/resolve-outcome.ts";
 import { type LeasedServices, withLease } from "../../idempotency/with-lease.ts";
 import { Problem } from "../../problem/problem.ts";
 import { canonicalJson } from "../../shared/json/canonical.ts";
@@ -121,7 +121,7 @@ async function store(services: LeasedServices, answer: Answer): Promise<Answered
   const { sql, failpoint } = services;
   const responseId = Bun.randomUUIDv7();
   failpoint("answer.leased");
-  const outcome = await settle(
+  const outcome = await resolveOutcome(
     () => transaction(sql, (tx) => attempt(tx, services, answer, responseId)),
     { unknown },
   );

@@ -2,7 +2,7 @@ import pRetry from "p-retry";
 import type { Sql } from "../../db/client.ts";
 import { uniqueViolation } from "../../db/errors.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../../idempotency/conflict.ts";
-import { settle } from "../../idempotency/settle.ts";
+import { resolveOutcome } from "../../idempotency/resolve-outcome.ts";
 import { type LeasedServices, withLease } from "../../idempotency/with-lease.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
@@ -89,7 +89,7 @@ async function storeOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | und
 /** Stores the delivery, across failures of the database connection. */
 async function store({ sql, baseUrl, failpoint }: LeasedServices, delivery: Delivery) {
   failpoint("delivery.leased");
-  const event = await settle(() => storeOrFind(sql, delivery), {
+  const event = await resolveOutcome(() => storeOrFind(sql, delivery), {
     unknown: (cause) => unknown(delivery.key, cause),
   });
   failpoint("delivery.committed");

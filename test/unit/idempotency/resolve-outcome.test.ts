@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { settle } from "../../../src/idempotency/settle.ts";
+import { resolveOutcome } from "../../../src/idempotency/resolve-outcome.ts";
 import { Problem } from "../../../src/problem/problem.ts";
 import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
 useFakeClock();
 
 const ATTEMPT_MS = 1_000;
-const SETTLE_MS = 200;
+const OUTCOME_MS = 200;
 const TICK_MS = 10;
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
@@ -25,9 +25,13 @@ function attempts(...ends: (Error | string | "never")[]) {
 }
 
 /** The result after some time, or the slug or code of the error. */
-async function outcomeOf(attempt: () => Promise<string>, withinMs = SETTLE_MS + TICK_MS) {
+async function outcomeOf(attempt: () => Promise<string>, withinMs = OUTCOME_MS + TICK_MS) {
   let outcome = "still running";
-  settle(attempt, { unknown, attemptTimeoutMs: ATTEMPT_MS, settleTimeoutMs: SETTLE_MS }).then(
+  resolveOutcome(attempt, {
+    unknown,
+    attemptTimeoutMs: ATTEMPT_MS,
+    outcomeTimeoutMs: OUTCOME_MS,
+  }).then(
     (result) => {
       outcome = result;
     },
@@ -53,7 +57,7 @@ describe("an attempt whose connection breaks", () => {
 
   test("the outcome is unknown when the second attempt is not answered in what is left of the time", async () => {
     const attempt = attempts(failure("57P01"), "never");
-    expect(await outcomeOf(attempt, SETTLE_MS - 2 * TICK_MS)).toBe("still running");
+    expect(await outcomeOf(attempt, OUTCOME_MS - 2 * TICK_MS)).toBe("still running");
     expect(await outcomeOf(attempts(failure("57P01"), "never"))).toBe("idempotency-conflict");
   });
 

@@ -3,15 +3,15 @@ import pTimeout, { TimeoutError } from "p-timeout";
 import { isUnavailable, neverRan } from "../db/errors.ts";
 import { retryConflicts } from "../db/transaction.ts";
 import { Problem } from "../problem/problem.ts";
-import { ATTEMPT_TIMEOUT_MS, SETTLE_TIMEOUT_MS } from "../shared/limits.ts";
+import { ATTEMPT_TIMEOUT_MS, OUTCOME_TIMEOUT_MS } from "../shared/limits.ts";
 
-const SETTLE_RETRY_MS = 50;
+const OUTCOME_RETRY_MS = 50;
 
-interface SettleOptions {
+interface OutcomeOptions {
   /** The problem to throw when the outcome stays unknown. */
   readonly unknown: (cause: unknown) => Problem;
   readonly attemptTimeoutMs?: number;
-  readonly settleTimeoutMs?: number;
+  readonly outcomeTimeoutMs?: number;
 }
 
 /**
@@ -20,8 +20,11 @@ interface SettleOptions {
  * of a committed one. Throws `unknown` when all attempts time out, and the error itself when the statement was
  * certainly not sent.
  */
-export async function settle<T>(attempt: () => Promise<T>, options: SettleOptions): Promise<T> {
-  const { attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
+export async function resolveOutcome<T>(
+  attempt: () => Promise<T>,
+  options: OutcomeOptions,
+): Promise<T> {
+  const { attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, outcomeTimeoutMs = OUTCOME_TIMEOUT_MS } = options;
   let deadline: number | undefined;
 
   // An attempt cannot be stopped. After its timeout it continues in the background.
@@ -33,13 +36,13 @@ export async function settle<T>(attempt: () => Promise<T>, options: SettleOption
   return await pRetry(() => retryConflicts(boundedAttempt), {
     retries: Number.POSITIVE_INFINITY,
     factor: 1,
-    minTimeout: SETTLE_RETRY_MS,
+    minTimeout: OUTCOME_RETRY_MS,
     onFailedAttempt({ error }) {
       if (error instanceof Problem) throw error;
       if (error instanceof TimeoutError) throw options.unknown(error);
       if (deadline === undefined && (!isUnavailable(error) || neverRan(error))) throw error;
-      deadline ??= performance.now() + settleTimeoutMs;
-      const isLast = performance.now() + SETTLE_RETRY_MS > deadline;
+      deadline ??= performance.now() + outcomeTimeoutMs;
+      const isLast = performance.now() + OUTCOME_RETRY_MS > deadline;
       // p-retry would throw a TypeError as it is, but the first attempt's outcome is still unknown.
       if (isLast || error instanceof TypeError) throw options.unknown(error);
     },
