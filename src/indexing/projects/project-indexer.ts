@@ -1,7 +1,7 @@
 import type { ScopeRef } from "../../engine/requests/scope.ts";
-import { Lanes } from "../../shared/lanes.ts";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS, INDEX_SLICE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
+import { TaskPool } from "../../shared/task-pool.ts";
 import { UnknownVersion } from "../versions/version-index.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import type { IndexingContext } from "./indexing-context.ts";
@@ -235,21 +235,21 @@ export class ProjectIndexer {
    */
   async #addInSlices(unknown: readonly string[], preempting: boolean): Promise<boolean> {
     const startedAt = performance.now();
-    const lanes = new Lanes(this.sink.slicesAtOnce);
+    const pool = new TaskPool(this.sink.slicesAtOnce);
     const isBulk = unknown.length > INDEX_BULK_VERSIONS;
     for (let at = 0; at < unknown.length; ) {
       if (at > 0 && !preempting && this.#isOtherWaiting()) {
-        await lanes.settled();
+        await pool.settled();
         await this.#yieldToOthers();
       } else if (at > 0 && preempting && performance.now() - startedAt > INDEX_SLICE_MS) {
-        await lanes.settled();
+        await pool.settled();
         return false;
       }
       const slice = unknown.slice(at, at + this.#slice.versions);
       at += slice.length;
-      await lanes.start(() => this.#add(slice, isBulk));
+      await pool.start(() => this.#add(slice, isBulk));
     }
-    await lanes.settled();
+    await pool.settled();
     return true;
   }
 
@@ -257,14 +257,14 @@ export class ProjectIndexer {
   async #addAnnounced(): Promise<void> {
     await this.#takeEmbedded();
     const { slicesAtOnce, announcedSlices } = this.sink;
-    const lanes = new Lanes(slicesAtOnce);
+    const pool = new TaskPool(slicesAtOnce);
     for (let slices = 0; slices < announcedSlices; slices++) {
       if (this.#announced.size === 0 || this.#pending.size > 0) break;
       const slice = this.#announced.take(this.#slice.versions);
       const unknown = await this.sink.unknown(slice);
-      if (unknown.length > 0) await lanes.start(() => this.#add(unknown, true));
+      if (unknown.length > 0) await pool.start(() => this.#add(unknown, true));
     }
-    await lanes.settled();
+    await pool.settled();
   }
 
   /** Sets the scope; false when it has to be read again. */

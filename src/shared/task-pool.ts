@@ -1,5 +1,5 @@
 /** Starts tasks in order, and runs at most `width` of them concurrently. */
-export class Lanes {
+export class TaskPool {
   #running: Array<Promise<unknown>> = [];
 
   constructor(private readonly width: number) {}
