@@ -14,7 +14,7 @@ import { sessionOf } from "./session/session.ts";
 
 const DB_CONNECT_TIMEOUT_SECONDS = 5;
 
-export { asWrite, withoutDeadlines } from "./outage/guarded-sql.ts";
+export { withoutDeadlines, withWriteDeadline } from "./outage/guarded-sql.ts";
 
 const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
 const DB_RECONNECT_MS = 200;

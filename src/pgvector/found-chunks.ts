@@ -1,4 +1,4 @@
-import { asWrite, type Sql } from "../db/client.ts";
+import { type Sql, withWriteDeadline } from "../db/client.ts";
 import { baseOf, type Scope } from "../engine/requests/scope.ts";
 import type { ScopeContents } from "./catalogue.ts";
 import { codeOf, codeText, unitText, vectorOfBytes, vectorText } from "./codes.ts";
@@ -73,7 +73,7 @@ export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundC
       // The lists of filters differ in length by orders of magnitude, so each statement is planned for its own lists.
       const query = sql.unsafe<FoundRow[]>(statement, values, { prepare: !filtered });
       // Comparing every vector of a large scope takes longer than other reads may.
-      return plan === "exact" ? asWrite(query) : query;
+      return plan === "exact" ? withWriteDeadline(query) : query;
     }),
   );
   const score = cosineTo(vector);
@@ -113,7 +113,7 @@ export async function countMatches(
       const statement = countStatement({
         ...{ tables, placement, dimension: vector.length, filtered },
       });
-      return asWrite(sql.unsafe<CountRow[]>(statement, values));
+      return withWriteDeadline(sql.unsafe<CountRow[]>(statement, values));
     }),
   );
   const score = cosineTo(vector);

@@ -1,4 +1,4 @@
-import { asWrite, type Queryable, type Sql } from "../../db/client.ts";
+import { type Queryable, type Sql, withWriteDeadline } from "../../db/client.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { Payload } from "./payload.ts";
@@ -61,7 +61,7 @@ export interface EventRow {
 export async function storeDelivery(sql: Sql, delivery: Delivery): Promise<EventRow | undefined> {
   const { definitionId, key, payload, ids } = delivery;
   const { event, conversation, message, run } = ids;
-  const [row] = await asWrite(sql<EventRow[]>`
+  const [row] = await withWriteDeadline(sql<EventRow[]>`
     SELECT id, webhook_definition_id, project_id, fingerprint, is_json, conversation_id,
       message_id, run_id, latest_event_id, status, invoked_by, received_at,
       CASE WHEN id <> ${event}::uuid THEN payload::text END AS payload

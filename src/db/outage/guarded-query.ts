@@ -20,7 +20,7 @@ export interface DriverQuery {
 
 type Consumer = (rows: unknown) => unknown;
 
-const HARMLESS = Object.assign(["SELECT 1"], { raw: ["SELECT 1"] });
+const NOOP_QUERY = Object.assign(["SELECT 1"], { raw: ["SELECT 1"] });
 
 /** True for a query, false for the helpers that the same function makes, such as identifiers. */
 export function isQuery(made: unknown): made is DriverQuery {
@@ -82,10 +82,10 @@ function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number):
   });
 }
 
-/** The error for the caller. What was not sent by now must not take effect later. */
+/** The error for the caller. A query that was not sent by now must not take effect later. */
 function failureOf(query: DriverQuery): NoAnswer {
   if (query.state !== null) return new NoAnswer("NO_ANSWER");
-  query.strings = HARMLESS;
+  query.strings = NOOP_QUERY;
   query.args = [];
   return neverRanError();
 }

@@ -42,7 +42,7 @@ const writes = new WeakSet<object>();
 const patient = new WeakMap<object, Base>();
 
 /** Gives a SELECT that calls a writing function the deadline of a write. */
-export function asWrite<Q extends object>(query: Q): Q {
+export function withWriteDeadline<Q extends object>(query: Q): Q {
   writes.add(query);
   return query;
 }

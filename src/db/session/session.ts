@@ -2,10 +2,10 @@ import type postgres from "postgres";
 import { DatabaseRefusal } from "./refusal.ts";
 
 /**
- * What statements and their results mean. A server, a database or a role may have other defaults, so every
- * session asks for these when it starts. All but the time zone are the defaults of PostgreSQL.
+ * Settings that change the meaning of statements and results. A server, a database or a role may have other defaults,
+ * so every session sets them at its start. All except the time zone are the defaults of PostgreSQL.
  */
-const MEANING = {
+const SESSION_SETTINGS = {
   client_encoding: "UTF8",
   bytea_output: "hex",
   DateStyle: "ISO, MDY",
@@ -20,16 +20,18 @@ const MEANING = {
   row_security: "on",
 } as const;
 
-/** How long sessions and locks may last. Statements have bounds of their own (client.ts). */
-const PATIENCE = { lock_timeout: "0", idle_session_timeout: "0" } as const;
+/** Sessions and waits for locks are unlimited here. Statements have timeouts of their own (client.ts). */
+const TIMEOUT_SETTINGS = { lock_timeout: "0", idle_session_timeout: "0" } as const;
 
-/** Where tables are, unless DATABASE_URL says so. It is the default of PostgreSQL. */
+/** The search path unless DATABASE_URL names one. It is the default of PostgreSQL. */
 const SEARCH_PATH = '"$user", public';
 
-/** What no session can ask for, and the service relies on. */
-const UNSETTABLE = { server_encoding: "UTF8", session_replication_role: "origin" } as const;
+/** Settings that the service relies on and that a session cannot set. */
+const READ_ONLY_SETTINGS = { server_encoding: "UTF8", session_replication_role: "origin" } as const;
 
-const RELIED = new Set(Object.keys({ ...MEANING, ...PATIENCE }).map((name) => name.toLowerCase()));
+const RESERVED_PARAMETERS = new Set(
+  Object.keys({ ...SESSION_SETTINGS, ...TIMEOUT_SETTINGS }).map((name) => name.toLowerCase()),
+);
 
 interface Session {
   /** The address without parameters that the session sets itself. */
@@ -41,19 +43,23 @@ interface Session {
 }
 
 /**
- * How a session with the database at this address starts. The address may name a `search_path`, itself or in
- * `options`; it cannot change what statements mean.
+ * The start of a session with the database at this address. The address may name a `search_path`, itself or in
+ * `options`. It cannot change RESERVED_PARAMETERS.
  */
 export function sessionOf(url: string): Session {
   const [address = "", ...rest] = url.split("?");
   const query = new URLSearchParams(rest.join("?"));
-  const own = [...query.keys()].filter((name) => RELIED.has(name.toLowerCase()));
+  const own = [...query.keys()].filter((name) => RESERVED_PARAMETERS.has(name.toLowerCase()));
   for (const name of own) query.delete(name);
   const hasPath = [...query].some(([name, value]) => /search_path/i.test(`${name} ${value}`));
   return {
     url: own.length === 0 ? url : `${address}?${query}`,
     ...socketOf(address),
-    parameters: { ...MEANING, ...PATIENCE, ...(hasPath ? {} : { search_path: SEARCH_PATH }) },
+    parameters: {
+      ...SESSION_SETTINGS,
+      ...TIMEOUT_SETTINGS,
+      ...(hasPath ? {} : { search_path: SEARCH_PATH }),
+    },
   };
 }
 
@@ -67,14 +73,14 @@ function socketOf(address: string): { path?: string } {
 
 type Queryable = postgres.ISql<Record<string, never>>;
 
-/** Throws a DatabaseRefusal unless statements mean in this session what the service relies on. */
+/** Throws a DatabaseRefusal unless the session has the settings that the service relies on. */
 export async function requireSession(sql: Queryable): Promise<void> {
-  const expected: Readonly<Record<string, string>> = { ...UNSETTABLE, ...MEANING };
+  const expected: Readonly<Record<string, string>> = { ...READ_ONLY_SETTINGS, ...SESSION_SETTINGS };
   const rows = await sql<{ name: string; value: string }[]>`
     SELECT name, current_setting(name) AS value FROM unnest(${Object.keys(expected)}::text[]) AS name`;
   const actual = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
   const encoding = actual["server_encoding"];
-  if (encoding !== UNSETTABLE.server_encoding) {
+  if (encoding !== READ_ONLY_SETTINGS.server_encoding) {
     throw new DatabaseRefusal(
       `the database stores text as ${encoding}, and Tessera needs UTF8`,
       "create a database with `createdb --template=template0 --encoding=UTF8`, let the URL name it, and move " +
@@ -91,14 +97,14 @@ export async function requireSession(sql: Queryable): Promise<void> {
   );
 }
 
-/** Throws a DatabaseRefusal if the tables are there, but where sessions do not look for them. */
+/** Throws a DatabaseRefusal if the tables exist, but in a schema outside the search path. */
 export async function requireOnPath(sql: Queryable): Promise<void> {
   const [row] = await sql<{ path: string; schema: string | null }[]>`
     SELECT current_setting('search_path') AS path, (
       SELECT min(relnamespace::regnamespace::text) FROM pg_class
       WHERE relname IN ('schema_migrations', 'change_log') AND relkind = 'r'
       GROUP BY relnamespace HAVING count(*) = 2 LIMIT 1) AS schema`;
-  // An address that names a path means another place.
+  // An address with its own search path may mean other tables.
   if (row?.schema == null || row.path !== SEARCH_PATH) return;
   throw new DatabaseRefusal(
     `the tables of Tessera are in the schema ${row.schema}, where sessions do not look`,
