@@ -1,6 +1,6 @@
 import { countCharacters } from "../analysis/characters.ts";
 import { isUnspaced } from "../analysis/folding.ts";
-import { rawOf } from "../analysis/raw.ts";
+import { surfaceForm } from "../analysis/surface-form.ts";
 import { signsIn, tokenize, tokenSpans } from "../analysis/tokenize.ts";
 import { type Cuts, cutsOf, type JoinedSpelling, joinedSpellings, NO_CUTS } from "./spellings.ts";
 import { ROLE, type Role, UnspacedWords } from "./unspaced-words.ts";
@@ -78,7 +78,7 @@ function tokensOf(query: string): Token[] {
     previous = text;
     if (!isUnspaced(text)) {
       const written = query.slice(start, end);
-      const raw = written === text ? text : rawOf(written);
+      const raw = written === text ? text : surfaceForm(written);
       const cuts = () => cutsOf(text, written);
       tokens.push({ text, raw, role: ROLE.content, isSingle: false, start, end, cuts });
       continue;

@@ -1,7 +1,7 @@
 import { stemKeys } from "../../../native/text.ts";
 import { languageBits, languageOf } from "../analysis/language.ts";
-import { rawOf } from "../analysis/raw.ts";
 import { eachToken } from "../analysis/run-tokens.ts";
+import { surfaceForm } from "../analysis/surface-form.ts";
 import { textOf } from "../analysis/words.ts";
 import { MARK } from "./format.ts";
 import type { TermTable } from "./term-table.ts";
@@ -44,9 +44,9 @@ export class DocumentLanguages {
     const terms: number[] = [];
     for (const piece of pieces) {
       eachToken(piece, (units, from, to, start, end) => {
-        const raw = rawOf(piece.slice(start, end));
-        if (raw === textOf(units, from, to)) return;
-        words.push(raw);
+        const form = surfaceForm(piece.slice(start, end));
+        if (form === textOf(units, from, to)) return;
+        words.push(form);
         terms.push(this.#terms.number(units, from, to));
       });
     }

@@ -6,7 +6,7 @@ const INVISIBLE = /[\p{DI}\p{Cf}]/gu;
  * The surface form of a word, as stemmers read it: in lower case, composed, and with the marks of its language, which
  * tokens lack. "" if the word is too long to have a stem.
  */
-export function rawOf(word: string): string {
-  const raw = word.replace(INVISIBLE, "").toLowerCase().normalize("NFC");
-  return raw.length <= WORD_MAX_CHARS ? raw : "";
+export function surfaceForm(word: string): string {
+  const form = word.replace(INVISIBLE, "").toLowerCase().normalize("NFC");
+  return form.length <= WORD_MAX_CHARS ? form : "";
 }
