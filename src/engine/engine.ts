@@ -25,8 +25,8 @@ export interface Engine {
   /** Looks up by text. The reply is `answered`. Throws problems, or rejects with them. */
   lookup(request: LookupRequest): Reply<"lookup"> | Promise<Reply<"lookup">>;
   /**
-   * Finds the best chunks by vector and text. The reply is `answered`. Throws problems, or rejects with
-   * them. See `RetrieveRequest` for what is asked and answered.
+   * Finds the best chunks by vector and text. The reply is `answered`. Throws problems, or rejects with them.
+   * `RetrieveRequest` describes request and reply.
    */
   retrieve(request: RetrieveRequest): Promise<Reply<"retrieve">>;
   /**
@@ -35,26 +35,26 @@ export interface Engine {
    */
   matching(scope: Scope, versionIds: readonly string[]): Promise<Uint8Array>;
   /**
-   * What the files of a scope have in each field that filters compare: the path, then the fields that the
-   * most files have. Rejects with problems.
+   * Summarises the fields that filters compare, for the files of a scope: the path, then the most common fields.
+   * Rejects with problems.
    */
   fields(scope: Scope): Promise<readonly FieldSummary[]>;
   /**
-   * How many of the files that a retrieval has found in a scope have each value of some fields, as the JSON of an
+   * Counts the values of some fields among the files that a retrieval has found in a scope. Returns the JSON of an
    * object of `values` (`value`, `count`), `total` and `exact` by field. Rejects with problems.
    *
-   * @param matches what the retrieval has listed
+   * @param matches the versions that the retrieval has listed
    */
   facets(
     scope: Scope,
     matches: { readonly versionIds: string; readonly areAll: boolean },
     names: readonly string[],
   ): Promise<string>;
-  /** There is such a change in the log: answers that lack it know that they do. */
+  /** Notes that the log has this change: answers without it know that they lack it. */
   noteChange(seq: number): void;
-  /** Resolves with true once these reads see the change; with false when the wait has ended before. */
+  /** Resolves with true once these reads see the change, or with false when the wait ends first. */
   whenApplied(change: AwaitedChange, read: IndexRead): Promise<boolean>;
-  /** For how many milliseconds the oldest change that such a read may lack is known; 0 when it lacks none. */
+  /** Milliseconds for which the oldest change that such a read may lack is known; 0 if it lacks none. */
   behindMs(projectId: string, read: IndexRead): number | Promise<number>;
   state(): EngineState;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { Indexer } from "../indexing/indexer.ts";
 import type { Engine } from "./engine.ts";
 
-/** What both engines read of fields. */
+/** Reads of fields, which both engines have. */
 export const fieldReads = (indexer: Indexer): Pick<Engine, "matching" | "fields" | "facets"> => ({
   matching: (scope, versionIds) => indexer.matching(scope, versionIds),
   fields: (scope) => indexer.fields(scope),

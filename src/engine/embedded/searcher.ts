@@ -8,7 +8,7 @@ import { type ProjectLoader, whenLoaded } from "../requests/when-loaded.ts";
  * memory waits until it is loaded.
  */
 export class Searcher<Request extends EngineRequest> {
-  /** @param attach adds what is to be read to a request; false when it is not in memory */
+  /** @param attach adds the indexes that a request reads to it; false when they are not in memory */
   constructor(
     private readonly scheduler: Scheduler,
     private readonly loader: ProjectLoader,

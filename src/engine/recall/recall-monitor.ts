@@ -22,7 +22,7 @@ const RECALL_TIME_SHARE = 0.02;
 interface RecallSources {
   /** True while no search runs on a worker or waits for one. */
   isIdle(): boolean;
-  /** Repeats a search exactly and compares; null when that is not possible any more. */
+  /** Repeats a search exactly and compares the hits; null when its scope has left memory. */
   measure(request: SearchRequest): Promise<RecallSample | null>;
   /** Called with the recent recall of an index after each of its samples. */
   measured(projectId: string, dimension: number, recall: number, samples: number): void;
@@ -37,13 +37,12 @@ interface IndexRecall {
 }
 
 /**
- * Measures the recall of live searches. It holds one search at a time, repeats it exactly when no
- * other search is under way, and then rests for so long that the repetitions take no more than
- * RECALL_TIME_SHARE of one core.
+ * Measures the recall of live searches. The monitor holds one search at a time and repeats it exactly when no other
+ * search is under way. It then rests long enough that the repetitions take at most RECALL_TIME_SHARE of one core. /
  */
 export class RecallMonitor {
   readonly #all = new RecallWindow(RECALL_WINDOW_SAMPLES);
-  /** By project and dimension, the one that was added last at the end. */
+  /** By project and dimension, the most recently used last. */
   readonly #indexes = new Map<string, IndexRecall>();
   #wantsSample = true;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-/** How many of the true best hits of one search were found. */
+/** Counts of the true best hits of one search. */
 interface Sample {
   readonly wanted: number;
   readonly found: number;
@@ -7,8 +7,8 @@ interface Sample {
 }
 
 /**
- * Samples are divided into so many kinds by the scores of their best hits. Queries that are unlike all that is
- * stored are the hardest to answer, and the mean of all searches hides them.
+ * The number of kinds of samples, which the scores of their best hits decide. Queries unlike all stored vectors are the
+ * hardest to answer, and the mean of all searches hides them.
  */
 const KINDS = 4;
 /** Samples of each kind from which its recall counts. */
@@ -21,19 +21,19 @@ export class RecallWindow {
   readonly #samples: Sample[] = [];
   #next = 0;
 
-  /** @param size how many samples are kept; each further one replaces the oldest */
+  /** @param size maximum number of samples; each further one replaces the oldest */
   constructor(private readonly size: number) {}
 
   get samples(): number {
     return this.#samples.length;
   }
 
-  /** The share of true best hits that were found, of the kind that finds the least; null without samples. */
+  /** The share of true best hits that were found, for the kind with the lowest share; null without samples. */
   get recall(): number | null {
     return this.samples === 0 ? null : Math.min(...this.#groups().map(recallOf));
   }
 
-  /** Adds a sample. A search without true hits says nothing and is left out. */
+  /** Adds a sample. Skips a search without true hits, which has no recall. */
   add(sample: Sample): void {
     if (sample.wanted === 0) return;
     this.#samples[this.#next] = sample;

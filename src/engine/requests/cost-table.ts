@@ -12,7 +12,7 @@ function keyOf(request: EngineRequest): string {
   const { kind, scope } = request;
   if (kind === "search") return scope.id;
   if (kind === "retrieve") return `${scope.id} ${request.mode}`;
-  // Browsing costs next to nothing, which must not make queries look cheap.
+  // Browsing costs almost no time, which must not make queries look cheap.
   return `${scope.id} ${request.query === null ? "browse" : "query"}`;
 }
 
@@ -22,8 +22,8 @@ function sizeOf(request: EngineRequest): number {
 }
 
 /**
- * A moving average that rises more slowly than it falls: a slow request may only mean that its thread was
- * interrupted, which happens to most of them where all cores are busy, while none is faster than it is.
+ * A moving average that rises more slowly than it falls. A slow request may only mean that its thread was interrupted,
+ * which happens to most requests where all cores are busy.
  */
 function moved(known: number, cost: number): number {
   return known + (cost - known) / (cost > known ? 32 : 8);
@@ -32,21 +32,21 @@ function moved(known: number, cost: number): number {
 /** The average cost of recent requests in milliseconds, by kind and scope. */
 export class CostTable {
   readonly #costs = new Map<string, number>();
-  /** Projects with chunks so large that the limit of a request decides what it costs. */
+  /** Projects whose chunks are large enough that the limit of a request decides its cost. */
   readonly #large = new Set<string>();
 
-  /** The expected cost of a request; undefined when none like it has been measured. */
+  /** The expected cost of a request; undefined before a request of its class was measured. */
   expected(request: EngineRequest): number | undefined {
     const cost = this.#costs.get(keyOf(request));
     return cost === undefined ? undefined : cost * sizeOf(request);
   }
 
-  /** True when answers of the request's project have been so large that an average says nothing. */
+  /** True when answers of the request's project have been too large for an average to predict their cost. */
   varies({ scope }: EngineRequest): boolean {
     return this.#large.has(scope.projectId);
   }
 
-  /** @param bytes of the answer */
+  /** @param bytes length of the answer */
   record(request: EngineRequest, milliseconds: number, bytes: number): void {
     if (bytes > ANSWER_INLINE_MAX_BYTES) {
       if (this.#large.size >= COSTS_MAX) this.#large.clear();

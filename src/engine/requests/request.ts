@@ -15,19 +15,19 @@ export interface VectorOptions {
   readonly threshold: number;
 }
 
-/** What is asked of a scope. */
+/** Members of every request. */
 interface AskedScope {
   readonly scope: Scope;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
 }
 
-/** A page of what a query finds. */
+/** Members of a request for one page. */
 interface AskedPage extends AskedScope {
   readonly limit: number;
   /** The hits of earlier pages: `progress` of the last of them, or "". */
   readonly progress: string;
-  /** The cursor of the next page in case there is one, for `page_info.next`. */
+  /** The cursor of a next page, for `page_info.next`. */
   readonly next: string;
 }
 
@@ -39,7 +39,7 @@ export interface SearchRequest extends AskedScope {
    * it: an answered search has left it empty, and otherwise it comes back for another attempt.
    */
   body: OwnedBytes;
-  /** Where in a JSON body the filter begins that the scope stands for. */
+  /** The offset in a JSON body of the filter that the scope stands for. */
   readonly filterAt?: number | undefined;
   readonly vector?: VectorOptions;
   /** True to compare every chunk of the scope in full precision. */
@@ -79,9 +79,9 @@ export interface RetrieveRequest extends AskedPage {
   readonly vector: Float32Array | null;
   /** The least cosine of a hit that the text did not find; the caller chooses the default of the mode. */
   readonly threshold: number;
-  /** The most hits of a group, which are those of one file; 0 without groups. `limit` counts groups. */
+  /** Maximum hits of a group, which are those of one file; 0 without groups. `limit` counts groups. */
   readonly groupSize: number;
-  /** How much hits have to differ from those before: 0 to 1. */
+  /** Minimum difference between a hit and those before it: 0 to 1. */
   readonly diversity: number;
   readonly excluded: Excluded;
   /** Whether the versions of all matching files are listed. */
@@ -97,9 +97,9 @@ export type EngineRequest = SearchRequest | LookupRequest | RetrieveRequest;
 
 /** Times are in milliseconds. */
 interface Work {
-  /** How long the request waited for a worker; 0 where it ran at once. */
+  /** Wait for a worker; 0 for a request that ran immediately. */
   waitMs: number;
-  /** How long it ran. */
+  /** Run time. */
   readonly tookMs: number;
 }
 
@@ -115,7 +115,7 @@ export interface SearchWork extends Work {
   readonly rescoreMs: number;
   /** Distinct vectors of the scope. */
   readonly scopeVectors: number;
-  /** How many of them were compared by their codes, and how many in full precision. */
+  /** Vectors compared by their codes (`estimates`), and in full precision (`comparisons`). */
   readonly estimates: number;
   readonly comparisons: number;
   /** True when `total_matches` counts all matches, false when there may be more. */
@@ -125,7 +125,7 @@ export interface SearchWork extends Work {
 interface PageWork extends Work {
   /** True when another page follows. */
   readonly more: boolean;
-  /** The state that the next page continues from; "" when there is none. */
+  /** The state that the next page continues from; "" without a next page. */
   readonly progress: string;
 }
 
@@ -157,9 +157,9 @@ interface WorkOf {
 }
 
 /**
- * The complete response body in JSON and how it was made, or why there is none: the caller has to parse
- * and check the JSON body, the project or scope is not in memory, or an error occurred that no request should
- * be able to cause.
+ * The complete response body in JSON with the work that made it. Without a body, the status is the reason: the caller
+ * has to parse and check the JSON body, the project or scope is not in memory, or an error occurred that no request
+ * should be able to cause.
  */
 export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
   | {

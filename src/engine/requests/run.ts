@@ -13,11 +13,11 @@ import {
   type SearchWork,
 } from "./request.ts";
 
-/** A worker keeps at most this many views open, and closes those that were idle for this long. */
+/** Maximum open views of a worker, and the idle time after which it closes one. */
 const LOOKUP_VIEWS_OPEN = 64;
 const LOOKUP_VIEW_IDLE_MS = 30_000;
 
-/** Each search of this thread fills it, and it is read before the next one. */
+/** Each search of this thread fills the report, which is read before the next search. */
 const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
 
 const reported = (name: keyof typeof native.SEARCH_REPORT) =>
@@ -85,7 +85,7 @@ const NOTHING = { words: "", raws: "", numbers: NO_NUMBERS, joined: "", joints: 
 
 const TOKENIZER = { ...unitTables, tokensOf: tokenSpans };
 
-/** What native code reads of a request by text: its page in the view that is open now, and its words. */
+/** The parts of a request by text that native code reads: its page in the view that is open now, and its words. */
 function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {
   const { query, limit, progress, selfPath, next } = request;
   const view = request.view as SharedView;

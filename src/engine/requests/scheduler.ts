@@ -12,7 +12,7 @@ import { run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
 
 const SEARCH_BATCH_MAX_MS = 2;
-/** Searches wait for a worker for about this long, and further ones are answered with 503. */
+/** Target wait for a worker; the queue holds this much work. Further searches are answered with 503. */
 const SEARCH_QUEUE_MS = 25;
 /** The minimum capacity of the queue: a few dozen clients are not refused for slow searches. */
 const SEARCH_QUEUE_MIN = 128;
@@ -20,14 +20,14 @@ const SEARCH_QUEUE_MIN = 128;
 const SEARCH_WAIT_MAX_MS = 250;
 /** The work that a tenant may hand to the workers before it is the next tenant's turn. */
 const SEARCH_QUANTUM_MS = 1;
-/** While other searches wait, one exact search starts at most this often. */
+/** Minimum interval between the starts of exact searches while other searches wait. */
 const SEARCH_EXACT_INTERVAL_MS = 1_000;
 
 interface Waiting {
   readonly request: EngineRequest;
   /** The time at which it began to wait. */
   readonly since: number;
-  /** How long it has waited, once it runs. */
+  /** The wait for a worker, once the request runs. */
   waitMs: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
@@ -43,18 +43,18 @@ function waitKindOf(request: EngineRequest): WaitKind {
 }
 
 /**
- * Runs searches and lookups. A cheap one runs on this thread, without a hand-off, as long as the
- * current turn of the event loop has time left. The others wait in a queue that tenants share
- * fairly, until the end of the turn or until a worker is free, and are distributed in batches.
+ * Runs searches and lookups. A cheap request runs on this thread, without a hand-off, while the current turn of the
+ * event loop has time left. The others wait in a queue that tenants share fairly, until the end of the turn or until a
+ * worker is free, and are distributed in batches.
  *
- * The queue is bounded by the time that its work takes. A worker gets its next batch before it has
- * finished the last one when enough work waits, so workers do not idle while this thread is busy with
- * refusing requests. Nothing overtakes what a worker has, so batches are short: they grow with the
- * duration of the event loop's turns, up to SEARCH_BATCH_MAX_MS.
+ * The queue is bounded by the time that its work takes. A worker gets its next batch before it has finished the last
+ * one when enough work waits. So workers do not idle while this thread is busy with refusing requests. No request
+ * overtakes the batches of a worker, so batches are short: they grow with the duration of the event loop's turns, up to
+ * SEARCH_BATCH_MAX_MS.
  *
- * An exact search takes long, so it always runs on a worker, and yields to other requests: all
- * workers but one may run exact searches (a single worker may, too), each starts when nothing else
- * waits for a worker, and otherwise only once per SEARCH_EXACT_INTERVAL_MS.
+ * An exact search takes long, so it always runs on a worker, and yields to other requests. All workers but one may run
+ * exact searches; a single worker may, too. Each starts when no other request waits for a worker, and otherwise only
+ * once per SEARCH_EXACT_INTERVAL_MS.
  */
 export class Scheduler {
   readonly #queue: FairQueue<Waiting>;
@@ -70,14 +70,14 @@ export class Scheduler {
   #busy = 0;
   /** When the first request of this turn arrived. */
   #turnSince: number | undefined;
-  /** How long turns of the event loop take at present. */
+  /** The duration of recent turns of the event loop. */
   #turnMs = 0;
   /** The milliseconds for which requests have run on this thread in this turn. */
   readonly #inline: TenantGate;
 
   /**
-   * @param maxInlineMs how long requests of one tenant alone may run on this thread per turn; others have
-   *   as much again. 0 leaves all to the workers
+   * @param maxInlineMs time per turn for requests of one tenant on this thread; the other tenants share as much again.
+   *   0 leaves all requests to the workers
    * @param waited called with the milliseconds for which a request waited for a worker
    */
   constructor(
@@ -119,7 +119,7 @@ export class Scheduler {
     return !this.#queue.hasRoom(tenant, this.#refusedCost);
   }
 
-  /** Runs a request, for which its scope's tenant pays. Throws `overloaded`, or rejects with it later. */
+  /** Runs a request, which is charged to its scope's tenant. Throws `overloaded`, or rejects with it later. */
   run(request: EngineRequest): Reply | Promise<Reply> {
     this.#flushAfterTurn();
     if (waitKindOf(request) === "exact_search") return this.#enqueue(this.#exactQueue, request, 1);
@@ -137,8 +137,8 @@ export class Scheduler {
   }
 
   /**
-   * Tenants share the time of this thread, and when the workers have enough to do, those with their share of
-   * what waits leave it to the others. So a tenant who asks seldom waits for no worker.
+   * Tenants share the time of this thread. When the workers have enough to do, tenants with their share of the queue
+   * leave this thread to the others. So a tenant with few requests does not wait for a worker.
    */
   #canRunInline({ scope }: EngineRequest, cost: number): boolean {
     if (this.#queue.work >= this.#batchMs && this.#queue.hasShare(scope.tenant)) return false;
@@ -193,7 +193,7 @@ export class Scheduler {
     }
   }
 
-  /** True when busy workers may get another batch, which nothing else can overtake any more. */
+  /** True when busy workers may get another batch. No later request can overtake it. */
   #canRunAhead(): boolean {
     if (this.#exact > 0 || this.#busy >= this.pool.workers * BATCHES_PER_WORKER) return false;
     return this.#queue.work >= this.#batchMs;

@@ -19,7 +19,7 @@ export interface ScopeRef {
 
 /** The scope of searches and lookups: an environment's working set, a release, or a part of one. */
 export interface Scope extends ScopeRef {
-  /** The user for whom it was resolved, who pays for what is done with it. */
+  /** The tenant charged for work on this scope. */
   readonly tenant: string;
   readonly projectId: string;
   /** True when its contents will never change. */
@@ -33,7 +33,7 @@ export function baseOf({ id, kind, filter }: ScopeRef): ScopeRef {
   return { id: filter?.base ?? id, kind };
 }
 
-/** The scope that holds what a filter matches in another. The filter is canonical JSON text. */
+/** The scope of the files and chunks in another scope that match a filter, which is canonical JSON text. */
 export function derivedScope(scope: Scope, json: string): Scope {
   const hash = new Bun.CryptoHasher("sha256").update(json).digest("base64url");
   return { ...scope, id: `${scope.id}#${hash}`, filter: { base: scope.id, json } };

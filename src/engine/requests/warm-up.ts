@@ -11,7 +11,7 @@ const QUERIES = [
   "検索基盤",
   "v1.4.1 backup and restor",
 ];
-/** Later ones gain little: this many take some ten milliseconds. */
+/** Further rounds gain little. These take some ten milliseconds. */
 const ROUNDS = 8;
 
 const SCOPE: Scope = {
@@ -24,7 +24,9 @@ const REQUEST: Omit<LookupRequest, "query"> = {
   ...{ shardIndex: 0, shardCount: 1, progress: "", next: "" },
 };
 
-/** Looks some queries up in nothing, so that the first of a client do not wait for code to be compiled. */
+/**
+ * Looks some queries up in an empty view, so that the first requests of a client do not wait for code to be compiled.
+ */
 export function warmUp(): void {
   for (let round = 0; round < ROUNDS; round++) {
     for (const query of QUERIES) run({ ...REQUEST, query });

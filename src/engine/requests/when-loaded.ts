@@ -13,7 +13,7 @@ export interface ProjectLoader {
   /** Notes that the scope was searched, which keeps its project in memory. */
   used(scope: Scope): void;
   /**
-   * False when there is no such scope, undefined when loading takes longer than `timeoutMs`. Throws
+   * Resolves with false for an unknown scope, and with undefined when loading takes longer than `timeoutMs`. Throws
    * `overloaded` when too many loads of the scope's tenant wait.
    */
   ensureWithin(scope: Scope, timeoutMs: number): Promise<boolean | undefined>;

@@ -1,7 +1,7 @@
 import { Piscina } from "piscina";
 import type { EngineRequest, Reply } from "./request.ts";
 
-/** One that runs, and one that follows it without a pause. */
+/** One batch that runs, and another that follows it without a pause. */
 export const BATCHES_PER_WORKER = 2;
 
 /** Runs batches of requests on other threads. */

@@ -15,9 +15,9 @@ interface VersionRow {
   readonly version_id: string;
   readonly id: string;
   readonly path: string;
-  /** The begin of the text, with its frontmatter. */
+  /** The beginning of the text, with its frontmatter. */
   readonly head: string | null;
-  /** Whether that is all of it. */
+  /** Whether `head` is the whole text. */
   readonly is_whole: boolean;
   readonly chunk_count: number;
 }
@@ -30,11 +30,11 @@ type StoredChunk = Omit<ChunkRow, "dimension" | "embedding"> & {
 /** Changes are visible within a second: chunks of a text that had none are shown within this time. */
 const UNCUT_MS = 400;
 
-/** All requests of the main thread wait while a filter is evaluated, so it is for this time at once. */
+/** The main thread answers no request while a filter is evaluated, so each slice of the evaluation takes this time. */
 const SLICE_MS = 1;
 const fieldWork = new FieldWork(SLICE_MS);
 
-/** For how long a version is known to have no chunks. One that has text to cut may get some at any time. */
+/** Milliseconds for which a version counts as having no chunks. An uncut text may get chunks at any time. */
 function bareMsOf(
   path: string,
   { head, is_whole, chunk_count }: Pick<VersionRow, "head" | "is_whole" | "chunk_count">,
@@ -45,7 +45,7 @@ function bareMsOf(
   return markdownChunks(head ?? "").next().done ? Number.POSITIVE_INFINITY : UNCUT_MS;
 }
 
-/** The chunks that belong to a scope, which may be one that a filter derives. */
+/** The chunks that belong to a scope, also to a derived one. */
 async function chunksIn(
   { tenant, filter }: Scope,
   heads: ReadonlyMap<string, string | null>,

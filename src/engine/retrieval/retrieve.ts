@@ -4,18 +4,18 @@ import type { Reply, RetrieveRequest } from "../requests/request.ts";
 import { readGivenVersions } from "./given-versions.ts";
 
 /**
- * How often versions are read for one request. Each page shows what was read, and further versions only in
- * place of hits that turned out to be the same.
+ * The maximum number of reads of versions for one request. Each page shows the versions that were read. It needs
+ * further versions only in place of hits that turned out to be duplicates.
  */
 const READS_MAX = 8;
 
 type Runs = (request: RetrieveRequest) => Reply<"retrieve"> | Promise<Reply<"retrieve">>;
 
 /**
- * Runs a retrieval, and reads file versions from the database that it shows and of which no chunk is in
- * memory: those without embeddings.
+ * Runs a retrieval. Reads file versions from the database that the page shows and that have no chunk in memory, because
+ * they have no embeddings.
  *
- * @param hits what was found by vector elsewhere; null if the request finds it
+ * @param hits hits that another database found by vector; null if the request finds them
  */
 export async function retrieve(
   run: Runs,
@@ -34,7 +34,7 @@ export async function retrieve(
   }
 }
 
-/** Versions that were deleted meanwhile have nothing to show but their ids. */
+/** Versions that were deleted meanwhile show only their ids. */
 function missing(
   versionIds: readonly string[],
   read: Given["versions"],
