@@ -15,21 +15,21 @@ export interface Heading {
   readonly end: number;
 }
 
-/** A block of a Markdown file, which is not inside any other. */
+/** A top-level block of a Markdown file. */
 export interface Block {
   /** Its lines in the file, in UTF-16 code units; `end` is after the last line break. */
   readonly start: number;
   readonly end: number;
-  /** Those in it; also those in lists, quotes and HTML. */
+  /** The headings in the block, also those in its lists, quotes and HTML. */
   readonly headings: readonly Heading[];
-  /** True if it begins a section. */
+  /** True if the block begins a section. */
   readonly isHeading: boolean;
   readonly form: BlockForm;
   /** The lines of a table above its rows, which name its columns. */
   readonly head?: Span | undefined;
   /** The text that a reader sees, without the headings. */
   text(): string;
-  /** False for definitions, comments, imports and the like, of which a reader sees nothing. */
+  /** False for definitions, comments, imports and other blocks that a reader does not see. */
   isVisible(): boolean;
   /** The blocks in a list, a quote or a footnote, which cover it without gaps; empty for others. */
   parts(): Part[];
@@ -43,7 +43,7 @@ export type Part = Pick<Block, "start" | "end" | "form" | "head" | "parts">;
 
 const HIDDEN = new Set(["reference_definition", "comment", "module", "hr"]);
 const LINES = new Set(["code_block", "fence", "html_block", "table_open"]);
-/** What a paragraph begins with of which a reader may see nothing. */
+/** First characters of a paragraph that may be hidden from a reader. */
 const MAYBE_HIDDEN = /^[{<[!:%^]/;
 const DEFINITION = /^ {0,3}\[((?:[^\]\\\n]|\\.){1,999})\]:/gm;
 const LINE_END = /\r\n?|\n/g;
@@ -57,7 +57,7 @@ function lineStarts(text: string, from: number): number[] {
   return starts;
 }
 
-/** Labels of definitions, so that a link is one wherever its definition is. */
+/** Labels of definitions in the whole text, because a link may be before its definition. */
 function definitionsIn(source: string): Record<string, { href: string; title: string }> {
   const found: Record<string, { href: string; title: string }> = Object.create(null);
   if (!source.includes("]:")) return found;
@@ -67,7 +67,7 @@ function definitionsIn(source: string): Record<string, { href: string; title: st
   return found;
 }
 
-/** Reads the blocks of a Markdown body one after the other, for callers who have other things to do. */
+/** Reads the blocks of a Markdown body one by one, so that callers can pause in between. */
 export function* readBlocks(text: string, from: number): Generator<Block> {
   // It has the same lines.
   const { text: shown } = withoutData(text.slice(from));

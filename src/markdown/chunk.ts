@@ -11,12 +11,12 @@ const CHUNK_TARGET_CHARS = 1_200;
 const TABLE_HEAD_MAX_CHARS = CHUNK_MAX_CHARS / 2;
 
 /**
- * Cuts a Markdown file into chunks by heading, and long sections between blocks. A block is cut only if it is
- * longer than a chunk may be: a list between its items, code and tables between lines, text between sentences.
- * Offsets are UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the
- * chunk, but for two things: files that are in addresses are left out, and a chunk that continues a table has the head
- * of the table before it. Invisible parts, such as frontmatter and definitions of links, make no chunk of their own;
- * everything else is in exactly one. Callers who have other things to do take one chunk after the other.
+ * Cuts a Markdown file into chunks by heading, and long sections between blocks. A block is cut only if it is longer
+ * than a chunk may be: a list between its items, code and tables between lines, text between sentences. Offsets are
+ * UTF-16 code units of the whole file, so `text.slice(start_offset, end_offset)` is the chunk, but for two things:
+ * files that are in addresses are left out, and a chunk that continues a table has the head of the table before it.
+ * Invisible parts, such as frontmatter and definitions of links, make no chunk of their own; everything else is in
+ * exactly one. Callers can pause after each chunk.
  */
 export function* markdownChunks(text: string): Generator<MarkdownChunk> {
   const { unread, bodyOffset } = readFrontmatter(text);
@@ -86,14 +86,14 @@ class ChunkWriter {
   readonly #text: string;
   #headings: string[] = [];
   #open: { start: number; end: number; head?: string } | undefined;
-  /** False while the section consists of headings, which stay with what follows them. */
+  /** False while the section consists of headings. Headings stay with the text that follows them. */
   #hasBody = false;
 
   constructor(private readonly shown: WithoutData) {
     this.#text = shown.text;
   }
 
-  /** A heading that no text follows is part of the next section. */
+  /** A heading without text is part of the next section. */
   *beginSection(path: () => string[]): Generator<MarkdownChunk> {
     if (this.#hasBody) yield* this.end();
     this.#headings = path();
@@ -164,7 +164,7 @@ const TOKEN = new RegExp(
 );
 
 const [SPACE, WORD, MARK] = [0, 1, 2];
-/** What each character of ASCII is for the estimate, by its code. */
+/** The kind of each ASCII character for the estimate, by its code. */
 const ASCII_KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/\s/.test(character)) return SPACE;

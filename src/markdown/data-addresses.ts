@@ -1,9 +1,11 @@
-/** An address that holds a whole file, such as an image in base64. Shorter ones may be examples in a text about them. */
+/**
+ * An address that contains a whole file, such as an image in base64. Shorter ones may be examples in a text about them.
+ */
 const DATA_ADDRESS = /\bdata:[\w.+/;=-]{0,128}(?:;base64,[\w+/=%-]{256,}|,[^\s"()<>`]{256,})/g;
-/** The part of it that stays, so that a link is still one. */
+/** The remaining part of such an address, with which a link stays a link. */
 const SCHEME = "data:";
 
-/** A text without the files that are in its addresses, of which a reader sees nothing. */
+/** A text without the files in its addresses, which a reader does not see. */
 export interface WithoutData {
   readonly text: string;
   /** The offset in the text as it was. Offsets are asked for in ascending order. */

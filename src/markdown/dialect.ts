@@ -4,15 +4,15 @@ import MarkdownIt from "markdown-it";
 const NESTING_MAX = 100;
 
 /**
- * CommonMark with the tables, the strikethrough and the footnotes of GitHub, and with what sites and note-taking
- * programs add: imports, comments and elements of MDX, parts of templates, admonitions, marks, callouts, and links in double
- * brackets.
+ * CommonMark with the tables, the strikethrough and the footnotes of GitHub, and with the additions of sites and
+ * note-taking programs: imports, comments and elements of MDX, parts of templates, admonitions, marks, callouts, and
+ * links in double brackets.
  */
 export const dialect = new MarkdownIt("commonmark", { html: true, maxNesting: NESTING_MAX }).enable(
   ["table", "strikethrough"],
 );
 
-// Addresses of links are not read, only that they are addresses.
+// No caller reads the addresses of links, so they are not normalised.
 dialect.normalizeLink = (url) => url;
 
 type BlockRule = Parameters<typeof dialect.block.ruler.push>[1];
@@ -25,7 +25,7 @@ const COMMENTS = [
   ["{::comment}", "{:/comment}"],
 ] as const;
 
-/** Where the next comment of a kind ends, and up to where this has been looked for. */
+/** The end of the next comment of a kind, and the position up to which the text was searched for it. */
 interface CommentSearch {
   from: number;
   end: number;
@@ -106,7 +106,7 @@ const box: BlockRule = (state, startLine, endLine, silent) => {
   return true;
 };
 
-/** What an import or an export of MDX begins with, up to its first line's end; prose rarely does. */
+/** The beginning of an import or an export of MDX, up to the end of its first line. Prose rarely begins like this. */
 const MODULE_LINE =
   /^(?:import\s*(?:["']|[^"'\n]{0,400}\bfrom\s*["']|(?:type\s+)?\{[^}\n]*$)|export\s+(?:(?:const|let|var)\s+[\w$]+\s*[=:]|(?:default\s+)?(?:async\s+)?(?:function|class)\b|default\s*[({[]|default\s+[\w$.]+;?\s*$|[{*]))/;
 
@@ -128,7 +128,7 @@ const moduleLines: BlockRule = (state, startLine, endLine, silent) => {
 
 const paragraph = dialect.block.ruler.getRules("").at(-1) as BlockRule;
 
-/** The text of a footnote, which of one word would be a definition of a link. */
+/** The text of a footnote. A footnote of one word would otherwise be a definition of a link. */
 const footnote: BlockRule = (state, startLine, endLine, silent) => {
   const start = (state.bMarks[startLine] as number) + (state.tShift[startLine] as number);
   return state.src.startsWith("[^", start) && paragraph(state, startLine, endLine, silent);
@@ -164,7 +164,7 @@ const MARKED = /(?<![\p{L}\p{N}=])==(?=[^\s=])([^\n]*?[^\s=])==(?![\p{L}\p{N}=])
 /** An element whose attributes have values in braces or whose name has dots, which HTML does not have; a part of a template. */
 const ELEMENT =
   /<\/?(?:(?=[^<]*\{)[A-Za-z][\w-]*|[A-Z]\w*(?:\.\w+)+)(?:\s+(?:[\w:-]+(?:=(?:"[^"]*"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\}))?|\{\.{3}[^{}]*\}))*\s*\/?>|<\/?>|<%(?:[^%]|%(?!>))*%>/y;
-/** A reference to a footnote, or the begin of its text. */
+/** A reference to a footnote, or the beginning of its text. */
 const NOTE = /\[\^[^\]\s]+\]:?/y;
 const WIKI_LINK = /!?\[\[([^\][|\n]+)(?:\\?\|([^\][\n]+))?\]\]/y;
 /** A link to a definition, which may be in another part of the text. */
@@ -194,7 +194,7 @@ const reference: InlineRule = (state, silent) => {
   return true;
 };
 
-/** Reads the Markdown that stands between two signs. */
+/** Reads the Markdown between two signs. */
 function readInside(state: Parameters<InlineRule>[0], start: number, inside: string): void {
   const { posMax } = state;
   state.pos = start;

@@ -8,15 +8,15 @@ interface Frontmatter {
   entries: FrontmatterEntry[];
   /** Where the body starts in the text, in UTF-16 code units. */
   bodyOffset: number;
-  /** A block that cannot be read, which is text before the body; null if it could be, or there is none. */
+  /** The block that cannot be read and is text before the body; null without such a block. */
   unread: { readonly start: number; readonly end: number } | null;
-  /** Why the block is text, in one line; null if it is not. */
+  /** The reason why the block is text, in one line; null if it is not. */
   warning: string | null;
 }
 
 type Language = "YAML" | "TOML" | "JSON";
 
-/** The lines around a block, and the language of what is between them. */
+/** The lines around a block, and the language between them. */
 const FENCES: readonly Fence[] = [
   {
     opening: /^---(?:[ \t]*ya?ml)?[ \t]*(?:\r\n|\n|\r)/,
@@ -46,7 +46,7 @@ const LINE_END = /\r\n?|\n/g;
 
 /** The block of YAML, TOML or JSON at the top of a Markdown file. */
 interface Block {
-  /** Without the fences; null when there is none, or it is not closed. */
+  /** Without the fences; null without a closed block. */
   readonly source: string | null;
   readonly language: Language;
   readonly start: number;
@@ -79,7 +79,7 @@ function findBlock(text: string): Block {
 const BRACE = /^\{[ \t]*(?:[\r\n]|"[^"\r\n]*"[ \t]*:)/;
 const JSON_MARK = /"(?:[^"\\]|\\[\s\S])*"|[{}]/g;
 
-/** The map of JSON that begins at an offset; nothing if it has no end, or text follows on the line where it ends. */
+/** The map of JSON that begins at an offset. Empty if the map has no end, or if text follows on its last line. */
 function bracedBlock(text: string, start: number): Partial<Block> {
   let depth = 0;
   for (const { 0: mark, index } of text
@@ -120,7 +120,7 @@ export function readFrontmatterValues(text: string): Readonly<Record<string, unk
   try {
     return Object.fromEntries(entriesOf(source, language, "typedScalar") ?? []);
   } catch {
-    // What is wrong with it was reported when the file was imported.
+    // The import reported the fault in the block.
     return {};
   }
 }

@@ -6,7 +6,7 @@ export interface HtmlHeading {
 }
 
 const HEADING = /<h([1-6])\b[^<>]*>((?:[^<]|<(?!\/?h[1-6]\b))*)<\/h\1\s*>/gi;
-/** What begins that a reader does not see. */
+/** The beginnings of parts that a reader does not see. */
 const HIDDEN = /<!--|<!\[cdata\[|<[!?](?=[a-z])|\{\/\*|<(script|style|template)\b/gi;
 const CLOSINGS: Readonly<Record<string, string>> = {
   "<!--": "-->",
@@ -42,7 +42,7 @@ function tagless(html: string): string {
   return text.replace(ENTITY, (entity) => dialect.utils.unescapeAll(entity));
 }
 
-/** Takes time linear in the length, also where nothing is closed. */
+/** Takes time linear in the length, also for HTML with unclosed parts. */
 function withoutHidden(html: string): string {
   HIDDEN.lastIndex = 0;
   if (!HIDDEN.test(html)) return html;

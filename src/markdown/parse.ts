@@ -10,7 +10,7 @@ const CONVERTED = /(?<=.)\.(?:html?|adoc|asciidoc|pdf|docx)$/i;
 /**
  * Parses a Markdown file. Never throws.
  *
- * @param path decides the title if the file has none
+ * @param path decides the title of a file without one
  */
 export function parseMarkdown(path: string, text: string): ParsedMarkdown {
   const { entries, unread, bodyOffset, warning } = readFrontmatter(text);
@@ -33,7 +33,7 @@ export function parseMarkdown(path: string, text: string): ParsedMarkdown {
   };
 }
 
-/** Finds the headings of a Markdown file block by block, for callers who have other things to do. */
+/** Finds the headings of a Markdown file block by block, so that callers can pause in between. */
 export function* headingsOf(text: string): Generator<readonly Heading[]> {
   const { bodyOffset } = readFrontmatter(text);
   for (const { headings } of readBlocks(text, bodyOffset)) {
@@ -55,7 +55,7 @@ export function isMarkdownPath(path: string): boolean {
   return MARKDOWN_PATH.test(path);
 }
 
-/** The title of a file: that of its Markdown, else its name. `content` is null if it has none. */
+/** The title of a file: that of its Markdown, else its name. `content` is null for a file without text. */
 export function fileTitle(path: string, content: string | null): string {
   const search = titleSearch(path, content);
   for (;;) {
@@ -64,7 +64,7 @@ export function fileTitle(path: string, content: string | null): string {
   }
 }
 
-/** The same block by block, for callers who have other things to do. Returns the title. */
+/** The same block by block, so that callers can pause in between. Returns the title. */
 export function* titleSearch(path: string, content: string | null): Generator<undefined, string> {
   if (content === null || !isMarkdownPath(path)) return titleOf(path, [], undefined);
   const { entries, unread, bodyOffset } = readFrontmatter(content);
@@ -81,15 +81,15 @@ export function* titleSearch(path: string, content: string | null): Generator<un
 const hasText = ({ text }: Heading) => text !== "";
 
 /**
- * The heading of a Markdown body that is its title: the first of level 1, else one that nothing visible stands before. A
- * lower heading further down is one of a section, such as "Options".
+ * The heading of a Markdown body that is its title: the first of level 1, else a heading without visible text before
+ * it. A lower heading further down belongs to a section, such as "Options".
  */
 class TitleHeading {
   text: string | undefined;
-  /** Whether the heading is of level 1, which no later one replaces. */
+  /** Whether the heading is of level 1, which later headings do not replace. */
   isMain = false;
 
-  /** @param isFirst whether nothing visible stands before the body */
+  /** @param isFirst whether no visible text is before the body */
   constructor(private isFirst: boolean) {}
 
   add(block: Block): void {

@@ -1,7 +1,7 @@
 import type { WrittenNumber } from "../shared/json/parse.ts";
 import { FRONTMATTER_MAX_ENTRIES } from "../shared/limits.ts";
 
-/** A line `key: value` that means in YAML what it looks like. */
+/** A line `key: value` in which YAML gives no character a special meaning. */
 const LINE = /^( *)([A-Za-z_][\w-]*):(?: (.*))?$/;
 /** An item of a list on a line of its own. */
 const ITEM = /^( *)- (.*)$/;
@@ -17,7 +17,7 @@ const SINGLE_QUOTED = /^'[^'\p{Cc}\ufeff]*'$/u;
 /** A list of words, or of quoted text without commas, in brackets. */
 const LIST =
   /^\[(?:(?:[\p{L}/][\p{L}\p{N}_/.-]*(?: [\p{L}\p{N}_/.-]+)*|'[^',\p{Cc}\ufeff]*')(?:, *(?:[\p{L}/][\p{L}\p{N}_/.-]*(?: [\p{L}\p{N}_/.-]+)*|'[^',\p{Cc}\ufeff]*'))*)?\]$/u;
-/** Maps and lists in each other; the YAML parser reads what is nested more deeply. */
+/** Maximum depth of nested maps and lists. The YAML parser reads deeper ones. */
 const PLAIN_MAX_DEPTH = 4;
 /** Words that are not text in YAML's core schema, except for `true` and `false`. */
 const NOT_TEXT = /^(?:null|Null|NULL|True|TRUE|False|FALSE)$/;
@@ -58,8 +58,8 @@ function readList(text: string): string[] | undefined {
 type Entries = [key: string, value: Plain][];
 
 /**
- * Reads YAML of the simplest form, in which most frontmatter is written, a dozen times faster than a
- * YAML parser. Null if it has anything else, or a key twice.
+ * Reads YAML of the simplest form, in which most frontmatter is written, a dozen times faster than a YAML parser. Null
+ * for any other form, or a repeated key.
  */
 export function readPlainYaml(yaml: string): Entries | null {
   const lines = yaml.split("\n");
@@ -71,7 +71,7 @@ export function readPlainYaml(yaml: string): Entries | null {
   return reader.isAtEnd ? entries : null;
 }
 
-/** Reads lines from the first one on. Undefined, or a line that is left, is YAML that is not plain. */
+/** Reads lines in order. A result of undefined, or a remaining line, means that the YAML is not plain. */
 class PlainReader {
   #next = 0;
 
@@ -103,7 +103,7 @@ class PlainReader {
     return keys.size === entries.length ? entries : null;
   }
 
-  /** The map or the list in the lines below a key; null if there is none. */
+  /** The map or the list in the lines below a key; null without one. */
   #below(column: number, depth: number): Plain | undefined {
     const item = this.#match(ITEM)?.[1]?.length ?? -1;
     const inner = this.#match(LINE)?.[1]?.length ?? -1;

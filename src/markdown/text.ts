@@ -3,12 +3,12 @@ import { HEADING_MAX_CHARS } from "../shared/limits.ts";
 import { dialect } from "./dialect.ts";
 import { htmlText, onOneLine } from "./html.ts";
 
-/** What the parser knows of the whole text: the labels of definitions. */
+/** State of the parser for the whole text: the labels of definitions. */
 export type Env = Record<string, unknown>;
 
 /** Longer paragraphs are read in pieces, because the time for links that are not closed grows faster than the text. */
 const INLINE_PIECE_CHARS = 2_048;
-/** The begin of a callout, such as `[!NOTE]`, or of an item of a task list. */
+/** The beginning of a callout, such as `[!NOTE]`, or of an item of a task list. */
 const MARKER = /^(?:\[![\w -]+(?:\|[^\]\n]*)?\][+-]?|\[[ xX]\](?=\s))/;
 /** The lines around an admonition; the text after its kind is its title, also in brackets. */
 const ADMONITION = /^:{3,}[ \t]*[\w-]*(?:\[([^\]\n]*)\])?(?:\{[^}\n]*\})?/gm;
@@ -29,7 +29,7 @@ export function textOfTokens(tokens: readonly Token[], env: Env): string {
     else if (type === "html_block") texts.push(htmlText(content));
     else if (type === "inline") {
       const isHeading = tokens[i - 1]?.type === "heading_open";
-      // The whole of a heading whose text was cut is text.
+      // A heading at the maximum length was cut, so its whole text belongs to the content.
       if (!isHeading || content.length >= HEADING_MAX_CHARS) texts.push(blockText(content, env));
     }
   });

@@ -3,19 +3,19 @@ import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 /** A parsed Markdown file. */
 export interface ParsedMarkdown {
   /**
-   * The frontmatter's `title`, else the first heading of level 1, else a heading that nothing visible stands before, else
+   * The frontmatter's `title`, else the first heading of level 1, else a heading without visible text before it, else
    * the file name.
    */
   title: string;
   /** Plain text of every heading, in order. */
   headings: string[];
-  /** In file order; empty if the file has none or it is invalid. */
+  /** In file order; empty without valid frontmatter. */
   frontmatter: FrontmatterEntry[];
   /** The text of the body that a reader sees, without its headings. */
   content: string;
   /** Where the body starts in the file, in UTF-16 code units. */
   bodyOffset: number;
-  /** Why the frontmatter is text, in one line; null if it was read or there is none. */
+  /** The reason why the frontmatter is text, in one line; null if the frontmatter was read or is absent. */
   warning: string | null;
 }
 

@@ -28,7 +28,7 @@ function quotedPlaceholders(yaml: string): string {
 }
 
 /**
- * Reads a block that is not plain. Null if it is not a map. Throws a FrontmatterError or what the parser throws.
+ * Reads a block that is not plain. Null if it is not a map. Throws a FrontmatterError or an error of the parser.
  *
  * @param scalar makes a value of a scalar that is written as `source`
  */
@@ -92,7 +92,7 @@ type ScalarReader = (value: unknown, source: string | undefined) => Plain;
 interface Budget {
   /** Values that may still be converted. A value counts once more for each alias of it. */
   nodes: number;
-  /** The nodes that aliases name. A name may be given again. */
+  /** The nodes that aliases refer to, by anchor. A later anchor of the same name replaces the earlier one. */
   readonly anchors: Map<string, unknown>;
   readonly scalar: ScalarReader;
 }
