@@ -12,7 +12,7 @@ import { notice, withoutControls } from "./output.ts";
 const opened = new WeakMap<Io, Promise<ProjectEmbedders>>();
 const unusable = new WeakMap<Io, string[]>();
 
-/** The embedders of the configuration by name. The models that a command uses end with it. */
+/** The embedders of the configuration by name. They close when the command ends. */
 export async function configuredEmbedders(io: Io): Promise<ProjectEmbedders> {
   const embedders = opened.get(io) ?? openEmbedders(io);
   opened.set(io, embedders);
@@ -32,7 +32,7 @@ async function openEmbedders(io: Io): Promise<ProjectEmbedders> {
   return projectEmbedders(models.embedders, models.start);
 }
 
-/** What is said of embedders that cannot be used. */
+/** The messages about embedders that cannot be used. */
 export async function unusableEmbedders(io: Io): Promise<readonly string[]> {
   await configuredEmbedders(io);
   return unusable.get(io) ?? [];

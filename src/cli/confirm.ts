@@ -3,14 +3,13 @@ import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
 
-/** `--yes`, for every command that destroys something. */
+/** `--yes`, for every destructive command. */
 export function yesOption(): Option {
   return new Option("--yes", "do not ask");
 }
 
 /**
- * Asks on the terminal whether to go on. Throws a CommandError if the answer is not yes, and if there
- * is no terminal to ask on.
+ * Asks on the terminal whether to go on. Throws a CommandError for an answer other than yes, and without a terminal.
  */
 export async function confirm(io: Io, question: string, yes: boolean | undefined): Promise<void> {
   if (yes === true) return;

@@ -15,13 +15,13 @@ const NO_TIMEOUT = 0;
 const CONNECTIONS = 4;
 
 interface DatabaseOptions {
-  /** Create an embedded database where there is none. */
+  /** Create an embedded database if it does not exist. */
   readonly create?: boolean | undefined;
-  /** The command changes the database, and says which one that was. */
+  /** The command changes the database, and prints its name. */
   readonly writes?: boolean;
   /**
-   * What happens to the schema. Most commands need that of this version, and change nothing of another. What
-   * may be the first command on a machine also fills an empty database. `any` is left as it is.
+   * The effect on the schema. Most commands require the schema of this version, and change no other one. With `first`,
+   * a command that may be the first on a machine also fills an empty database. With `any`, the schema stays as it is.
    */
   readonly schema?: "current" | "first" | "migrate" | "any";
 }
@@ -89,8 +89,8 @@ function requireDatabase({ databaseUrl, dataDir }: Config): void {
 }
 
 /**
- * A command without the service's DATABASE_URL would use another database than the service. Throws a
- * CommandError in this case, and says so if the user has named the other database.
+ * A command without the service's DATABASE_URL would use another database than the service. Throws a CommandError in
+ * this case, and prints a notice if the user has named the other database.
  */
 async function compareWithService(io: Io, config: Config, sql: Sql): Promise<void> {
   const service = findService(config.dataDir);

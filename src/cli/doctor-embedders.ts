@@ -10,7 +10,7 @@ import type { Io } from "./io.ts";
 /** A model has to be loaded within this time, too. */
 const TRIAL_TIMEOUT_MS = 20_000;
 
-/** Embeds a text by each embedder, and says which cannot be used. */
+/** Embeds a text by each embedder, and reports those that fail. */
 export async function checkEmbedders(io: Io): Promise<Finding[]> {
   const embedders = [...(await configuredEmbedders(io)).values()];
   const tried = embedders.filter(({ name }) => name !== HASHING).map(tryEmbedder);

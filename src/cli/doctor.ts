@@ -91,7 +91,7 @@ async function examine(io: Io): Promise<Finding[]> {
 
 type Checked = Finding | readonly Finding[];
 
-/** The findings of a check. One that throws is a finding itself, so that the others still run. */
+/** The findings of a check. A check that throws is a finding itself, so that the others still run. */
 async function checked(
   name: string,
   check: () => Checked | Promise<Checked>,
@@ -144,12 +144,12 @@ async function checkDatabase(io: Io, config: Config): Promise<Finding[]> {
   } catch (error) {
     findings.push(refused("database", error));
   }
-  // Servers that end while nobody asks them anything are not worth a trace either.
+  // A server that ends while it has no request is not worth a trace either.
   await database.close().catch(() => {});
   return findings;
 }
 
-/** What a database, or what is between, refuses. */
+/** The finding for an error of a database, or of the way to it. */
 function refused(check: string, error: unknown): Finding {
   if (error instanceof DatabaseRefusal) return failed(check, error.found, error.remedy);
   return failed(check, explain(error), "see docs/troubleshooting.md");
@@ -176,7 +176,7 @@ async function* examineDatabase(sql: Sql, io: Io, config: Config): AsyncGenerato
   yield* await checkProjectEmbedders(io, sql);
 }
 
-/** What is to be said of the schema, and whether it is another than that of this version. */
+/** The finding about the schema, and whether the schema differs from that of this version. */
 async function checkSchema(sql: Sql): Promise<[Finding, boolean]> {
   try {
     const { version, pending } = await schemaState(sql);

@@ -69,7 +69,7 @@ async function write(io: Io, lines: Readable, output: string | undefined): Promi
   }
   // Only the owner may read it, because it may have hashes of secrets.
   const isFile = statSync(output, { throwIfNoEntry: false })?.isFile() ?? true;
-  // It may be a backup, so it is on the disk when the command says that it is there.
+  // The file may be a backup, so it is durable before the command reports it.
   const file = createWriteStream(output, { mode: 0o600, flush: isFile });
   if (output.endsWith(".gz")) await pipeline(lines, createGzip(), file);
   else if (output.endsWith(".zst")) await pipeline(lines, createZstdCompress(), file);

@@ -5,7 +5,7 @@ import { CommandError } from "./command-error.ts";
 
 export type Project = NamedProject;
 
-/** The project that a reference names. Throws a CommandError if there is none. */
+/** The project that a reference names. Throws a CommandError for an unknown one. */
 export async function findProject(sql: Sql, reference: string): Promise<Project> {
   const project = await projectNamed(sql, reference);
   if (project === undefined)

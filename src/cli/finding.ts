@@ -1,4 +1,4 @@
-/** What was checked, and what to do if it is not well. */
+/** The result of a check. `remedy` mends a warning or a failure. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warning" | "failed";

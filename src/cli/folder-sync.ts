@@ -10,7 +10,7 @@ import { PAGE_MAX } from "../shared/limits.ts";
 import { documentPath } from "../shared/paths.ts";
 import { CommandError } from "./command-error.ts";
 
-/** A folder is kept in step by this many requests at a time. */
+/** Maximum number of concurrent requests of a synchronisation. */
 const SYNC_REQUESTS_MAX = 4;
 
 interface SyncTarget extends FormatOptions {
@@ -20,7 +20,7 @@ interface SyncTarget extends FormatOptions {
   readonly conversions?: Conversions;
 }
 
-/** A file that is to be written. */
+/** A file of the folder to be written. */
 interface Upload {
   readonly path: string;
   /** Its name in the folder. */
@@ -32,22 +32,22 @@ interface Upload {
   readonly replaces?: string;
 }
 
-/** What makes the environment equal to the folder. */
+/** The steps that make the environment equal to the folder. */
 export interface SyncPlan {
   readonly added: readonly Upload[];
   readonly changed: readonly Upload[];
   readonly removed: readonly { readonly path: string; readonly versionId: string }[];
   readonly unchanged: number;
-  /** Files of the folder that cannot be read; the environment keeps what it has of them. */
+  /** Files of the folder that cannot be read. The environment keeps its versions of them. */
   readonly rejected: readonly { readonly path: string; readonly reason: string }[];
-  /** What else the folder has, in a sentence each. */
+  /** Messages about other entries of the folder, in a sentence each. */
   readonly skipped: readonly string[];
 }
 
 interface StepListener {
   /** Called for each step: without a fault when it is done. */
   onStep(path: string, fault?: string): void;
-  /** Called for what the service says of a file that is stored. */
+  /** Called for each warning of the service about a stored file. */
   onWarning?(path: string, message: string): void;
 }
 
@@ -56,8 +56,8 @@ const isPlainPath = (path: string) => /\.txt$/i.test(path);
 const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 
 /**
- * Keeps the Markdown files of a folder and of an environment in step over HTTP. It has no state that matters:
- * a plan compares the folder with what the service has, so one that was interrupted is made again.
+ * Keeps the Markdown files of a folder and of an environment in step over HTTP. Its state is only a cache: a plan
+ * compares the folder with the files of the service, so an interrupted plan is made again.
  */
 export class FolderSync {
   /** The hashes of versions that were read or written, so that they are not read again. */
@@ -119,14 +119,14 @@ export class FolderSync {
     };
   }
 
-  /** Waits until searches see what was changed; a few seconds at a time, as `retries` allow. */
+  /** Waits until searches see the changes; a few seconds at a time, as `retries` allow. */
   async untilSearchable(): Promise<void> {
     const { change } = this.client;
     if (change === undefined) return;
     await this.client.getIndexState(this.target.project, { minChange: change });
   }
 
-  /** Carries out a plan. What somebody else has changed since is left as it is, and reported. */
+  /** Carries out a plan. Files that another client has changed since then stay as they are, and are reported. */
   async apply({ added, changed, removed }: SyncPlan, listener: StepListener): Promise<void> {
     const limit = pLimit(SYNC_REQUESTS_MAX);
     const step = (path: string, work: () => Promise<unknown>) =>
@@ -151,7 +151,7 @@ export class FolderSync {
     }
   }
 
-  /** The files whose content is not that of the version that they would replace. */
+  /** The files whose content differs from that of the version that they would replace. */
   async #changed(
     files: readonly Upload[],
     sizeOf: (path: string) => number | undefined,
@@ -197,7 +197,7 @@ export class FolderSync {
     const { project, environment } = this.target;
     const options = { environment, ifMatch: versionId };
     await this.client.deleteFile(project, path, options).catch((error: unknown) => {
-      // Somebody else has removed it.
+      // Another client has removed it.
       if (!(error instanceof TesseraError) || error.slug !== "file-not-found") throw error;
     });
   }

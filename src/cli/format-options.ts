@@ -9,10 +9,10 @@ const TEXTS: Readonly<Record<keyof FormatOptions, string>> = {
   text: "also .txt files and, as .txt, those without an extension",
 };
 
-/** The names of the options that ask for formats beside Markdown. */
+/** The names of the options for formats other than Markdown. */
 export const FORMAT_OPTIONS = Object.keys(TEXTS) as (keyof FormatOptions)[];
 
-/** The options that ask for formats beside Markdown in a folder. */
+/** The options for formats other than Markdown in a folder. */
 export function formatOptions(): Option[] {
   return FORMAT_OPTIONS.map((name) => new Option(`--${name}`, TEXTS[name]));
 }

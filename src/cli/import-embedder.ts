@@ -22,8 +22,8 @@ interface ChosenEmbedder {
 }
 
 /**
- * The embedder of an import: that of the project, if it has one. A new project gets the named one, and `hashing`
- * for a folder without any. A project that has none stays so, and texts are embedded as the options say.
+ * The embedder of an import: that of the project, if it has one. A new project gets the named one; for a folder, the
+ * default is `hashing`. A project without an embedder keeps none, and the options choose the embedder of the texts.
  *
  * @param project undefined if it will be created
  */

@@ -142,7 +142,7 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
   }
 }
 
-/** How far the running servers have come with a project, by server. */
+/** The positions of the running servers in a project, by server. */
 async function progressOf(sql: Sql, projectId: string) {
   const servers = new Map<string, { seq: number; vectors: number }>();
   for (const { fresh, server, seq, vectors } of await readIndexReports(sql, projectId)) {

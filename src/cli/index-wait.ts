@@ -12,16 +12,16 @@ import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 import { WaitNotice } from "./wait-notice.ts";
 
-/** Between two looks of a command that waits until an index is complete. */
+/** Interval between two looks at an index that a command waits for. */
 const INDEX_WAIT_POLL_MS = 500;
-/** A command that has changed something waits no longer than this until searches see it. */
+/** Maximum wait of a command until searches see its change. */
 const SEARCHABLE_WAIT_SECONDS = 60;
 
 type State = Awaited<ReturnType<typeof readIndexState>>;
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** What is missing until the index is complete, in one phrase. */
+/** The work that is left until the index is complete, in one phrase. */
 function missing({ data }: State): string {
   if (data.length === 0) return "no running server has loaded it; a search loads it";
   const pending = Math.max(...data.map((index) => index.pending_changes));
@@ -31,7 +31,7 @@ function missing({ data }: State): string {
   return "indexes being built or calibrated";
 }
 
-/** How far the indexes are, and what is missing until they are complete. */
+/** The progress of the indexes, with the work that is left. */
 function progressOf(state: State): string {
   const vectors = sum(state.data.map((index) => index.vectors));
   const graphed = vectors - sum(state.data.map((index) => index.graph_backlog));
@@ -39,8 +39,8 @@ function progressOf(state: State): string {
 }
 
 /**
- * Waits until the indexes of a project are complete on every running server that has loaded it.
- * Throws a CommandError that says what is missing when the time is over.
+ * Waits until the indexes of a project are complete on every running server that has loaded it. Throws a CommandError
+ * with the work that is left when the time is over.
  */
 export async function waitUntilComplete(
   io: Io,
@@ -68,12 +68,12 @@ export async function waitUntilComplete(
   }
 }
 
-/** `--no-wait`, for every command that changes what searches see. */
+/** `--no-wait`, for every command that changes the results of searches. */
 export function noWaitOption(): Option {
   return new Option("--no-wait", "end before searches of a running service see the change");
 }
 
-/** What is missing until searches see one of the projects; undefined when none is found any more. */
+/** The work that is left until searches see the first project that lacks a change; undefined without such a project. */
 async function missingOf(sql: Sql, projects: readonly string[]): Promise<string | undefined> {
   for (const reference of projects) {
     const project = await findProject(sql, reference).catch(() => undefined);
@@ -85,13 +85,13 @@ async function missingOf(sql: Sql, projects: readonly string[]): Promise<string 
   return undefined;
 }
 
-/** Told to a person who interrupts a command that only waits. */
+/** The message for an interruption of a command that only waits. */
 const KEPT = () =>
   `everything is stored, and searches see it once the service has indexed it: ${commandName()} index status shows how far it is`;
 
 /**
- * Waits until searches of all running services see the last commit in the projects that these references name;
- * not at all if none runs. What is missing after SEARCHABLE_WAIT_SECONDS is said.
+ * Waits until searches of all running services see the last commit in the projects that these references name; not at
+ * all if none runs. After SEARCHABLE_WAIT_SECONDS it prints the work that is left.
  */
 export async function untilSearchable(
   io: Io,

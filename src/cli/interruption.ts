@@ -7,33 +7,35 @@ export const READER_GONE_STATUS = 141;
 /** Shows the cursor and enables line wrapping, which a progress bar may have disabled. */
 const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\r\x1b[K";
 
-/** What a command holds open. */
+/** Functions that close the resources of the running command. */
 const closers = new Set<() => Promise<void>>();
 
-/** What is closed when a command has ended, however it ends. */
+/** Functions that run when the command has ended, for whatever reason. */
 const enders = new Set<() => Promise<void>>();
 
-/** Closes something once the command has ended, which may use it until then. */
+/** Closes a resource once the command has ended. The command may use it until then. */
 export function atEnd(close: () => Promise<void>): void {
   enders.add(close);
 }
 
-/** Closes what was to be closed when the command has ended. */
+/** Runs the functions of `atEnd`. */
 export async function endAll(): Promise<void> {
   const closing = [...enders];
   enders.clear();
   for (const close of closing) await close();
 }
 
-/** Closes what the command holds open, because it is going to end early. */
+/** Closes the resources of the command, because it is going to end early. */
 export async function closeAll(): Promise<void> {
   for (const close of closers) await close().catch(() => {});
 }
 
-/** What the command says about its work when it is interrupted now. */
+/** The message about the results that stay, for an interruption now. */
 let kept: (() => string) | undefined;
 
-/** Runs work that may take long. Who interrupts it is told what is kept of it, and how to go on. */
+/**
+ * Runs work that may take long. An interruption prints the message of `keeps`: the results that stay, and how to go on.
+ */
 export async function interruptible<T>(keeps: () => string, work: () => Promise<T>): Promise<T> {
   const outer = kept;
   kept = keeps;
@@ -44,10 +46,7 @@ export async function interruptible<T>(keeps: () => string, work: () => Promise<
   }
 }
 
-/**
- * Closes something before an interrupted command exits. Returns a function that removes the signal
- * handlers again.
- */
+/** Closes a resource before an interrupted command exits. Returns a function that removes the signal handlers again. */
 export function onInterruption(io: Io, close: () => Promise<void>): () => void {
   closers.add(close);
   const removers = Object.entries(SIGNALS).map(([signal, status]) => {
@@ -66,11 +65,11 @@ export function onInterruption(io: Io, close: () => Promise<void>): () => void {
   };
 }
 
-/** Knows whether what a command writes still reaches somebody. */
+/** Watches whether the output of a command still has a reader. */
 export class OutputWatch {
-  /** Why the output can no longer be written; its code is `EPIPE` if the reader has gone. */
+  /** The error of the output; its code is `EPIPE` if the reader has gone. */
   failure: NodeJS.ErrnoException | undefined;
-  /** Resolves when it can no longer be written. */
+  /** Resolves when the output has failed. */
   readonly failed: Promise<void>;
 
   constructor(private readonly io: Io) {
@@ -85,13 +84,13 @@ export class OutputWatch {
     });
   }
 
-  /** Waits until everything is written, or cannot be. */
+  /** Waits until all output is written, or has failed. */
   async settle(): Promise<void> {
     for (const stream of [this.io.stdout, this.io.stderr]) {
       if (stream.writableEnded || stream.destroyed) continue;
       await new Promise((resolve) => stream.write("", resolve));
     }
-    // A stream tells its listeners of an error after the one who has written.
+    // A stream calls its error listeners after the callback of the write.
     await Bun.sleep(0);
   }
 }

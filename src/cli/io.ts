@@ -3,13 +3,13 @@ import { loadConfig } from "../config/load.ts";
 import type { Environment } from "../config/reader.ts";
 import type { Config } from "../config/schema.ts";
 
-/** What a command writes to, which may be a terminal. */
+/** The output of a command, which may be a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What a command sees of the process that runs it. */
+/** The parts of its process that a command uses. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  /** Carries nothing but results. */
+  /** Carries results only. */
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Environment;

@@ -33,7 +33,7 @@ Examples:
     });
 }
 
-/** Changes nothing. Throws a ReportedError if the database lacks migrations. */
+/** Prints only. Throws a ReportedError if the database lacks migrations. */
 async function printPending(io: Io): Promise<void> {
   const { pending } = await withDatabase(io, (sql) => schemaState(sql), { schema: "any" });
   print(

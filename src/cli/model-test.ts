@@ -11,9 +11,9 @@ import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.t
 import type { Io } from "./io.ts";
 import { notice, print } from "./output.ts";
 
-/** A model that has to be loaded gets this time. */
+/** Timeout of the first request, which may load the model. */
 const LOAD_TIMEOUT_MS = 120_000;
-/** Texts whose speed is measured, and how often. */
+/** Number of texts whose speed is measured, and of rounds. */
 const TEST_TEXTS = 32;
 const TEST_ROUNDS = 3;
 
@@ -54,7 +54,7 @@ async function onlyEmbedder(io: Io): Promise<string> {
   throw new CommandError(`name one with --embedder: ${names.join(", ")}`);
 }
 
-/** What an embedder says when it fails is for the person who asks. */
+/** Shows the message of an embedder that fails. */
 function failed(error: unknown): never {
   const isKnown = error instanceof EmbedderAway || error instanceof TextsRefused;
   throw isKnown ? new CommandError(error.message) : error;

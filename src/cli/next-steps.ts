@@ -25,7 +25,7 @@ interface NextStepsOptions {
   readonly key?: boolean | undefined;
 }
 
-/** Says how to query a project that the import has created, and prints the API key that was asked for. */
+/** Prints how to query a project that the import has created, and the requested API key. */
 export async function tellNextSteps(
   io: Io,
   sql: Sql,
@@ -33,7 +33,7 @@ export async function tellNextSteps(
   creator: string | undefined,
 ): Promise<void> {
   const found = await projectNamed(sql, project);
-  // A strict import that was rejected has created none.
+  // A rejected strict import has not created the project.
   if (found === undefined) return;
   if (creator !== undefined) write(io.stderr, firstSteps(found, creator));
   if (key === true) write(io.stderr, await newKey(sql, configOf(io), found, owner));

@@ -17,35 +17,35 @@ export function jsonOption(): Option {
 const TERMINAL_CODES = /(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Writes text, which may have come from a service, a file or a database: what a terminal would take for a
- * command is a question mark. All output goes through this file, so that nothing else reaches a terminal.
+ * Writes text, which may have come from a service, a file or a database. Characters that a terminal would take for a
+ * command become question marks. All output goes through this file, so that no other text reaches a terminal.
  */
 export function write(output: Output, text: string): void {
   output.write(text.replace(TERMINAL_CODES, "?"));
 }
 
-/** Writes text of this program with codes for terminals. Whatever else is in it has passed `withoutControls`. */
+/** Writes text of this program with codes for terminals. All other text in it has passed `withoutControls`. */
 export function writeStyled(output: Output, text: string): void {
   output.write(text);
 }
 
-/** Writes to standard output, which carries nothing but results. */
+/** Writes to standard output, which carries results only. */
 export function print(io: Io, text: string): void {
   write(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** A value as a line of JSON, in which every character is kept, by its number where terminals obey it. */
+/** A value as a line of JSON. Characters that control a terminal are escaped, so that none is lost. */
 export function jsonLine(value: unknown): string {
   const escaped = (code: string) => `\\u${code.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(value).replace(TERMINAL_CODES, escaped)}\n`;
 }
 
-/** Tells a person something that is not the result. */
+/** Writes a message to standard error. */
 export function notice(io: Pick<Io, "stderr">, line: string): void {
   write(io.stderr, `tessera: ${line}\n`);
 }
 
-/** Prints rows as a table, or as one JSON object per line. `empty` is said when there are none. */
+/** Prints rows as a table, or as one JSON object per line. `empty` is the message for a list without rows. */
 export function printList<Row extends object>(
   io: Io,
   rows: readonly Row[],

@@ -49,7 +49,7 @@ function mapCommand(io: Io): Command {
     });
 }
 
-/** What is lost with a project. */
+/** A description of the contents that are deleted with a project. */
 async function contentsOf(sql: Sql, { id, slug }: Project): Promise<string> {
   const project = (await listAllProjects(sql)).find((each) => each.id === id);
   if (project === undefined) return slug;

@@ -41,8 +41,8 @@ const question = ({ paths, of, environment }: Removals) =>
   `remove ${paths.length} of ${of} files from ${environment}?`;
 
 /**
- * Shows what --prune is going to remove. Throws a CommandError unless that is allowed: by --yes, by
- * --prune-max, or by the user on the terminal.
+ * Shows the files that --prune is going to remove. Throws a CommandError unless --yes, --prune-max or the user on the
+ * terminal allows it.
  */
 export async function confirmPrune(
   io: Io,
@@ -59,7 +59,7 @@ export async function confirmPrune(
   }
 }
 
-/** Whether --prune may remove files while the folder is watched. It says why it may not. */
+/** Whether --prune may remove files while the folder is watched. Prints the reason if it may not. */
 export async function withinPruneMax(
   io: Io,
   sql: Sql,

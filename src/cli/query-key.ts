@@ -47,8 +47,8 @@ export function keptKey(io: Io, place: Place): string | undefined {
 }
 
 /**
- * Makes a key that searches the project, and nothing else, as one of its members. It is kept for further
- * commands, so that a search leaves no trace in the audit log but the first of a month. Throws a CommandError.
+ * Makes a key that can only search the project, as one of its members. The key is kept for further commands, so that
+ * the audit log has one entry per month instead of one per search. Throws a CommandError.
  *
  * @param refused the kept key, if the service has refused it
  */
@@ -61,11 +61,11 @@ export async function makeKey(io: Io, place: Place, refused?: string): Promise<s
   const { dataDir } = configOf(io);
   const file = join(dataDir, FILE);
   const keys = { ...readKeys(file), [nameOf(place)]: { key, expiresAt: expiresAt.toISOString() } };
-  // Two commands may write at once; readers find a whole file.
+  // Two commands may write concurrently. The file is replaced as a whole, so readers find a complete one.
   const temporary = `${file}.${process.pid}${UNFINISHED}`;
   try {
     mkdirSync(dataDir, { recursive: true });
-    // Only the owner of the data directory reads it, who can read the database in it as well.
+    // Only the owner of the data directory can read the file. That user can read the database in it as well.
     writeDurablySync(file, `${JSON.stringify(keys)}\n`, { temporary });
   } catch (error) {
     throw new CommandError(

@@ -9,7 +9,7 @@ export interface Found {
   readonly place: string;
   readonly title?: string | undefined;
   readonly passage: string;
-  /** What of the passage matches, as [start, end) in UTF-16 units. */
+  /** The ranges of the passage that match, as [start, end) in UTF-16 units. */
   readonly matches: ReadonlyArray<readonly number[]>;
 }
 
@@ -28,7 +28,7 @@ export function excerpt(content: string): string {
   return line.length <= SNIPPET_MAX_CHARS ? line : `${line.slice(0, SNIPPET_MAX_CHARS - 1)}…`;
 }
 
-/** The passage in lines of this width, with what matches in colour. */
+/** The passage in lines of this width, with the matches in colour. */
 function passageLines({ passage, matches }: Found, width: number): string[] {
   const lines: string[] = [];
   let [line, length] = ["", 0];

@@ -203,10 +203,10 @@ function requireLimit(command: Command, { limit }: QueryOptions, max: number): v
   if (limit > max) command.error(`error: --limit must be between 1 and ${max}`);
 }
 
-/** Sends a query to an operation of the project and returns what it found. */
+/** Sends a query to an operation of the project and returns the results. */
 type Ask = <T>(path: string, body: object) => Promise<T[]>;
 
-/** Says that an answer without results may lack a change. */
+/** Warns that an answer without results may lack a change. */
 function warnOfBehind(io: Io, { headers }: Response): void {
   const seconds = headers.get("x-index-behind");
   if (seconds === null) return;
@@ -214,8 +214,8 @@ function warnOfBehind(io: Io, { headers }: Response): void {
 }
 
 /**
- * Lets `work` query the running service: with the caller's key, or else with one that commands keep, which
- * is made when there is none that the service accepts.
+ * Lets `work` query the running service: with the caller's key, or else with a key that commands keep. A key is made if
+ * the service accepts no kept one.
  */
 async function withService<T>(
   io: Io,
@@ -245,7 +245,7 @@ async function withService<T>(
 /** Answers to a key that was revoked, or belongs to an earlier project or a former member. */
 const KEY_REFUSED: ReadonlySet<string> = new Set(["unauthorized", "project-not-found"]);
 
-/** What a service answers instead of results. */
+/** An answer of the service without results. */
 class Refusal extends CommandError {
   constructor(
     message: string,

@@ -50,7 +50,7 @@ export class Reporter {
     this.#draw();
   }
 
-  /** Shows what is done, or waited for, after the last record. */
+  /** Shows the step after the last record. */
   finishing(step: string): void {
     this.#bar?.stop();
     this.#wait ??= new WaitNotice(this.#stderr);
@@ -75,7 +75,7 @@ export class Reporter {
     );
   }
 
-  /** Counts a file that no scope holds, so that no search finds it. */
+  /** Counts a file without a scope, which no search finds. */
   unscoped(where: string): void {
     this.#firstUnscoped ??= where;
     this.#unscoped++;
@@ -88,7 +88,7 @@ export class Reporter {
     this.report("tessera", `${unscopedFiles(this.#unscoped)}; first at ${first}`);
   }
 
-  /** Says to who interrupts an import what is kept of it. */
+  /** The message about the records that stay, for an interrupted import. */
   kept(strict: boolean): string {
     if (strict || this.#records === 0) return "nothing was imported";
     return (

@@ -64,7 +64,7 @@ interface ProjectOptions extends ImportOptions {
 export const STANDARD_INPUT = "-";
 export const DEFAULT_ENVIRONMENT = "production";
 
-/** Runs the import that consistent arguments describe, and prints what comes of it. */
+/** Runs the import that consistent arguments describe, and prints its summary. */
 export async function runImport(
   io: Io,
   files: readonly string[],
@@ -157,7 +157,7 @@ async function importFolder(
     const project = await projectNamed(sql, destination.project);
     const { embedder } = await chooseEmbedder(io, sql, project, options);
     const found = await find();
-    // Nobody can be asked while the folder is watched.
+    // While the folder is watched, the user cannot answer a question.
     const prune =
       options.prune === true &&
       (await withinPruneMax(io, sql, { ...destination, ...found, text: options.text }, options));
@@ -223,7 +223,7 @@ async function importRows(
   );
 }
 
-/** Imports into a project. If it is new, what to do next is printed. Then `andThen` runs. */
+/** Imports into a project. Prints the next steps for a new one. Then `andThen` runs. */
 async function intoProject(
   io: Io,
   options: ProjectOptions,
@@ -250,7 +250,7 @@ async function intoProject(
   return await withDatabase(io, all, { create: options.create, schema: "first" });
 }
 
-/** Says so if searches do not show what was imported, because the environment serves a release. */
+/** Warns that searches do not show the imported files if the environment serves a release. */
 async function tellServedRelease(
   io: Io,
   sql: Sql,
@@ -265,7 +265,7 @@ async function tellServedRelease(
   );
 }
 
-/** Runs an import, prints its summary, and waits until searches see what it has changed. */
+/** Runs an import, prints its summary, and waits until searches see its changes. */
 async function reported(
   io: Io,
   sql: Sql,

@@ -41,7 +41,7 @@ const COMMANDS: Readonly<Record<string, Loader>> = {
   bench: async (io) => (await import("./bench.ts")).benchCommand(io),
 };
 
-/** The named command, none for the version, or all for the help and for suggestions after typos. */
+/** The named command, no command for the version, or all for the help and for suggestions after typos. */
 function loadersOf([first = ""]: readonly string[]): Loader[] {
   if (first === "--version") return [];
   const named = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
@@ -79,7 +79,7 @@ function withDescendants(command: Command): Command[] {
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const output = new OutputWatch(io);
   const ended = runToEnd(args, io, output);
-  // A service goes on without anybody who reads what it prints.
+  // A service goes on without a reader of its output.
   const status = await (args[0] === "serve" ? ended : Promise.race([ended, output.failed]));
   await output.settle();
   await endAll();
@@ -111,7 +111,7 @@ async function runToEnd(args: readonly string[], io: Io, output: OutputWatch): P
   }
 }
 
-/** The message of an error that is written for people; undefined for any other. */
+/** The message of an error that is written for people; undefined for other errors. */
 async function plainMessageOf(error: unknown): Promise<string | undefined> {
   const isPlain = [CommandError, ImportError, ModelError].some((kind) => error instanceof kind);
   if (isPlain) return (error as Error).message;

@@ -3,8 +3,8 @@ import { findService, localUrl } from "../shared/running-service.ts";
 import { configOf, type Io } from "./io.ts";
 
 /**
- * Where commands find the service, without a trailing slash: where the service of this data directory says that it
- * is, else where one with this configuration would be.
+ * The URL of the service for commands, without a trailing slash: that of the running service of this data directory,
+ * else that of the configuration.
  */
 export function serviceAddress({ baseUrl, dataDir, host, port }: Config): string {
   return findService(dataDir)?.url ?? baseUrl ?? localUrl(host, port);

@@ -103,7 +103,7 @@ function openSync(io: Io, folder: string, options: SyncOptions): FolderSync {
 const countsOf = ({ added, changed, removed, unchanged }: SyncPlan) =>
   `${added.length} new, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
 
-/** Plans and carries out. Returns the number of files for which that failed. */
+/** Plans and carries out. Returns the number of files that failed. */
 async function syncOnce(io: Io, sync: FolderSync, options: SyncOptions): Promise<number> {
   const plan = await sync.plan();
   for (const { path, reason } of plan.rejected) notice(io, `${withoutControls(path)} ${reason}`);
@@ -162,7 +162,7 @@ function showPlan(io: Io, plan: SyncPlan): void {
   }
 }
 
-/** Says what went wrong in the words of the service. */
+/** Turns an error of the service into a CommandError with its message. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

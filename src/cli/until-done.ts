@@ -4,8 +4,8 @@ import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 
 /**
- * Repeats work for a watched folder, ever more slowly, while it fails for a reason that may pass, and says each time
- * in one line why. An error without such a reason is thrown.
+ * Repeats work for a watched folder, with growing pauses, while it fails for a reason that may pass. Prints each reason
+ * in one line. Throws other errors.
  */
 export async function untilDone(
   io: Io,

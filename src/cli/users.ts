@@ -8,8 +8,9 @@ import { CommandError } from "./command-error.ts";
 import type { Project } from "./find-project.ts";
 
 /**
- * The user with this email address, in any case. Throws a CommandError if there is none.
- * @param remedy what makes one, a sentence
+ * The user with this email address, in any case. Throws a CommandError for an unknown address.
+ *
+ * @param remedy a sentence about how to create the user
  */
 export async function requireUser(
   sql: Queryable,
@@ -22,7 +23,7 @@ export async function requireUser(
   throw new CommandError(remedy === "" ? found : `${found}; ${remedy}`);
 }
 
-/** Throws a CommandError if there is no such user, but one whose address is easily mistyped as it. */
+/** Throws a CommandError if the address is unknown, but similar to a known one. */
 export async function refuseTypo(sql: Queryable, email: string): Promise<void> {
   if ((await findUser(sql, email)) !== undefined) return;
   const similar = await similarAddress(sql, email);

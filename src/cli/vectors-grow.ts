@@ -19,7 +19,7 @@ function draw(bar: SingleBar | undefined, { serving, filling }: Growth): void {
   bar?.update(Math.min(value, total), { phase });
 }
 
-/** Asks for a number of placements, and waits until searches read them. */
+/** Requests a number of placements, and waits until searches read them. */
 export async function growProject(
   io: Io,
   vectors: Sql,

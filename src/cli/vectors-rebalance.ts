@@ -16,7 +16,7 @@ import { formatTable } from "./table.ts";
 
 const MIB = 1_048_576;
 
-/** An error of Citus with what to do about it. */
+/** An error of Citus with its remedy. */
 export function explainCitus(error: unknown): Error {
   const { code, message, hint } = error as { code?: string; message: string; hint?: string };
   if (code === undefined) return error as Error;

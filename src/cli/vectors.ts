@@ -143,7 +143,7 @@ Examples:
     );
 }
 
-/** Opens the database of the vectors beside the platform's. */
+/** Opens the database of the vectors and that of the platform. */
 async function withVectors(
   io: Io,
   work: (vectors: Sql, platform: Sql) => Promise<void>,

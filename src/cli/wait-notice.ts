@@ -3,10 +3,10 @@ import type { Output } from "./io.ts";
 import { notice } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
 
-/** How often a waiting command writes a line where no terminal shows a line that is redrawn. */
+/** Interval of lines where a terminal does not redraw one line. */
 const WAIT_LINE_MS = 5_000;
 
-/** Says what a command waits for, so that it is not taken for one that hangs. */
+/** Shows the state that a command waits for, so that it does not seem to hang. */
 export class WaitNotice {
   readonly #bar: SingleBar | undefined;
   readonly #timer: Timer | undefined;
