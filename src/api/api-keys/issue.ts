@@ -7,7 +7,7 @@ import { holdProject, lockMembers } from "../../db/project-lock.ts";
 import { checkOwners } from "../../db/quotas.ts";
 import { insertApiKey } from "./queries.ts";
 
-/** A key that a command makes without being told its end ends after this time: it may stay in logs and files. */
+/** Default lifetime of a key that a command makes, in days: the key may stay in logs and files. */
 export const PASSING_KEY_DAYS = 30;
 
 const MS_PER_DAY = 86_400_000;
@@ -59,7 +59,7 @@ export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<Issued
   });
 }
 
-/** Makes a user a member unless they are one. Returns whether they were none. */
+/** Makes a user a member of a project. Returns false for a user who was one. */
 async function joinProject(
   sql: Queryable,
   projectId: string,

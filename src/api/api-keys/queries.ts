@@ -45,8 +45,8 @@ export async function readApiKey(sql: Queryable, { userId, projectId }: Principa
 export type KeyPosition = [name: string, id: string];
 
 /**
- * The caller's keys that are not revoked, in order of name, or in reverse order before one. A key
- * bound to a project finds only keys of that project.
+ * The caller's keys that are not revoked, sorted by name, or in reverse order before a position. A key bound to a
+ * project finds only keys of that project.
  */
 export async function readApiKeys(
   sql: Queryable,
@@ -76,9 +76,9 @@ export async function lockKeyInUse(sql: Queryable, id: string) {
 }
 
 /**
- * Revokes an API key of the caller, or one that is bound to a project of which the caller is an owner.
- * A key bound to a project revokes only keys of that project. A revoked key stays as it is. False when
- * there is no such key, or its project is being deleted.
+ * Revokes an API key of the caller, or one that is bound to a project of which the caller is an owner. A key bound to a
+ * project revokes only keys of that project. A revoked key stays as it is. Returns false for an unknown key, and for
+ * one whose project is being deleted.
  */
 export async function revokeApiKey(
   sql: Queryable,

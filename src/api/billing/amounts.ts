@@ -1,7 +1,6 @@
 /**
- * Decimals of the provider's minor unit, for currencies where it is not two. This is the
- * provider's table, not ISO 4217: MGA has no decimals there, and ISK and UGX have two, although
- * nobody can pay fractions of them.
+ * Decimals of the provider's minor unit, for currencies where it is not two. This is the provider's table, not ISO
+ * 4217: MGA has no decimals there, and ISK and UGX have two, although fractions of them cannot be paid.
  */
 const DECIMALS = new Map<string, number>([
   ...["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA"].map((code) => [code, 0] as const),

@@ -16,9 +16,8 @@ export class CheckoutSessions {
   ) {}
 
   /**
-   * The open session of the upgrade, opened if there is none. Throws a ProviderError when the
-   * provider opens none, or when `deadline` (of `performance.now()`) passes during the wait for
-   * another request.
+   * Returns the open session of the upgrade, or opens one. Throws a ProviderError when the provider opens none, or when
+   * `deadline` (of `performance.now()`) passes during the wait for another request.
    */
   async findOrOpen(accountId: string, checkout: Checkout, deadline: number): Promise<Session> {
     const key = { accountId, fingerprint: checkout.fingerprint };

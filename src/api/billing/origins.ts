@@ -3,7 +3,7 @@ import { Problem } from "../../problem/problem.ts";
 /** JSON Schema has no flag for it. */
 const inAnyCase = (words: string) => words.replace(/[a-z]/g, (c) => `[${c.toUpperCase()}${c}]`);
 
-/** What browsers and servers are known to interpret differently: backslashes, white space, controls. */
+/** Characters that browsers and servers are known to interpret differently: backslashes, white space, controls. */
 const UNSAFE = "\\s\\\\\\x00-\\x1f\\x7f";
 const AUTHORITY = `(?:[^${UNSAFE}/?#@]*@)?[^${UNSAFE}/?#@]+`;
 

@@ -31,7 +31,7 @@ function sanitize(text: unknown, secretKey: string): string {
     .slice(0, BILLING_ERROR_MAX_CHARS);
 }
 
-/** The reason for the caller, or null for an error that the caller can do nothing about. */
+/** The reason for the caller, or null for an error that the caller cannot mend. */
 function refusalOf(error: Stripe.errors.StripeError, message: string): string | null {
   const status = error.statusCode ?? 0;
   if (status === 401 || status === 403) {
@@ -41,8 +41,8 @@ function refusalOf(error: Stripe.errors.StripeError, message: string): string | 
   if (status === 429 || error.code === "rate_limit") {
     return "The payment provider accepts no more requests at the moment; try again later.";
   }
-  // A conflict means that an attempt with this key is still running, an idempotency error that
-  // this service reused a key. Neither says anything about the upgrade.
+  // A conflict means that an attempt with this key is still running, an idempotency error that this service reused a
+  // key. Neither concerns the upgrade.
   if (status === 409 || error instanceof Stripe.errors.StripeIdempotencyError) return null;
   return status >= 400 && status < 500 ? message || REFUSED : null;
 }

@@ -59,8 +59,8 @@ function expiryOf(value: unknown): Date {
 }
 
 /**
- * The session in a response of the provider, or null when the response is not a valid session. The
- * SDK's types state what the provider should send, so every field is checked.
+ * The session in a response of the provider, or null when the response is invalid. The types of the SDK only promise a
+ * valid session, so every field is checked.
  */
 export function sessionOf(response: UntrustedSession): Session | null {
   const url = urlOf(response.url);

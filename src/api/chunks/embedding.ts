@@ -30,7 +30,7 @@ const EXAMPLE: Embedding = {
   ).toString("base64"),
 };
 
-/** The embedding of a chunk. Throws `project-not-found`, and `chunk-not-found` if it has none. */
+/** The embedding of a chunk. Throws `project-not-found`, and `chunk-not-found` for a chunk without one. */
 async function getEmbedding(
   sql: Queryable,
   principal: Principal,

@@ -2,14 +2,14 @@ import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 
-/** How many files two scopes have differently. */
+/** Numbers of files that differ between two scopes. */
 export interface ChangeCounts {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
 }
 
-/** A file that two scopes have differently. */
+/** A file that differs between two scopes. */
 export interface ChangeRow {
   readonly path: string;
   readonly id: string;
@@ -31,9 +31,9 @@ function versionsOf(sql: Queryable, { kind, id }: Scope) {
 }
 
 /**
- * Counts what differs between two scopes, and reads the first differences of a range in order of path, or the
- * last ones in reverse order before a path. Only versions that one of the scopes lacks are looked up, each by
- * its id: a join of many would read the table of all projects.
+ * Counts the differences between two scopes, and reads the first differences of a range in order of path, or the last
+ * ones in reverse order before a path. Only versions that one of the scopes lacks are looked up, each by its id: a join
+ * of many would read the table of all projects.
  */
 export async function readChanges(
   sql: Queryable,

@@ -19,7 +19,7 @@ function changeOf(row: ChangeRow): FileChange {
 }
 
 /**
- * Compares what two environments or releases of a project serve, and lists one page of the differences.
+ * Compares the files that two environments or releases of a project serve, and lists one page of the differences.
  * Throws `project-not-found`, that of a missing scope, and `invalid-cursor`.
  */
 export async function compareScopes(

@@ -39,11 +39,11 @@ export async function readMessage(
 }
 
 /**
- * The first `limit` messages in ascending order of seq, or fewer, one at least, if their contents have
- * TREE_MAX_BYTES; `found` counts them without that bound. No row if the conversation is not visible; one row
- * that is all null if it has no messages.
+ * The first `limit` messages in ascending order of seq, or fewer, one at least, if their contents have TREE_MAX_BYTES;
+ * `found` counts them without that bound. No row if the conversation is not visible; one row that is all null if it has
+ * no messages.
  *
- * Contents are stored compressed. What is too large even so is not expanded in order to measure it.
+ * Contents are stored compressed. A content whose compressed size is too large is not expanded to measure it.
  */
 export async function readMessages(
   sql: Queryable,

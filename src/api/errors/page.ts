@@ -3,7 +3,7 @@ import type { ErrorType } from "../../problem/catalogue.ts";
 
 const escaped = Bun.escapeHTML;
 
-/** A heading and its content; nothing without content. */
+/** A heading and its content; empty without content. */
 function section(heading: string, content: string): string {
   return content === "" ? "" : `<h2>${heading}</h2>\n${content}\n`;
 }
@@ -16,7 +16,7 @@ function list(tag: "ol" | "ul", items: readonly string[] = []): string {
 /** An error type as an HTML page, with the text of the catalogue. `base` is the path of the service. */
 export function errorPage(slug: string, type: ErrorType, base: string): string {
   const { title, status, category, detail, suggestion, steps, tips, example, related } = type;
-  // Related types are pages beside this one.
+  // The pages of all types have the same parent path, so a slug alone links to a page.
   const links = related?.map((name) => `<a href="${escaped(name)}">${escaped(name)}</a>`);
   const body = `<main class="frame narrow">
 <article>

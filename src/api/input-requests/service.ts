@@ -22,7 +22,7 @@ import { type Values, validValues } from "./values.ts";
 export const OPERATION = "answerInputRequest";
 /** An API key acts as its user, so the actor is always a human. */
 const ACTOR_TYPE = "human";
-/** The id of an attempt that has stored nothing. */
+/** The id of an attempt that has stored no answer. */
 const NOT_STORED = "";
 
 interface Answer {
@@ -74,7 +74,7 @@ async function storedAnswer(
   return { request, response, isDuplicate: response.id !== responseId };
 }
 
-/** The valid values of an answer to a request that can be or has been answered, as JSON. */
+/** The valid values of an answer to an open or answered request, as JSON. */
 function valuesFor(request: RequestRow, { values }: Answer): string {
   if (request.status === "cancelled" || request.status === "expired") throw closed(request.status);
   return JSON.stringify(validValues(request.fields, values));
@@ -130,7 +130,7 @@ async function store(services: LeasedServices, answer: Answer): Promise<Answered
   return outcome;
 }
 
-/** What an attempt is told while another one has the lease, which may be that of a crashed process. */
+/** The reply to an attempt while another one has the lease. The other one may belong to a crashed process. */
 async function whileBusy(
   { sql, baseUrl }: LeasedServices,
   answer: Answer,
@@ -181,7 +181,7 @@ export async function answerRequest(services: LeasedServices, answer: Answer): P
   const { sql, coordinator, baseUrl, failpoint } = services;
   const { conversationId, requestId } = answer;
   failpoint("answer.received");
-  // Nobody else may take the lease, or learn from it that there is such a request.
+  // Other users may neither take the lease, nor learn from it that the request exists.
   await requireAccess(sql, answer);
   try {
     const outcome = await withLease(coordinator, `answer:${conversationId}:${requestId}`, {

@@ -3,7 +3,7 @@ import { LOOKUP_LIMIT_MAX, LOOKUP_SHARDS_MAX } from "../../shared/limits.ts";
 import { nullable } from "../../shared/schemas.ts";
 import { LookupTarget } from "../scopes/target.ts";
 
-/** What a lookup asks for. All pages of a cursor answer the same question. */
+/** The question of a lookup. All pages of a cursor answer the same question. */
 const LookupQuestion = Type.Object({
   projectId: Type.String(),
   target: nullable(LookupTarget),
@@ -19,7 +19,7 @@ export type LookupQuestion = Readonly<Static<typeof LookupQuestion>>;
 
 export const LookupState = Type.Object({
   question: LookupQuestion,
-  /** What earlier pages have returned, as the text core states it. */
+  /** The state after the earlier pages, in the text core's own form. */
   progress: Type.String(),
 });
 export type LookupState = Readonly<Static<typeof LookupState>>;

@@ -28,12 +28,12 @@ interface LookupCall {
   readonly body: LookupBody;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
-  /** True for a caller who has to see what was committed before. */
+  /** True if the request must see all changes that were committed before it. */
   readonly isFresh: boolean;
   readonly note: Note;
 }
 
-/** What the log line of a slow request and a span say about a lookup. */
+/** The members of a lookup in the log line of a slow request and in a span. */
 function describe({ waitMs, tookMs, total, shardItems }: LookupWork): RequestDetail {
   const [wait, took] = [Number(waitMs.toFixed(3)), Number(tookMs.toFixed(3))];
   return { waitMs: wait, lookupMs: took, matches: total, items: shardItems };
@@ -82,7 +82,7 @@ function checkSame(question: LookupQuestion, body: LookupBody): void {
   if (!same) throw otherQuestion();
 }
 
-/** The state of a cursor, which has to be of this project and to continue what the body asks for. */
+/** The state of a cursor. The cursor has to belong to this project and to the question of the body. */
 function continued(state: LookupState | null, projectId: string, body: LookupBody): LookupState {
   if (state?.question.projectId !== projectId) throw new Problem("invalid-cursor");
   checkSame(state.question, body);
@@ -91,7 +91,7 @@ function continued(state: LookupState | null, projectId: string, body: LookupBod
 
 interface FoundPage extends AnsweredPage {
   readonly projectId: string;
-  /** For how many milliseconds a change has been waiting that an empty answer may lack; 0 without one. */
+  /** Milliseconds for which a change has been waiting that an empty answer may lack; 0 without one. */
   readonly behindMs: number;
 }
 
@@ -99,8 +99,8 @@ interface FoundPage extends AnsweredPage {
 async function begin(services: LookupServices, call: LookupCall) {
   const { scopes, cursors } = services;
   const { principal, projectRef, body } = call;
-  // The cursor says which scope it belongs to, so it is read first. Nevertheless errors are reported in
-  // this order: missing project, invalid body, missing scope.
+  // The cursor contains its scope, so it is read first. Nevertheless errors are reported in this order: missing
+  // project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
   const target = known === null ? (body.lookup_target ?? null) : known.question.target;
   const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.isFresh);
@@ -141,7 +141,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   };
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
-  // A part of the items does not tell whether a question has hits.
+  // The number of matches in one shard or page does not decide whether a question has hits.
   const matches = progress === "" && shardCount === 1 ? work.total : null;
   call.note(() => describe(work), askedQuestion(scope.projectId, query, matches));
   const { userId } = call.principal;

@@ -23,7 +23,7 @@ export async function putMember(
   return earlier === null ? "added" : "changed";
 }
 
-/** Ends a membership. `none`: the user has none. */
+/** Ends a membership. `none`: the user is not a member. */
 export async function removeMember(
   tx: Transaction,
   projectId: string,

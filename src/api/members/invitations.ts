@@ -6,14 +6,17 @@ import type { Queryable } from "../../db/client.ts";
 import { invalid } from "../../problem/problem.ts";
 import { isUuid } from "../../shared/formats.ts";
 
-/** Invitations that wait in a project; a further one takes the place of the oldest. */
+/** Maximum pending invitations of a project; a further one replaces the oldest. */
 const INVITATIONS_MAX = 500;
-/** For how long an invitation can be accepted. */
+/** How long an invitation can be accepted, in days. */
 const INVITATION_DAYS = 30;
-/** Invitations that their invited user sees: inviters share them, so that nobody's push out all of another's. */
+/**
+ * Maximum invitations listed for an invited user. Inviters share them, so that one inviter cannot hide those of
+ * another.
+ */
 export const INVITATIONS_LISTED_MAX = 100;
 
-/** The form in which invited users are stored. Throws `validation-failed` for what cannot name a user. */
+/** The form in which invited users are stored. Throws `validation-failed` for a reference that cannot name a user. */
 export function inviteeOf(reference: string): string {
   if (isUuid(reference)) return reference.toLowerCase();
   if (isAddress(reference)) return addressKey(reference);
@@ -22,8 +25,8 @@ export function inviteeOf(reference: string): string {
 }
 
 /**
- * Invites the user whom `invitee` names, or changes the role of the invitation. Returns the time of it; undefined if
- * the user who invites does not own the project, and remains its owner otherwise until the transaction ends.
+ * Invites the user whom `invitee` names, or changes the role of the invitation. Returns its time. Returns undefined if
+ * the inviting user does not own the project; an owner remains one until the transaction ends.
  */
 export async function invite(
   sql: Queryable,
@@ -45,7 +48,7 @@ export async function invite(
   return row?.since;
 }
 
-/** Withdraws an invitation. False if there is none. */
+/** Withdraws an invitation. Returns false for an unknown one. */
 export async function withdraw(
   sql: Queryable,
   projectId: string,
@@ -56,7 +59,7 @@ export async function withdraw(
   return count > 0;
 }
 
-/** The id of the caller, and the address unless the token in use says that there is no verified one. */
+/** The id of the caller, and the address unless the token in use states that the user has no verified one. */
 const namesOf = (sql: Queryable, { userId, identity }: Principal) => sql`
   SELECT ${userId}::text UNION ALL
   SELECT lower(email COLLATE "C") FROM users
@@ -96,8 +99,8 @@ export interface Offer {
 }
 
 /**
- * Takes the caller's invitations to a project out of the table, and returns what they offer, by role: one or two, as
- * there may be one by id and one by address.
+ * Deletes the caller's invitations to a project, and returns their offers by role. There are at most two invitations,
+ * one by id and one by address.
  */
 export async function takeInvitations(
   sql: Queryable,
@@ -138,8 +141,8 @@ export async function readInvitations(
 }
 
 /**
- * The invitations of a project that can be accepted, by whom they name. One of an address that has become that of a
- * member is left out: to withdraw it would remove the member.
+ * The invitations of a project that can be accepted, by invitee. An invitation of an address that has become that of a
+ * member is left out: withdrawing it would remove the member.
  */
 export async function readPending(
   sql: Queryable,
@@ -153,7 +156,7 @@ export async function readPending(
     ORDER BY i.invitee`;
 }
 
-/** The id of the member whom the reference names. Nobody else is looked up. */
+/** The id of the member whom the reference names. Other users are not looked up. */
 export async function findMemberId(
   sql: Queryable,
   projectId: string,

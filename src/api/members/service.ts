@@ -61,7 +61,7 @@ interface ChangeCall {
   readonly params: { readonly project_reference: string; readonly user_id: string };
 }
 
-/** A change of who belongs to a project. Changes of one project follow one another. */
+/** A change of the members of a project. Changes of one project follow one another. */
 interface BegunChange {
   readonly projectId: string;
   /** The user whom the call names, in the form in which invitations do. */
@@ -90,7 +90,7 @@ async function beginChange(
   return { projectId: id, invitee, offers: [] };
 }
 
-/** Runs a change in a transaction, after what the caller's token states is recorded. */
+/** Runs a change in a transaction, after the claims of the caller's token are recorded. */
 async function changing<T>(
   sql: Sql,
   call: ChangeCall,
@@ -136,8 +136,8 @@ async function accept(
 }
 
 /**
- * Changes the role of a member, or invites the user whom the call names, whether there is one or not. Invited users
- * who name themselves and an offered role become members, and the same request repeated changes nothing. Throws
+ * Changes the role of a member, or invites the user whom the call names, also an unknown one. An invited user who names
+ * their own id and an offered role becomes a member. The same request repeated changes no rows. Throws
  * `validation-failed`, `project-not-found`, `permission-denied` for all but owners, `last-owner` and `quota-exceeded`.
  */
 export async function setMember(
@@ -166,7 +166,7 @@ export async function setMember(
 }
 
 /**
- * Ends a membership, withdraws an invitation, or declines all that the caller has to the project. Throws the same
+ * Ends a membership, withdraws an invitation, or declines all invitations of the caller to the project. Throws the same
  * problems as `setMember`, and `user-not-found` for a user who is neither a member nor invited.
  */
 export async function endMembership(sql: Sql, call: ChangeCall): Promise<void> {

@@ -17,7 +17,7 @@ export interface ListedRelease extends RowOf<Static<typeof ReleaseItem>> {
 /** The place of a release in the list of a project, which is unique. */
 export type ReleasePosition = [place: string, name: string];
 
-/** The releases of a project, all or a page, the newest first, or the oldest first before one. */
+/** The releases of a project, all or a page, newest first, or oldest first before a position. */
 export async function readReleases(
   sql: Queryable,
   projectId: string,
@@ -47,7 +47,7 @@ export type ListedEnvironment = Static<typeof EnvironmentItem>;
 /** The place of an environment in the list of a project. */
 export type EnvironmentPosition = [name: string];
 
-/** The environments of a project, all or a page, in order of name, or in reverse order before one. */
+/** The environments of a project, all or a page, sorted by name, or in reverse order before a position. */
 export async function listEnvironments(
   sql: Queryable,
   projectId: string,
@@ -74,7 +74,7 @@ export interface ListedFile {
   readonly releases: number;
 }
 
-/** The files of a project, or of one working set, in order of path. */
+/** The files of a project, or of one working set, sorted by path. */
 export async function listFiles(
   sql: Queryable,
   projectId: string,
@@ -98,10 +98,10 @@ export async function listFiles(
     ORDER BY f.path`;
 }
 
-/** The paths that the audit log names. */
+/** The paths that the audit log records. */
 const named = (paths: readonly string[]) => paths.slice(0, AUDIT_PATHS_MAX);
 
-/** Removes files from a working set. Returns how many were in it. Releases do not change. */
+/** Removes files from a working set. Returns the number of removed files. Releases do not change. */
 export async function removeFiles(
   sql: Sql,
   projectId: string,
@@ -126,7 +126,7 @@ export async function removeFiles(
   });
 }
 
-/** What files store, with their versions and all that refers to these, and the contents of all releases. */
+/** The usage of files with their versions, with all rows that refer to these, and with the contents of all releases. */
 async function storedWith(
   tx: Queryable,
   projectId: string,
@@ -155,7 +155,7 @@ export async function purgeFiles(
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
-    // Nothing is added to the files meanwhile, and no release is stored.
+    // The lock keeps others from adding versions to the files and from storing a release.
     const found = await tx<{ id: string }[]>`
       SELECT id FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})
       ORDER BY id FOR UPDATE`;

@@ -156,14 +156,14 @@ const EXAMPLE: IndexState = {
   ],
 };
 
-/** The position of the last change of a project; null when the log has none. */
+/** The position of the last change of a project; null for a project without a change in the log. */
 async function readLastChange(sql: Queryable, projectId: string) {
   const [row] = await sql<{ seq: number; at: Date }[]>`
     SELECT seq::float8 AS seq, at FROM change_log WHERE project_id = ${projectId} ORDER BY seq DESC LIMIT 1`;
   return { last_sequence: row?.seq ?? null, last_changed_at: timestamp(row?.at ?? null) };
 }
 
-/** What running servers report of a project's indexes. */
+/** The reports of running servers about a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
   const last = await readLastChange(sql, projectId);
   const reports = (await readIndexReports(sql, projectId)).filter(({ fresh }) => fresh);
@@ -224,7 +224,7 @@ export function indexStateOperation(sql: Sql): Operation {
     async handle({ params, principal }) {
       const projectId = await findProject(sql, principal, params.project_reference);
       const state = await readIndexState(sql, projectId);
-      // A client that polls until the index is complete would wait forever for a project that nobody has searched.
+      // A client that polls until the index is complete would wait forever for a project without searches.
       if (state.data.length === 0) await announceProject(sql, projectId);
       return state;
     },

@@ -81,10 +81,11 @@ interface ProjectSelection extends PageRange<ProjectPosition> {
 }
 
 /**
- * The caller's projects in order of slug, or in reverse order before one; fewer, one at least, if their contents
- * have LISTED_MAX_BYTES. `found` counts them without that bound. A key bound to a project finds that project alone.
+ * The caller's projects in order of slug, or in reverse order before one; fewer, one at least, if their contents have
+ * LISTED_MAX_BYTES. `found` counts them without that bound. A key bound to a project finds that project alone.
  *
- * Configurations are stored compressed. What is too large even so is not expanded in order to measure it.
+ * Configurations are stored compressed. A configuration whose compressed size is too large is not expanded to measure
+ * it.
  */
 export async function readProjects(
   sql: Queryable,
@@ -116,8 +117,8 @@ export async function readProjects(
 }
 
 /**
- * Throws `project-slug-taken`, at once while the project that has the slug is being deleted: the constraint
- * would wait for the end of that.
+ * Throws `project-slug-taken`, immediately while the project that has the slug is being deleted. The constraint would
+ * wait for the end of the deletion.
  */
 export async function insertProject(sql: Queryable, values: ProjectValues): Promise<ProjectRow> {
   const { id, slug, name, description, templateId, embedder } = values;
@@ -172,7 +173,7 @@ export async function copyEnvironments(sql: Queryable, from: string, to: string)
     RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
 }
 
-/** What a project stores that this transaction has created. */
+/** The usage of a project that this transaction has created. */
 export async function readStored(sql: Queryable, projectId: string): Promise<Charge> {
   const [stored] = await sql<[Charge]>`
     SELECT sum(files)::float8 AS files, sum(bytes)::float8 AS bytes, sum(chunks)::float8 AS chunks FROM (
@@ -187,7 +188,7 @@ export async function readStored(sql: Queryable, projectId: string): Promise<Cha
   return stored;
 }
 
-/** What the environments of a project serve: an active release, or else their working set. */
+/** The files that the environments of a project serve: those of an active release, or else of their working set. */
 function servedFiles(sql: Queryable, projectId: string) {
   return sql`(
     SELECT e.name, w.file_id, w.file_version_id
@@ -200,9 +201,9 @@ function servedFiles(sql: Queryable, projectId: string) {
 }
 
 /**
- * Copies what all environments serve as their working sets, with files, versions and chunks. The id of a copy
- * is derived from the new project and the original, so nothing is matched by its contents: the planner knows
- * nothing of the rows that were just added, and would compare each with each. Environments are matched by name.
+ * Copies the files that all environments serve as their working sets, with versions and chunks. The id of a copy is
+ * derived from the new project and the original, so that no join compares contents. The planner has no statistics of
+ * the new rows, and would compare each with each. Environments are matched by name.
  */
 export async function copyWorkingSets(sql: Queryable, from: string, to: string): Promise<void> {
   // A well-formed random UUID, as those of other rows.

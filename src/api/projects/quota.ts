@@ -2,13 +2,13 @@ import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
 
-/** What a quota can limit. */
+/** Units that a quota limits. */
 export const QUOTAS = ["files", "bytes", "chunks"] as const;
 type Quota = (typeof QUOTAS)[number];
-/** A number of files, bytes or chunks; `default` for what the service is configured with. */
+/** A number of files, bytes or chunks; `default` for the configured limit of the service. */
 export type Limit = number | "none" | "default";
 
-/** How much of something a project stores, all versions included, and may store. */
+/** The usage of a project in one unit, all versions included, and its limit. */
 export interface QuotaState {
   readonly quota: Quota;
   readonly used: number;
@@ -16,7 +16,7 @@ export interface QuotaState {
   readonly allowed: number | null;
 }
 
-/** The limit of what may be stored in any amount, whatever the defaults are. */
+/** The stored limit of an unlimited quota, which overrides the defaults. */
 const ANY_AMOUNT = 2n ** 63n - 1n;
 
 export async function readQuotas(sql: Queryable, projectId: string): Promise<QuotaState[]> {
@@ -32,7 +32,9 @@ function storedLimit(limit: Limit): string | null {
   return String(limit === "none" ? ANY_AMOUNT : limit);
 }
 
-/** Sets the limits that are given: `none` for any amount, `default` for the default. What is stored already stays. */
+/**
+ * Sets the limits that are given: `none` for any amount, `default` for the default. Stored data above a limit stays.
+ */
 export async function setQuotas(
   sql: Sql,
   projectId: string,
@@ -48,10 +50,10 @@ export async function setQuotas(
   });
 }
 
-/** What projects without limits of their own may store, and all projects of an owner together; null for no limit. */
+/** Default limits of a project, and of all projects of an owner together; null for no limit. */
 type QuotaDefaults = Readonly<Partial<Record<Quota | `owner_${Quota}`, number | null>>>;
 
-/** Makes them the defaults of all processes. Without any, nothing is compared when something is stored. */
+/** Stores the defaults of all processes. Without defaults, writes skip the comparison with a limit. */
 export async function writeQuotaDefaults(sql: Sql, defaults: QuotaDefaults): Promise<void> {
   if (Object.values(defaults).every((limit) => limit === null)) {
     await sql`DELETE FROM quota_defaults`;

@@ -4,7 +4,7 @@ import type { QuestionDay } from "../../observability/question-counts.ts";
 /** Different questions of a project and day that are kept: the most frequent. */
 const DAY_QUESTIONS_MAX = 1_000;
 
-/** Adds to what is stored. Of projects that are being deleted nothing is stored. */
+/** Adds counts to the stored ones. Skips projects that are being deleted. */
 export async function addQuestions(tx: Transaction, days: readonly QuestionDay[]): Promise<void> {
   const projects = [...new Set(days.map(({ project }) => project))];
   const found = await tx<{ id: string }[]>`
@@ -42,7 +42,7 @@ export async function addQuestions(tx: Transaction, days: readonly QuestionDay[]
         ORDER BY q.asked DESC, q.question OFFSET ${DAY_QUESTIONS_MAX}) AS rest))`;
 }
 
-/** Deletes what is stored of the days before one, as in `2026-01-06`. */
+/** Deletes the days before the given one, as in `2026-01-06`. */
 export async function deleteQuestions(sql: Queryable, before: string): Promise<void> {
   await sql`DELETE FROM question_days WHERE day < ${before}::date`;
 }
@@ -54,7 +54,7 @@ export interface StoredDay {
   readonly durations: readonly number[];
 }
 
-/** The days of a project from one on, oldest first. */
+/** The days of a project from the given one on, oldest first. */
 export async function readQuestionDays(
   sql: Queryable,
   project: string,

@@ -5,7 +5,7 @@ import { runPeriodically } from "../../observability/periodic.ts";
 import { dayOf, QuestionCounts, type QuestionDay } from "../../observability/question-counts.ts";
 import { addQuestions, deleteQuestions } from "./queries.ts";
 
-/** Questions are stored this often. A crash loses those since. */
+/** Interval between writes of the counts to the database. A crash loses the questions of one interval. */
 const STORE_INTERVAL_MS = 60_000;
 /** Days that are kept, with the present one. */
 export const QUESTION_DAYS_MAX = 30;
@@ -17,18 +17,18 @@ const NEVER = "9999-12-31";
 /** The first of the last days, as in `2026-01-06`. */
 export const firstOf = (days: number): string => dayOf(Date.now() - (days - 1) * DAY_MS);
 
-/** What projects are asked: counted in memory, and stored by day. */
+/** The questions that projects are asked: counted in memory, and stored by day. */
 export class QuestionLog {
-  /** Absent when nothing is counted. */
+  /** Undefined when counting is off. */
   readonly counts: QuestionCounts | undefined;
   #closed = false;
-  /** What could not be stored yet. */
+  /** Counts that the database has not stored yet. */
   #unstored: QuestionDay[] = [];
   #storing: Promise<void> | undefined;
   /** The day on which old days were deleted last. */
   #cleanedOn = "";
 
-  /** @param isOn false to count nothing, and to delete what is stored */
+  /** @param isOn false to count no questions, and to delete the stored ones */
   constructor(
     private readonly sql: Sql,
     private readonly log: Log,
@@ -41,9 +41,9 @@ export class QuestionLog {
     if (!isOn) void this.#storeOrLog();
   }
 
-  /** Stores what was counted before. Throws when the database does not. */
+  /** Stores all counts up to now. Throws an error of the database. */
   async store(): Promise<void> {
-    // What was counted while others store comes after that.
+    // A running store may lack the newest counts, so wait for it and store again.
     await this.#storing?.catch(() => {});
     this.#storing ??= this.#store().finally(() => {
       this.#storing = undefined;

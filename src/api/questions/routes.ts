@@ -20,7 +20,7 @@ const EXAMPLE: QuestionReport = {
   ],
 };
 
-/** What there was on some days together. */
+/** The sums of some days. */
 function sumsOf(days: readonly Omit<StoredDay, "day">[]) {
   const sum = (of: (day: Omit<StoredDay, "day">) => number) =>
     days.reduce((all, each) => all + of(each), 0);
@@ -79,7 +79,7 @@ export function questionsOperation({
     async handle({ params, query, principal }) {
       const { id } = await findWritableProject(sql, principal, params.project_reference);
       if (questions.counts === undefined) return NOT_COUNTED;
-      // What this server has counted so far is in its own answer.
+      // The answer includes the questions that this server has counted until now.
       await questions.store();
       return await readReport(sql, id, firstOf(Number(query.days ?? DAYS_DEFAULT)));
     },

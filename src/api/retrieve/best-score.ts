@@ -18,8 +18,8 @@ function endOfString(bytes: Buffer, quote: number): number {
 }
 
 /**
- * The score of the first hit or group of a rendered answer, which is its best; 0 without any. It reads the first hit
- * only, and jumps over its texts, because parsing an answer costs a fifth of what a retrieval does.
+ * The score of the first hit or group of a rendered answer, which is its best; 0 without any. The function reads the
+ * first hit only, and jumps over its texts. Parsing the whole answer costs a fifth of a retrieval.
  */
 export function bestScoreOf(json: Uint8Array<ArrayBuffer>): number {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);

@@ -18,7 +18,7 @@ import { LookupTarget, otherQuestion } from "../scopes/target.ts";
 import { decodeVector } from "../search/body.ts";
 import { RetrievalMode, type RetrieveInput } from "./schema.ts";
 
-/** What a retrieval asks for. All pages of a cursor answer the same question. */
+/** The question of a retrieval. All pages of a cursor answer the same question. */
 export const Question = Type.Object({
   projectId: Type.String(),
   query: nullable(Type.String()),
@@ -43,19 +43,19 @@ export type Question = Readonly<Static<typeof Question>>;
 
 export const RetrieveState = Type.Object({
   question: Question,
-  /** How it is answered: the mode of the question, or `keyword` while the embedder is away. */
+  /** The mode of the answer: that of the question, or `keyword` while the embedder is away. */
   answered: RetrievalMode,
   /** The vector that is searched for: that of the question, or made of it. */
   vector: nullable(Type.String()),
-  /** The fingerprint of the project's embedder, with whose vectors that vector is comparable. */
+  /** The fingerprint of the project's embedder. Only vectors of this embedder are comparable with `vector`. */
   embedder: nullable(Type.String()),
-  /** What the answer leaves out. */
+  /** The chunks and files that the answer leaves out. */
   excluded: Type.Object({
     chunkIds: Type.Array(Type.String()),
     paths: Type.Array(Type.String()),
     chunks: Type.Integer({ minimum: 0 }),
   }),
-  /** What earlier pages have returned, as the engine states it. */
+  /** The state after the earlier pages, in the engine's own form. */
   progress: Type.String(),
 });
 export type RetrieveState = Readonly<Static<typeof RetrieveState>>;
@@ -65,7 +65,7 @@ function groupingOf({ group_by, group_size }: RetrieveInput): Partial<Question> 
   return { groupSize: Math.floor(group_size ?? GROUP_SIZE_DEFAULT) };
 }
 
-/** What of a question the body gives, or what is wrong with it. */
+/** The members of a question that the body gives, or the faults of the body. */
 function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   const faults: FieldError[] = [];
   const query = body.query?.trim();
@@ -110,7 +110,7 @@ function checked(body: RetrieveInput): Partial<Question> {
   return known;
 }
 
-/** The question of a first page. Throws what is wrong with it. */
+/** The question of a first page. Throws a 400 about the faults of the body. */
 export function firstQuestion(projectId: string, body: RetrieveInput): Question {
   const known = checked(body);
   const { query = null, vector = null, like = null, unlike = null } = known;
@@ -128,7 +128,7 @@ export function firstQuestion(projectId: string, body: RetrieveInput): Question 
   if (body.group_size !== undefined && body.group_by === undefined) {
     throw invalid([{ field: "group_by", message: "is required with a group_size" }]);
   }
-  // What is most like a source is asked for, however near that is.
+  // A source alone asks for the nearest chunks at any distance, so the threshold is 0.
   const isLikeAlone = (query ?? vector) === null;
   const threshold = mode === "semantic" && !isLikeAlone ? SEARCH_THRESHOLD_DEFAULT : 0;
   const rest = {
@@ -146,7 +146,7 @@ export function firstQuestion(projectId: string, body: RetrieveInput): Question 
   return { projectId, limit: SEARCH_LIMIT_DEFAULT, threshold, ...rest, ...known };
 }
 
-/** Throws `invalid-cursor` unless what is sent with a cursor is as in its question. */
+/** Throws `invalid-cursor` unless the members of a body with a cursor equal those of its question. */
 export function requireSame(question: Question, body: RetrieveInput): void {
   const { target: _, ...known } = checked(body);
   for (const [name, value] of Object.entries(known)) {

@@ -16,7 +16,7 @@ import { RetrieveState } from "./question.ts";
 import { RetrieveBody, RetrieveInput, RetrievePage } from "./schema.ts";
 import { type RetrieveServices, retrieve } from "./service.ts";
 
-/** Says how a retrieval was answered. */
+/** The header with the mode of the answer. */
 const RETRIEVAL = "X-Retrieval";
 const TOTAL_MATCHES = "X-Total-Matches";
 

@@ -18,7 +18,7 @@ import { Snippet } from "../lookup/schema.ts";
 import { LookupTarget } from "../scopes/target.ts";
 import { FoundChunk, Limit, VectorArray, VectorBase64 } from "../search/schema.ts";
 
-/** A mode, or what has found a hit. */
+/** A mode of retrieval, or the way in which a hit was found. */
 export const RetrievalMode = Type.Union(RETRIEVAL_MODES.map((mode) => Type.Literal(mode)));
 
 const Mode = Type.Union(RetrievalMode.anyOf, {
@@ -58,7 +58,7 @@ const RetrieveSource = Type.Union(
 );
 export type RetrieveSource = Static<typeof RetrieveSource>;
 
-/** What is asked, without the vector, which `question.ts` checks. */
+/** The members of the body but the vector, which `question.ts` checks. */
 const RetrieveOptions = Type.Object({
   query: Type.Optional(
     Type.String({
@@ -135,7 +135,7 @@ const RetrieveOptions = Type.Object({
   ),
 });
 
-/** The body as it is checked first: the vector may be anything. */
+/** The body before `question.ts` checks it: the vector may be any value. */
 export const RetrieveInput = Type.Object({
   ...RetrieveOptions.properties,
   vector: Type.Optional(Type.Unknown({ isTyped: true })),

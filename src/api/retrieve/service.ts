@@ -43,33 +43,33 @@ interface RetrieveCall {
   readonly body: RetrieveInput;
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
-  /** True for a caller who has to see what was committed before. */
+  /** True if the request must see all changes that were committed before it. */
   readonly isFresh: boolean;
   readonly note: Note;
 }
 
 interface Retrieved extends AnsweredPage {
   readonly projectId: string;
-  /** How it was answered, which differs from what was asked while the embedder is away. */
+  /** The mode of the answer, which differs from that of the question while the embedder is away. */
   readonly mode: RetrieveRequest["mode"];
   /** Whether `total_matches` counts all. */
   readonly countsAll: boolean;
-  /** For how many milliseconds a change has been waiting that an empty answer may lack; 0 without one. */
+  /** Milliseconds for which a change has been waiting that an empty answer may lack; 0 without one. */
   readonly behindMs: number;
 }
 
-/** What the log line of a slow request and a span say about a retrieval. */
+/** The members of a retrieval in the log line of a slow request and in a span. */
 function describe({ waitMs, tookMs, total }: RetrieveWork): RequestDetail {
   const [wait, took] = [Number(waitMs.toFixed(3)), Number(tookMs.toFixed(3))];
   return { waitMs: wait, retrieveMs: took, matches: total };
 }
 
-/** What answers a page; its vector is searched for. */
+/** The state of a page, with the vector in the form that the engine searches for. */
 interface Running extends Omit<RetrieveState, "vector"> {
   readonly vector: Float32Array | null;
 }
 
-/** How a question is answered, the vector that is searched for, and what is left out. */
+/** The mode of the answer, the vector that is searched for, and the exclusions. */
 type Answering = Pick<Running, "answered" | "vector" | "embedder" | "excluded">;
 
 /**
@@ -91,8 +91,8 @@ function storedVector(vector: string, fingerprint: string | null): Float32Array 
 }
 
 /**
- * Embeds the query if the answer needs that. While the embedder is away, `hybrid` is answered by keyword,
- * and `semantic` is a problem that names it.
+ * Embeds the query if the answer needs that. While the embedder is away, `hybrid` is answered by keyword, and
+ * `semantic` gets a problem that names the embedder.
  */
 async function answeringOf(
   { queries, sql }: RetrieveServices,
@@ -121,8 +121,8 @@ async function answeringOf(
 }
 
 /**
- * The vector of the query; null without a query, and where `hybrid` has to do without it, because the project has no
- * embedder. Throws EmbedderAway.
+ * The vector of the query. Null without a query, and for `hybrid` in a project without an embedder. Throws
+ * EmbedderAway.
  */
 async function queryVectorOf(
   queries: QueryEmbedder,
@@ -200,7 +200,7 @@ function requestOf(
   };
 }
 
-/** What the next page continues from. */
+/** The state that the next page continues from. */
 function savedState(state: Running, progress: string): RetrieveState {
   const { vector } = state;
   return { ...state, vector: vector === null ? null : base64Of(vector), progress };
@@ -219,7 +219,7 @@ async function withFacets(
   return joined([json.subarray(0, -1), Buffer.from(`,"facets":${counted}}`)]);
 }
 
-/** How many hits answer a question in words: none where all are weak. */
+/** The number of hits that answer a question in words; 0 if all hits are weak. */
 function matchesOf(
   { query }: Question,
   { json, work }: Extract<Reply<"retrieve">, { status: "answered" }>,

@@ -9,13 +9,13 @@ import type { RetrieveSource } from "./schema.ts";
 
 /** Chunks of a file whose embeddings stand for the file: its first ones. */
 const SOURCE_CHUNKS_MAX = 256;
-/** How much `unlike` counts beside the query and `like`, which count 1 each. */
+/** The weight of `unlike`; the query and `like` have the weight 1. */
 const UNLIKE_WEIGHT = 0.5;
 
 type Excluded = RetrieveState["excluded"];
 type SourceField = "like" | "unlike";
 
-/** What an answer is to resemble, or not. */
+/** A vector that the answer is to resemble, or to differ from. */
 interface Source {
   readonly field: SourceField;
   readonly vector: Float32Array;
@@ -36,7 +36,7 @@ interface EmbeddingRow {
   readonly embedding: Uint8Array | null;
 }
 
-/** The direction of embeddings, which may have several dimensions: those count that are as long as the first. */
+/** The direction of embeddings. If they have several dimensions, only those in the dimension of the first one count. */
 function directionOf(rows: readonly EmbeddingRow[], field: string): Float32Array {
   const vectors = rows.flatMap(({ embedding }) => (embedding === null ? [] : floatsOf(embedding)));
   const [first] = vectors;
@@ -48,7 +48,7 @@ function directionOf(rows: readonly EmbeddingRow[], field: string): Float32Array
   return sum;
 }
 
-/** Throws `index-behind` while the embedder of the project has still to embed a file version. */
+/** Throws `index-behind` until the project's embedder has embedded the file version. */
 async function requireEmbedded(sql: Queryable, versionId: string, field: string): Promise<void> {
   const rows = await sql`SELECT FROM embedding_queue WHERE file_version_id = ${versionId}`;
   if (rows.length === 0) return;
@@ -91,10 +91,10 @@ async function readPath(
 }
 
 /**
- * The chunks or files that a question names.
+ * The chunks or files that a question names. Throws `chunk-not-found`, `file-not-found`, and a 400 about a source
+ * without an embedding.
  *
- * @param scope with all its files, whatever is filtered
- * Throws `chunk-not-found`, `file-not-found`, and a 400 about one without an embedding.
+ * @param scope the whole scope, without a filter
  */
 export async function readSources(
   sql: Queryable,
@@ -115,7 +115,7 @@ export async function readSources(
   return sources;
 }
 
-/** What an answer leaves out because of its sources. */
+/** The chunks and files that an answer leaves out because of its sources. */
 export function excludedBy(sources: readonly Source[]): Excluded {
   return sources.reduce<Excluded>(
     (all, { excluded }) => ({
@@ -128,9 +128,8 @@ export function excludedBy(sources: readonly Source[]): Excluded {
 }
 
 /**
- * The vector of a question: that of its query, if it has one, drawn to what the answer is to be like and away from
- * what it is not; null without a query and something to be like. Throws a 400 about embeddings of other dimensions
- * than the query's.
+ * The vector of a question: that of its query, if it has one, moved towards `like` and away from `unlike`; null without
+ * a query and `like`. Throws a 400 about sources whose dimension differs from the query's.
  */
 export function combined(
   query: Float32Array | null,
