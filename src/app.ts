@@ -43,7 +43,7 @@ import type { ImportThreads } from "./import/thread/import-threads.ts";
 import type { Readiness } from "./observability/readiness.ts";
 import { SharedWork } from "./shared/shared-work.ts";
 
-/** What the routes depend on, opened and closed by serve.ts. */
+/** Dependencies of the routes, opened and closed by serve.ts. */
 export interface Services extends Omit<HttpContext, "maxBodyBytes"> {
   readonly config: Config;
   readonly sql: Sql;
@@ -121,7 +121,7 @@ export function buildApp(services: Services): Elysia {
   const operations = [...features, ...mcpOperations(features, unlimited, config.corsOrigins)];
   const app = new Elysia({ normalize: false });
   answerProblems(app, operations, context);
-  // Callers without a credential share what one tenant may start.
+  // All callers without a credential count as one tenant.
   const turns: Turns = { start: () => services.gates.starts.enter(""), log };
   const mount = pageMounter(app, turns);
   mountDocs(mount, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));

@@ -52,11 +52,11 @@ interface RunningServer {
   readonly url: string;
   /** {base_url}, without a trailing slash. */
   readonly baseUrl: string;
-  /** What it says to somebody who has no key yet. */
+  /** The message for a user who has no key yet. */
   readonly greeting: string;
   /** All that it answers, each path with a colon before the names of its parameters. */
   readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>;
-  /** Resolves when this version cannot use the database any more, because a newer one has migrated it. */
+  /** Resolves when this version can no longer use the database, because a newer one has migrated it. */
   readonly refused: Promise<Error>;
   /** Stops accepting, finishes running requests and closes everything. */
   stop(): Promise<void>;
@@ -288,13 +288,13 @@ export async function serveUntilSignal(config: Config): Promise<number> {
   // A terminal signals the whole process group, and npm repeats the signal to its child. The second
   // one must not end the process during its drain, which has a deadline.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => ending.abort());
-  // The service goes on when nobody reads any more what it prints.
+  // The service goes on without a reader of its output.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let server: RunningServer;
   try {
     server = await serve(config, ending.signal);
   } catch (error) {
-    // A signal that ends the wait for the database is no failure.
+    // A signal that ends the wait for the database is not an error.
     if (ending.signal.aborted) return 0;
     throw error;
   }
