@@ -120,7 +120,7 @@ function algorithmOf(token: string): string | undefined {
   }
 }
 
-/** Verifies with the key that the token names, or with any key of the set when it names none. */
+/** Verifies with the key that the token names, or with any key of the set if it does not name one. */
 async function claimsByKeySet(
   token: string,
   keySet: ReturnType<typeof createRemoteJWKSet>,

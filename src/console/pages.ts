@@ -75,7 +75,7 @@ export function mountConsole(
   const first = page(`./tessera ${FIRST_KEY_ARGUMENTS}`);
   const known = new TimedCache<boolean>();
   mount(path, async (request) => {
-    // A page without the hint is better than none.
+    // A page without the hint is better than a failure.
     const isUsual = await Promise.resolve(known.get("", hasKeys)).catch(() => true);
     return (await (isUsual ? usual() : first())).respond(request);
   });

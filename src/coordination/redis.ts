@@ -12,7 +12,7 @@ const REDIS_RECONNECT_MS = 250;
 /** The value that a check writes lasts this long. */
 const CHECK_TTL_MS = 1_000;
 
-/** Takes the lease and returns nothing, or returns the milliseconds for which it is still held. */
+/** Takes the lease and returns false, or returns the milliseconds for which another holder still has it. */
 const ACQUIRE = `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return false end
 return redis.call('PTTL', KEYS[1])`;
@@ -148,7 +148,7 @@ class Circuit {
         await this.redis.ping();
       } catch (error) {
         if (refusalOf(error) !== undefined) return;
-        // The server may have gone without closing the connection, which then never answers again.
+        // The server may have disappeared without closing the connection, which then never answers again.
         if (this.redis.status === "ready") this.redis.disconnect(true);
         throw error;
       }

@@ -46,7 +46,7 @@ export function payloadMismatch(options: ConflictOptions): Problem {
   return conflict("payload_mismatch", false, options);
 }
 
-/** It is unknown whether the attempt took effect; a retry finds out. */
+/** The outcome of the attempt is unknown. A retry finds out. */
 export function outcomeUnknown(options: ConflictOptions): Problem {
   return conflict("outcome_unknown", true, options);
 }

@@ -7,7 +7,7 @@ import { findRuntime, runtimeDestination } from "./runtime.ts";
 /** The package with its lock, by which every installation has the same files. */
 const SOURCE = join(import.meta.dir, "runtime");
 const BINARIES = "node_modules/onnxruntime-node/bin/napi-v6";
-/** How much of a failed installation's output is shown. */
+/** Maximum characters of a failed installation's output in the message. */
 const OUTPUT_CHARS = 500;
 
 /**

@@ -103,7 +103,7 @@ export function readJson(folder: string, name: string): Record<string, unknown> 
   }
 }
 
-/** The characters of a checksum that tell models apart. */
+/** The length of a model's identity, a prefix of its checksum. */
 const IDENTITY_CHARS = 16;
 
 /**

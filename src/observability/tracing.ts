@@ -29,7 +29,7 @@ export async function openTracing(config: TracingConfig | undefined): Promise<()
   };
 }
 
-/** The ids of the current span, for lines of the log; nothing without one. */
+/** The ids of the current span, for lines of the log; empty without one. */
 export function traceFields(): Record<string, string> {
   const span = tracing?.api.trace.getActiveSpan()?.spanContext();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
@@ -41,7 +41,7 @@ function fail({ api }: Exporting, span: Span, error: unknown): void {
   span.setStatus({ code: api.SpanStatusCode.ERROR, message });
 }
 
-/** Runs work in a span, and ends it whatever happens. */
+/** Runs work in a span, and ends the span on success and failure. */
 async function within<T>(
   exporting: Exporting,
   span: Span,

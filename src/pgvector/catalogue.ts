@@ -21,7 +21,7 @@ export interface ScopeContents {
   readonly thresholds: Float32Array | null;
   /** The graph over the codes is complete. */
   readonly graph: boolean;
-  /** How many candidates searches need; null until it has been measured. */
+  /** The number of candidates for CALIBRATED_LIMITS; null until they have been measured. */
   readonly candidates: readonly number[] | null;
 }
 

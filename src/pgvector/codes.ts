@@ -86,7 +86,7 @@ function rotated(vector: Float32Array): Float32Array<ArrayBuffer> {
   return out;
 }
 
-/** The bits of a code for each element: which of as many thresholds it exceeds. */
+/** The number of thresholds, and of a code's bits per element. A bit is set if the element exceeds its threshold. */
 const THRESHOLDS = 3;
 
 /** The bits of a code. */
@@ -94,7 +94,7 @@ export const codeLength = (dimension: number) => THRESHOLDS * dimension;
 
 /**
  * For each threshold the values of all elements after the rotation, which divide a sample of vectors evenly.
- * Three of them tell neighbours from others with a third of the candidates that one needs.
+ * With three thresholds a search needs a third of the candidates that it needs with one.
  */
 export function thresholdsOf(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {
   const dimension = vectors[0]?.length ?? 0;
@@ -112,7 +112,7 @@ export function thresholdsOf(vectors: readonly Float32Array[]): Float32Array<Arr
 
 /**
  * The code of a vector: a bit per threshold and element, the first one the highest of its byte. The distance of two
- * codes is how many thresholds lie between their elements.
+ * codes is the number of thresholds between their elements.
  */
 export function codeOf(vector: Float32Array, thresholds: Float32Array): Uint8Array<ArrayBuffer> {
   const values = rotated(vector);

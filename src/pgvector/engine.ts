@@ -31,9 +31,9 @@ import {
   type VectorPlan,
 } from "./search-statement.ts";
 
-/** Searches that may be under way; tenants share these places. */
+/** Maximum concurrent searches. Tenants share these places. */
 const VECTOR_SEARCHES_MAX = 256;
-/** Searches with effort=exact, and those for late pages of retrievals, that run at once on a node. */
+/** Maximum concurrent searches of a node with effort=exact or for late pages of retrievals. */
 const VECTOR_EXACT_AT_ONCE = 2;
 
 /** A worker of Citus lost its connection, or a table was dropped with its project. */
@@ -71,7 +71,7 @@ function codeOfError(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
 }
 
-/** Whether a search by this plan counts every chunk that reaches the threshold. */
+/** True if a search by this plan counts every chunk that reaches the threshold. */
 const countsAll = (plan: Found["plan"]) => plan === "exact" || plan === "empty";
 
 /** The problem for a failure of the engine's database. */

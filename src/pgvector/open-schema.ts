@@ -80,7 +80,7 @@ const STATEMENTS = `
     coded boolean NOT NULL DEFAULT false,
     -- The graph over the codes is complete.
     graph boolean NOT NULL DEFAULT false,
-    -- How many candidates searches with the limits 10 and 100 need, and the rows when that was measured.
+    -- The candidates for searches with the limits 10 and 100, and the number of rows at their measurement.
     candidates integer[],
     calibrated_rows bigint,
     -- The recall of live searches, by the node that measured last.

@@ -23,7 +23,7 @@ function killProcess(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** Ends this thread by an error that nothing catches. */
+/** Ends this thread by an uncaught error. */
 export function crashThread(): void {
   setImmediate(() => {
     throw new Error("crashed at a failpoint");

@@ -62,7 +62,7 @@ export function timestamp(value: Date | null): string | null {
   return value === null ? null : value.toISOString();
 }
 
-/** Whether a text has at most this many characters. A character has one or two UTF-16 units. */
+/** True for a text of at most `chars` characters. A character has one or two UTF-16 units. */
 export function hasAtMost(chars: number, text: string): boolean {
   return text.length <= chars || (text.length <= 2 * chars && [...text].length <= chars);
 }

@@ -47,7 +47,7 @@ export const AUTH_CACHE_MAX_ENTRIES = 50_000;
 /** The promise to callers: a revoked key or a lost membership stops working within this time. */
 export const REVOCATION_BOUND_MS = 1_000;
 export const JWT_CACHE_TTL_MS = 30_000;
-/** How far ahead an issuer's clock may be: tokens are accepted this long before their nbf. */
+/** Maximum advance of an issuer's clock: tokens are accepted this long before their nbf. */
 export const JWT_CLOCK_SKEW_SECONDS = 5;
 export const JWKS_COOLDOWN_MS = 5_000;
 export const JWKS_CACHE_MAX_AGE_MS = 600_000;
@@ -70,13 +70,13 @@ export const RATE_LIMIT_CALLERS_MAX = 50_000;
 // PostgreSQL.
 export const DB_STATEMENT_TIMEOUT_MS = 10_000;
 /**
- * How long callers wait for a statement outside of a transaction, and for a transaction as a whole.
- * Those that write outlast the timeouts that the server itself applies.
+ * Maximum time that callers wait for a statement outside of a transaction, and for a whole transaction.
+ * The deadlines of writes exceed the timeouts of the server.
  */
 export const DB_READ_DEADLINE_MS = 2_000;
 export const DB_WRITE_DEADLINE_MS = 11_000;
 export const DB_TRANSACTION_DEADLINE_MS = 28_000;
-/** When a statement waits this long and nothing arrives from the server, the server is probed. */
+/** The server is probed when a statement has waited this long and no data arrives from the server. */
 export const DB_SUSPECT_MS = 500;
 /** A probe without an answer within this time begins an outage. */
 export const DB_PROBE_TIMEOUT_MS = 1_500;
@@ -121,12 +121,14 @@ export const SEARCH_EXACT_QUEUE_MAX = 32;
 export const ANSWER_INLINE_MAX_BYTES = 1_048_576;
 /** The recall of at most one live search per interval is measured. */
 export const RECALL_INTERVAL_MS = 100;
-/** How often a sample checks whether it can be measured without delaying a search. */
+/** The interval at which a sample checks that measuring it would not delay a search. */
 export const RECALL_IDLE_POLL_MS = 50;
 /** An index whose recall is below the target in this many samples is calibrated again. */
 export const RECALL_TARGET = 0.99;
 export const RECALL_RECALIBRATE_SAMPLES = 64;
-/** How long a request waits for its project to be loaded, and for a scope of a loaded project to be indexed. */
+/**
+ * Maximum time that a request waits for its project to be loaded, and for a scope of a loaded project to be indexed.
+ */
 export const SEARCH_LOAD_TIMEOUT_MS = 15_000;
 export const SEARCH_SCOPE_TIMEOUT_MS = 25_000;
 export const OVERLOAD_RETRY_AFTER_SECONDS = 1;
@@ -145,7 +147,7 @@ export const VECTOR_GRAPH_SCAN_TUPLES = 2 * VECTOR_GRAPH_STEPS_MAX;
 /** Tables with fewer rows have no codes, and with fewer still no graph. */
 export const VECTOR_CODED_MIN_ROWS = 2_000;
 export const VECTOR_GRAPH_MIN_ROWS = 10_000;
-/** How often a search looks whether changes of its scope were applied. */
+/** The interval at which a search checks that changes of its scope were applied. */
 export const VECTOR_APPLIED_POLL_MS = 25;
 export const VECTOR_LEADER_CHECK_MS = 200;
 /** Replaced ranges are kept this long, which is longer than any search runs. */
@@ -165,11 +167,11 @@ export const INDEX_DB_CONNECTIONS = 6;
 export const INDEX_SLICE_MS = 400;
 /** Announced file versions of a project that wait to be indexed; more are indexed with their scope. */
 export const INDEX_ANNOUNCED_MAX = 200_000;
-/** Vectors that no scope names are kept this long after the last ones came: a scope may be on its way. */
+/** Time that vectors without a scope are kept after the last ones arrived, because a scope may follow. */
 export const INDEX_UNSCOPED_KEEP_MS = 600_000;
 /** File versions of a snapshot that are encoded or decoded at a time. */
 export const INDEX_META_SLICE_VERSIONS = 4_096;
-/** Loads of projects that requests wait for, at once; tenants take turns. */
+/** Maximum concurrent loads of projects that requests wait for. Tenants take turns. */
 export const INDEX_LOADS_AT_ONCE = 4;
 /** Maximum concurrent loads of a tenant, including those that continue while other tenants have a turn. */
 export const INDEX_TENANT_LOADS_MAX = 8;
@@ -185,12 +187,12 @@ export const INDEX_SNAPSHOT_INTERVAL_MS = 30_000;
  */
 export const INDEX_SNAPSHOT_VERSIONS = 20_000;
 export const INDEX_SNAPSHOT_MIN_MS = 10_000;
-/** A project that was loaded or searched within this time stays in memory, whatever the budget is. */
+/** A project that was loaded or searched within this time stays in memory, even beyond the budget. */
 export const INDEX_IDLE_MS = 5_000;
 /** Minimum time that a project stays in memory after its load, so that the search that waits for it can run. */
 export const INDEX_LOADED_MIN_MS = 1_000;
 export const INDEX_REPORT_INTERVAL_MS = 500;
-/** How often snapshots, eviction and the heartbeat are considered. */
+/** The interval at which snapshots, eviction and the heartbeat are considered. */
 export const INDEX_HOUSEKEEPING_INTERVAL_MS = 1_000;
 export const INDEX_HEARTBEAT_INTERVAL_MS = 5_000;
 export const INDEX_NODE_EXPIRY_SECONDS = 60;
@@ -237,7 +239,7 @@ export const BILLING_RETRIEVE_TIMEOUT_MS = 1_500;
 export const BILLING_CLAIM_MS = 15_000;
 
 // Idempotency.
-/** How long a lease lasts without renewal, and so after a crash of its holder. */
+/** The duration of a lease without renewal, such as after a crash of its holder. */
 export const LEASE_MS = 5_000;
 export const LEASE_RENEW_MS = 1_500;
 /** An attempt without an answer by then is abandoned; its outcome is unknown. */
@@ -245,7 +247,7 @@ export const ATTEMPT_TIMEOUT_MS = 12_000;
 /** Time to find out the outcome after a broken connection. */
 export const OUTCOME_TIMEOUT_MS = 4_000;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
-/** How long an answer waits for the lock of a concurrent one; deliveries set the same in SQL. */
+/** Maximum time that an answer waits for the lock of a concurrent one. Deliveries set the same in SQL. */
 export const LOCK_TIMEOUT_MS = 5_000;
 
 // Coordination.

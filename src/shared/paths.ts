@@ -6,7 +6,7 @@ export function documentPath(path: string): string {
   return path.normalize("NFC");
 }
 
-/** White space, control characters, and characters that show nothing. */
+/** White space, control characters, and invisible characters. */
 const INVISIBLE =
   "\\s\\x00-\\x1f\\x7f-\\x9f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e" +
   "\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0";

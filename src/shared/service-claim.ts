@@ -23,7 +23,7 @@ export class ServiceClaim {
   #lock: number | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Takes the right if no other process has it. Throws if the directory cannot be used. */
+  /** Takes the right unless another process has it. Throws if the directory cannot be used. */
   constructor(dataDir: string) {
     mkdirSync(dataDir, { recursive: true });
     this.#dataDir = dataDir;

@@ -12,7 +12,7 @@ export interface Move {
   readonly to: string;
 }
 
-/** A search sends a statement to every placement, whatever its size. */
+/** The weight of an empty placement, because a search sends a statement to every placement. */
 const GROUP_BASE_BYTES = 1_048_576;
 /** Minimum by which a move lowers the difference between two workers, as a share of the moved bytes. */
 const MOVE_GAIN_MIN = 0.2;
@@ -54,7 +54,7 @@ class Distribution {
   }
 }
 
-/** The next move that spreads a copy over the workers, or evens out their bytes; undefined when none pays. */
+/** The next move that spreads a copy over the workers, or evens out their bytes; undefined without a useful move. */
 function nextMove(state: Distribution): Move | undefined {
   const workers = state.byWeight();
   const spread = workers.flatMap((to) =>

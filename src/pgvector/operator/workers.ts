@@ -54,7 +54,7 @@ export async function lockMoves(sql: Sql, wait: () => void): Promise<void> {
   await sql`SELECT pg_advisory_lock(${first}, ${second})`;
 }
 
-/** How shards are moved: writes go on until the end of a move, or wait for all of it. */
+/** The mode of moving shards: writes continue until the end of a move, or wait for all of it. */
 export type TransferMode = "force_logical" | "block_writes";
 
 /** The mode that the settings of all workers allow. */

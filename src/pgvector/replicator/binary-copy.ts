@@ -72,7 +72,7 @@ export class CopyRows {
     return this;
   }
 
-  /** Ends the rows. Returns all bytes; nothing can be added afterwards. */
+  /** Ends the rows. Returns all bytes. Rows cannot be added afterwards. */
   end(): Uint8Array {
     this.#int2(END);
     return this.#bytes.subarray(0, this.#length);

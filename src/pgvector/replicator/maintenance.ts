@@ -77,7 +77,7 @@ export class Maintenance {
     }
   }
 
-  /** Builds the graph while searches and writes go on. An attempt that was interrupted is removed. */
+  /** Builds the graph while searches and writes continue. The index of an interrupted attempt is removed. */
   async #graph(store: ProjectStore, dimension: number): Promise<void> {
     const { patient } = this;
     const [table, graph] = [store.tables.chunks(dimension), store.tables.graph(dimension)];

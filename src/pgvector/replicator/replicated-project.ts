@@ -19,7 +19,7 @@ export interface ReplicationContext {
   readonly sql: Sql;
   readonly changes: ChangeLog;
   readonly reader: VersionReader;
-  /** Limits how many projects are written at a time. */
+  /** Limits the number of projects that are written concurrently. */
   readonly projects: LimitFunction;
   /** Opens a copy of a project. A missing serving copy is created. */
   openProject(projectId: string, role: CopyRole): Promise<ProjectStore>;
@@ -47,7 +47,7 @@ export class ReplicatedProject implements ProjectSink {
   constructor(
     readonly id: string,
     private readonly context: ReplicationContext,
-    /** Whether searches read this copy. */
+    /** `serving` if searches read this copy. */
     public role: CopyRole,
   ) {
     this.indexer = new ProjectIndexer(id, context, this);

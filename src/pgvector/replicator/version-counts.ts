@@ -2,7 +2,7 @@ import { DIMENSIONS } from "../../shared/limits.ts";
 
 const slotOf = new Map<number, number>(DIMENSIONS.map((dimension, slot) => [dimension, slot]));
 
-/** File versions that were read from the database, and how many chunks of each dimension they have. */
+/** File versions that were read from the database, with their numbers of chunks by dimension. */
 export class VersionCounts {
   readonly #counts = new Map<string, number[]>();
 

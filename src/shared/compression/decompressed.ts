@@ -24,8 +24,8 @@ export type Encoding = "identity" | keyof typeof DECODERS;
 export const COMPRESSIONS = Object.keys(DECODERS) as readonly (keyof typeof DECODERS)[];
 
 /**
- * The decompressed input, in pieces. Throws for an input that is damaged, breaks off, or goes on after its end. An error
- * of the input is thrown as it is.
+ * The decompressed input, in pieces. Throws for an input that is damaged, breaks off, or has data after its end. An
+ * error of the input is thrown as it is.
  */
 export async function* decompressed(
   encoding: Encoding,

@@ -21,7 +21,7 @@ const TEXT_OPERATORS: ReadonlySet<string> = new Set(["$prefix", "$glob"]);
 /** A field that a filter can name: the path, or a key of the frontmatter or the metadata. */
 const FIELD = /^(?:path|(?:frontmatter|metadata)(?:\.[^.]+)+)$/s;
 
-/** Whether a text names a field of filters. */
+/** True for the name of a field that filters can use. */
 export const isField = (name: string): boolean => !isTooLong(name) && FIELD.test(name);
 
 export function isObject(value: unknown): value is Record<string, unknown> {

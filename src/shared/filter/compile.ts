@@ -79,7 +79,7 @@ function fieldValue({ root, path }: Comparison, fields: Fields): unknown {
 /** Values that are tested between two yields. */
 const STEP_VALUES = 16;
 
-/** Whether one of these values passes. */
+/** True if one of these values passes. */
 export function* somePasses(passes: Passes, values: readonly unknown[]): Steps<boolean> {
   for (let i = 0; i < values.length; i++) {
     if (i % STEP_VALUES === STEP_VALUES - 1) yield;
@@ -91,7 +91,7 @@ export function* somePasses(passes: Passes, values: readonly unknown[]): Steps<b
   return false;
 }
 
-/** Whether a field passes: its value, or an element of its array. */
+/** True if a field passes: its value, or an element of its array. */
 function* isMet(comparison: Comparison, fields: Fields): Steps<boolean> {
   yield;
   const value = fieldValue(comparison, fields);

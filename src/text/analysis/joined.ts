@@ -19,7 +19,7 @@ const [ZERO, X, NINE] = ["0", "x", "9"].map(codeOf) as [number, number, number];
 const THOUSANDS_MAX_CHARS = 3;
 const FUNCTION_WORD_MAX_CHARS = 5;
 
-/** Whether a word can be a part of such a thing, of which `joinedAt` finds out more. */
+/** True if a word can be the first part of a joined spelling. `joinedAt` then decides. */
 export function isJoint(units: Uint16Array, start: number, end: number, next: number): boolean {
   if (next === DASH || next === UNDERSCORE) return isChain(units, start, end);
   if (next === AND) return true;
@@ -29,7 +29,7 @@ export function isJoint(units: Uint16Array, start: number, end: number, next: nu
   return end - start <= THOUSANDS_MAX_CHARS || (first === ZERO && units[start + 1] === X);
 }
 
-/** Most words with a hyphen have two parts, which queries cut, and cost no more than this. */
+/** True if three parts may follow each other, or if the first one may be a function word. Queries cut other pairs. */
 function isChain(units: Uint16Array, start: number, end: number): boolean {
   if (units[start - 1] === UNDERSCORE) return false;
   if (units[end] === DASH && end - start <= FUNCTION_WORD_MAX_CHARS) return true;

@@ -7,7 +7,7 @@ import { joinedIn, subwordsOf, tokenize } from "../analysis/tokenize.ts";
  * Native code looks up which of these spellings the documents in scope have.
  */
 
-/** Where a word may be written apart: bit i says that a part starts at character i. */
+/** The positions at which a word may be written apart. Bit i stands for a part that starts at character i. */
 export interface Cuts {
   /** Into two words, at any one of these places. */
   readonly pairs: number;
@@ -161,7 +161,7 @@ const isLinkable = (before: string, after: string) =>
 const isNumber = (before: string, after: string) =>
   ENDS_IN_DIGIT.test(before) && STARTS_WITH_DIGIT.test(after);
 
-/** Whether words with this between them can be one word. */
+/** True if two words with `between` between them can be one word. */
 function isNeighbour(before: string, after: string, between: string): boolean {
   if (between.trim() !== "" || isNumber(before, after)) return false;
   const isLong = before.length + after.length >= NEIGHBOURS_MIN_CHARS;

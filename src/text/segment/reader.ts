@@ -18,7 +18,7 @@ import type { TextBlock } from "./write-segment.ts";
 export class InvalidSegmentError extends Error {}
 
 /**
- * Opens a segment for reading. It copies nothing and allocates nothing per document or term, so the
+ * Opens a segment for reading. It neither copies data nor allocates memory per document or term, so the
  * checksum is the only cost.
  *
  * @param verify true to check the body's checksum. The header is always checked. Pass false for

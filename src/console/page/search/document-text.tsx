@@ -31,8 +31,8 @@ interface DocumentTextProps {
 }
 
 /**
- * The text of the file with the opened chunk marked and in view: as it is stored, or as its Markdown is meant to be
- * read. It runs and loads nothing, whatever it contains.
+ * The text of the file with the opened chunk marked and in view, as it is stored or as rendered Markdown. Its contents
+ * are neither run nor loaded.
  */
 export function DocumentText({ file, chunk, opened, place }: DocumentTextProps) {
   const box = useRef<HTMLDivElement>(null);
