@@ -31,10 +31,10 @@ import type { Sql } from "./db/client.ts";
 import type { QueryEmbedder } from "./embeddings/query-embedder.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { CursorSigner } from "./http/cursor.ts";
+import type { HttpContext } from "./http/incoming.ts";
 import { inTurns, sharedResponse, type Turns } from "./http/load/large-answers.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
-import type { HttpContext } from "./http/pipeline.ts";
 import { answerProblems, mountOperations, pageMounter } from "./http/router.ts";
 import { mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
 import { mountStartPage } from "./http/static/start-page.ts";
@@ -60,7 +60,7 @@ export interface Services extends Omit<HttpContext, "maxBodyBytes"> {
   readonly imports: ImportThreads;
   readonly writes: WriteThread;
   /** Keeps the connection of a running request open while nothing is sent or received. */
-  keepOpen(request: Request): void;
+  disableIdleTimeout(request: Request): void;
 }
 
 const DOCS_PATH = "/docs";
@@ -122,7 +122,7 @@ export function buildApp(services: Services): Elysia {
   const app = new Elysia({ normalize: false });
   answerProblems(app, operations, context);
   // All callers without a credential count as one tenant.
-  const turns: Turns = { start: () => services.gates.starts.enter(""), log };
+  const turns: Turns = { start: () => services.gates.starts.acquire(""), log };
   const mount = pageMounter(app, turns);
   mountDocs(mount, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
   mountConsole(mount, CONSOLE_PATH, baseUrl, () => hasApiKeys(services.sql));

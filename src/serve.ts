@@ -28,11 +28,11 @@ import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
-import { BodyIntake } from "./http/load/body.ts";
+import { BodyReader } from "./http/load/body.ts";
 import { openGates } from "./http/load/gates.ts";
 import { UnsentAnswers } from "./http/load/large-answers.ts";
 import { openRateLimits } from "./http/load/rate-limit.ts";
-import { Refusals } from "./http/refusals.ts";
+import { RejectionThrottle } from "./http/rejection-throttle.ts";
 import { observeCalls } from "./observability/calls.ts";
 import { createLog, type Log } from "./observability/log.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
@@ -190,18 +190,18 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ embedders, queries },
-    ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyIntake() },
+    ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyReader() },
     gates,
     changes: new ChangeGate(sql, cursors, engine),
-    unsent: new UnsentAnswers((tenant) => gates.starts.enter(tenant), log),
-    refusals: new Refusals(baseUrl, log, (request) => listener.connectionOf(request)),
+    unsent: new UnsentAnswers((tenant) => gates.starts.acquire(tenant), log),
+    refusals: new RejectionThrottle(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
     ...{
       audit,
       questions,
       imports,
       writes,
-      keepOpen: (request: Request) => listener.keepOpen(request),
+      disableIdleTimeout: (request: Request) => listener.disableIdleTimeout(request),
     },
   };
   return { services, demo };

@@ -1,5 +1,5 @@
 import { COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
-import { TenantLedger } from "../tenants/tenant-ledger.ts";
+import { Budget } from "../tenants/budget.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
 /** Writes between two removals of expired entries. */
@@ -25,7 +25,7 @@ const VALUE_OVERHEAD_BYTES = 256;
  */
 class Values {
   readonly #values = new Map<string, Stored>();
-  readonly #keys = new TenantLedger<string>(COORDINATION_VALUES_MAX_BYTES, (_, oldest) =>
+  readonly #keys = new Budget<string>(COORDINATION_VALUES_MAX_BYTES, (_, oldest) =>
     this.#delete(oldest),
   );
 

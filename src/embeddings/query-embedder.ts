@@ -1,4 +1,3 @@
-import pLimit, { type LimitFunction } from "p-limit";
 import type { Sql } from "../db/client.ts";
 import { isOutage } from "../db/errors.ts";
 import {
@@ -10,6 +9,7 @@ import {
 } from "../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../problem/problem.ts";
 import { TimedCache } from "../shared/timed-cache.ts";
+import { FairSemaphore } from "../tenants/fair-semaphore.ts";
 import { fingerprintOf } from "./store.ts";
 
 /** A retrieval waits this long for its query to be embedded. */
@@ -21,16 +21,12 @@ const QUERY_EMBED_USER_CONCURRENCY = 4;
 const QUERY_CACHE_PROJECT_ENTRIES = 64;
 const QUERY_CACHE_ENTRIES = 1_024;
 
-interface Places {
-  readonly all: LimitFunction;
-  readonly byUser: Map<string, LimitFunction>;
-}
-
 /** Embeds queries by the embedders of their projects. */
 export class QueryEmbedder {
   /** The fingerprints of projects. */
   readonly #projects: TimedCache<string | null>;
-  readonly #places = new Map<string, Places>();
+  /** By embedder. Users share its permits, so that nobody has all of them. */
+  readonly #permits = new Map<string, FairSemaphore>();
   /** By project, the least recently used first; in each by fingerprint and text, the oldest first. */
   readonly #cache = new Map<string, Map<string, Float32Array>>();
   #cached = 0;
@@ -43,8 +39,8 @@ export class QueryEmbedder {
   }
 
   /** The fingerprint of a project's embedder; null without one. A fresh one is of this moment. */
-  async fingerprint(projectId: string, isFresh = false): Promise<string | null> {
-    if (isFresh) return await fingerprintOf(this.sql, projectId);
+  async fingerprint(projectId: string, readYourWrites = false): Promise<string | null> {
+    if (readYourWrites) return await fingerprintOf(this.sql, projectId);
     return await this.#projects.get(projectId, () => fingerprintOf(this.sql, projectId));
   }
 
@@ -97,7 +93,7 @@ export class QueryEmbedder {
       if (left <= 0) throw tooSlow;
       return await embedder.embedQuery(query, left);
     };
-    const embedding = this.#inTurn(embedder.name, user, embed);
+    const embedding = this.#permitsOf(embedder.name).run(user, embed);
     // One that is late has been answered for.
     embedding.catch(() => {});
     try {
@@ -110,21 +106,15 @@ export class QueryEmbedder {
     }
   }
 
-  /** Users share the places of an embedder, so that nobody has all of them. */
-  async #inTurn<T>(embedder: string, user: string, work: () => Promise<T>): Promise<T> {
-    let places = this.#places.get(embedder);
-    if (places === undefined) {
-      places = { all: pLimit(QUERY_EMBED_CONCURRENCY), byUser: new Map() };
-      this.#places.set(embedder, places);
-    }
-    const { all, byUser } = places;
-    const own = byUser.get(user) ?? pLimit(QUERY_EMBED_USER_CONCURRENCY);
-    byUser.set(user, own);
-    try {
-      return await own(() => all(work));
-    } finally {
-      if (own.activeCount + own.pendingCount === 0) byUser.delete(user);
-    }
+  #permitsOf(embedder: string): FairSemaphore {
+    const known = this.#permits.get(embedder);
+    if (known !== undefined) return known;
+    const permits = new FairSemaphore({
+      ...{ permits: QUERY_EMBED_CONCURRENCY, tenantPermits: QUERY_EMBED_USER_CONCURRENCY },
+      maxWaiting: Number.POSITIVE_INFINITY,
+    });
+    this.#permits.set(embedder, permits);
+    return permits;
   }
 
   #keep(project: string, key: string, vector: Float32Array): void {

@@ -63,7 +63,7 @@ export interface ChangePosition {
   readonly at: string;
 }
 
-/** What a read waits for. */
+/** The change that a read waits for. */
 export interface ChangeWait {
   readonly principal: Principal;
   /** The project, as the caller names it. */
@@ -84,7 +84,7 @@ export interface Changes {
   wait(wait: ChangeWait): Promise<void>;
 }
 
-/** The header of an answer that found nothing and may lack what has been known for so long. */
+/** The header of an empty answer that may lack a change which has been known for `milliseconds`. */
 export function indexBehind(milliseconds: number): Record<string, string> {
   return milliseconds === 0 ? {} : { [INDEX_BEHIND]: (milliseconds / 1_000).toFixed(3) };
 }

@@ -26,7 +26,7 @@ export function isCurrent(ifNoneMatch: string | null, tag: string): boolean {
 }
 
 /**
- * True when an If-Match header allows to change what has this tag now; undefined for what does not exist.
+ * True when an If-Match header allows a change of the resource with this tag; undefined if it does not exist.
  * RFC 9110 requires the strong comparison here, so a weak tag matches nothing.
  */
 export function mayChange(ifMatch: string | null, tag: string | undefined): boolean {

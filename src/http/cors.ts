@@ -1,6 +1,6 @@
 import type { Handler } from "./request.ts";
 
-/** How long browsers remember what a page may send. */
+/** The time for which browsers keep the answer of a preflight. */
 const CORS_MAX_AGE_SECONDS = 600;
 const METHODS = "DELETE, GET, HEAD, PATCH, POST, PUT";
 

@@ -5,9 +5,9 @@ import {
   DRAIN_GRACE_MS,
   IDLE_TIMEOUT_SECONDS,
 } from "../shared/limits.ts";
-import { EarlyRequests } from "./early-requests.ts";
 import { type Handler, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
+import { StartupResponder } from "./startup-responder.ts";
 
 /** Without a new request within this time, all of them have been read. */
 const DRAIN_QUIET_MS = 20;
@@ -22,7 +22,7 @@ export interface Listener {
   /** Names the connection of a running request; "" for a request that came over none. */
   connectionOf(request: Request): string;
   /** Keeps the connection of a running request open while nothing is sent or received. */
-  keepOpen(request: Request): void;
+  disableIdleTimeout(request: Request): void;
   /** Stops accepting, waits for running requests, and cuts the rest after `deadlineMs`. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -45,7 +45,7 @@ function listenError(error: unknown, host: string, port: number): unknown {
 
 /**
  * Frees the bytes of a body that nobody has read: they would stay until the next collection of garbage. Each request has
- * a callback of its own, because Bun nests what asks for the bodies of requests that are answered together, and 1,600 of
+ * a callback of its own, because Bun nests the calls that cancel the bodies of requests that are answered together, and 1,600 of
  * them fill the stack of the main thread for good. By then the connection may be closed, and the body with it.
  */
 function freeUnread(request: Request): void {
@@ -73,7 +73,7 @@ function bind(
   }
 }
 
-/** The answer of the application, or to what it throws. */
+/** The application's answer, or the problem document of its error. */
 async function answerOf(
   application: Handler,
   request: Request,
@@ -138,7 +138,7 @@ export function listen({ host, port, baseUrlOf, log, corsOrigins }: ListenOption
   const server = bind(host, port, { fetch: counted, error: (error) => failed(error) });
   const bound = server.port as number;
   const baseUrl = baseUrlOf(bound);
-  const early = new EarlyRequests(baseUrl, corsOrigins);
+  const early = new StartupResponder(baseUrl, corsOrigins);
   handler = (request) => early.answer(request, server.requestIP(request)?.address);
 
   return {
@@ -151,7 +151,7 @@ export function listen({ host, port, baseUrlOf, log, corsOrigins }: ListenOption
       const peer = server.requestIP(request);
       return peer === null ? "" : `${peer.address} ${peer.port}`;
     },
-    keepOpen(request) {
+    disableIdleTimeout(request) {
       silent.add(request);
       server.timeout(request, 0);
     },

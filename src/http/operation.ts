@@ -3,6 +3,7 @@ import type { OwnedBytes } from "../../native/owned-bytes.ts";
 import type { Permission, Principal } from "../auth/principal.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import type { Problem } from "../problem/problem.ts";
+import type { Release } from "../tenants/fair-semaphore.ts";
 import type { Note } from "./request-record.ts";
 
 /** The groups of operations in the API document, in its order, with their descriptions. */
@@ -42,7 +43,24 @@ export interface ResponseHeader {
   readonly extension?: boolean;
 }
 
-interface Common<P extends TObject, Q extends TObject> {
+/** The request, with its path and query parameters. */
+interface Call<P, Q> {
+  readonly request: Request;
+  readonly requestId: string;
+  /** The path of {base_url}, without a trailing slash; links in responses begin with it. */
+  readonly basePath: string;
+  readonly params: P;
+  readonly query: Q;
+  /** The caller; undefined exactly for an operation whose credential is not `bearer`. */
+  readonly principal: Principal;
+  /** True for a caller who names a change: the answer has every commit up to it, on any server. */
+  readonly readYourWrites: boolean;
+  /** Keeps a description of the work, for the case that the request is slow. */
+  note: Note;
+}
+
+/** An operation whose handler gets a body of the type `B`, and the target that `find` has found. */
+interface OperationOf<P extends TObject, Q extends TObject, B, F> {
   /** The operation's name in the API document and in metrics. */
   readonly id: string;
   readonly method: Method;
@@ -53,14 +71,36 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly description?: string;
   /** True for an operation that is this service's own addition to the API. */
   readonly extension?: boolean;
+  /**
+   * `own` when the operation checks credentials itself, such as a webhook's secret, before the body is read; `none` for
+   * anybody. `bearer` by default.
+   */
+  readonly credential?: "own" | "none";
+  /** The permission that the caller must hold; null when any valid credential suffices. */
+  readonly permission: Permission | null;
   /** Path parameters: one string property per `{name}` of the path. */
   readonly params?: P;
   /** Query parameters, as strings: patterns restrict numbers, which the operation parses. */
   readonly query?: Q;
   /** Request headers worth documenting. */
   readonly headers?: TObject;
+  /** The schema of a JSON body. */
+  readonly body?: TSchema;
+  /** The JSON body as the document shows it, where the handler checks more of it than `body` does. */
+  readonly documentedBody?: TSchema;
+  readonly bodyExample?: Example;
+  /** Bodies by media type, for the documentation: the handler gets the bytes, and checks their type. */
+  readonly bodies?: Readonly<Record<string, MediaType>>;
+  /** True when the body may be absent; an absent JSON body means `{}`. */
+  readonly bodyOptional?: boolean;
+  /** True when the handler reads the body from the request as it arrives, within bounds of its own. */
+  readonly streams?: boolean;
+  /** Whether the main thread parses such a body; true by default. */
+  readonly isParsedHere?: (bytes: Uint8Array) => boolean;
+  /** The remedy for a body that is too large, in one sentence. */
+  readonly tooLargeRemedy?: string;
   readonly status?: 200 | 201 | 204;
-  /** True when it may create what it names; that is answered 201 with the same body. */
+  /** True when it may create its target, and answers 201 with the same body. */
   readonly mayCreate?: boolean;
   /** Absent exactly with the status 204. */
   readonly response?: TSchema;
@@ -69,114 +109,79 @@ interface Common<P extends TObject, Q extends TObject> {
   readonly emptyStatuses?: Readonly<Record<number, string>>;
   /** The successful response's headers by name. */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
-  /**
-   * True when If-None-Match can be answered with 304. The pipeline does so for JSON operations;
-   * raw operations do it themselves.
-   */
+  /** True when If-None-Match can be answered with 304: by the pipeline for a value, else by the handler. */
   readonly conditional?: boolean;
   /** The problems of this operation, without those that every operation has. */
   readonly problems: readonly Slug[];
+  /** Additional members of this operation's problem documents, which `problemSchema` describes. */
+  readonly extendProblem?: (problem: Problem) => Record<string, unknown>;
+  readonly problemSchema?: TSchema;
   /**
    * True for an operation on the engine, which has a queue of its own: while it is full, further requests
    * of the tenant who filled it are refused before they are read.
    */
-  readonly sheds?: boolean;
+  readonly sheddable?: boolean;
+  /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
+  readonly safe?: boolean;
+  /** True when it may take rights away: this process applies that before it answers, others within a second. */
+  readonly changesAccess?: boolean;
+  /**
+   * The part of the indexes it answers from: texts and the fields of filters, vectors with them, or the reports
+   * of all servers. Absent for answers from the database. With `min_change` it waits for that part.
+   */
+  readonly reads?: "texts" | "vectors" | "reports";
   /** Answers callers who prefer HTML, as browsers do: a page that needs no credential. Throws problems. */
   page?(
     call: Pick<Call<Static<P>, never>, "request" | "basePath" | "params">,
   ): Response | Promise<Response>;
-  /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
-  readonly safe?: boolean;
+  /** Finds the target of the path before the body is read. Throws problems. */
+  find?(call: Call<Static<P>, Static<Q>>): F | Promise<F>;
+  /** The tenant who pays for a request without a principal. */
+  tenantOf?(found: F): string;
   /**
-   * The part of the indexes it answers from: texts and what filters compare, vectors beside them, or what all
-   * servers have reported. Absent for answers from the database. With `min_change` it waits for that part.
+   * Waits until a body of this length may be handled, in place of the wait for parsing it. The handler leaves the place; a
+   * request that fails before has it left.
    */
-  readonly reads?: "texts" | "vectors" | "reports";
-}
-
-/** The argument of every handler. */
-interface Call<P, Q> {
-  readonly request: Request;
-  readonly requestId: string;
-  /** The path of {base_url}, without a trailing slash; links in responses begin with it. */
-  readonly basePath: string;
-  readonly params: P;
-  readonly query: Q;
-  /** True for a caller who names a change and has to see what was committed before, on any server. */
-  readonly isFresh: boolean;
-  /** Keeps a description of the work, for the case that the request is slow. */
-  note: Note;
-}
-
-/** An operation with a validated JSON body or none, for authenticated callers. */
-interface JsonOperation<P extends TObject, Q extends TObject, B extends TSchema>
-  extends Common<P, Q> {
-  readonly kind: "json";
-  /** The permission that the caller must hold; null when any valid credential suffices. */
-  readonly permission: Permission | null;
-  readonly body?: B;
-  /** The body as the document shows it, where the handler checks more of it than `body` does. */
-  readonly documentedBody?: TSchema;
-  readonly bodyExample?: Example;
-  /** True when an absent body means `{}`. */
-  readonly bodyOptional?: boolean;
-  /** True when it may take rights away: this process applies that before it answers, others within a second. */
-  readonly changesAccess?: boolean;
-  handle(
-    call: Call<Static<P>, Static<Q>> & { readonly principal: Principal; readonly body: Static<B> },
-  ): unknown;
-}
-
-/** An operation that reads its request itself, for other media types than JSON or for speed. */
-interface RawOperation<P extends TObject, Q extends TObject> extends Common<P, Q> {
-  readonly kind: "raw";
-  /** `own` when the operation checks credentials itself, such as a webhook's secret; `none` for anybody. */
-  readonly credential: "bearer" | "own" | "none";
-  readonly permission: Permission | null;
-  /** Request bodies by media type, for the documentation. */
-  readonly bodies: Readonly<Record<string, MediaType>>;
-  readonly bodyRequired: boolean;
-  /** Additional members of this operation's problem documents. */
-  readonly extendProblem?: (problem: Problem) => Record<string, unknown>;
-  /** The schema of its problem documents when `extendProblem` adds members. */
-  readonly problemSchema?: TSchema;
-  /** `principal` is undefined exactly when `credential` is not `bearer`. */
+  admit?(call: Call<Static<P>, Static<Q>>, bytes: number): Promise<Release>;
+  /** Returns a response, or the value of a JSON response. Throws problems. */
   handle(
     call: Call<Static<P>, Static<Q>> & {
-      readonly principal: Principal | undefined;
-      /**
-       * Reads the body, then takes a place on the database. Throws `overloaded` and problems of the body.
-       * @param tenant who pays for both; the principal's user by default
-       * @param admit waits until a body of this length may be taken up; by default as long as parsing it here needs
-       */
-      readBody(tenant?: string, admit?: (bytes: number) => Promise<void>): Promise<OwnedBytes>;
+      readonly body: B;
+      readonly found: F;
+      /** The result of `admit`. */
+      readonly release: Release;
     },
-  ): Response | Promise<Response>;
+  ): unknown;
 }
 
 // The parameter types matter within one operation only; a list of operations needs none.
 // biome-ignore lint/suspicious/noExplicitAny: existential type
-export type AnyJsonOperation = JsonOperation<any, any, any>;
-// biome-ignore lint/suspicious/noExplicitAny: existential type
-export type Operation = AnyJsonOperation | RawOperation<any, any>;
+export type Operation = OperationOf<any, any, any, any>;
 
 /** The credential that an operation takes. */
-export function credentialOf(operation: Operation): "bearer" | "own" | "none" {
-  return operation.kind === "json" ? "bearer" : operation.credential;
+export function credentialOf({ credential }: Operation): "bearer" | "own" | "none" {
+  return credential ?? "bearer";
 }
 
-/** Declares a JSON operation. A function for its type inference. */
+/** Declares an operation with a JSON body or none. A function for its type inference. */
 export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
->(spec: Omit<JsonOperation<P, Q, B>, "kind">): Operation {
-  return { ...spec, kind: "json" };
+  F = undefined,
+>(
+  spec: Omit<OperationOf<P, Q, Static<B>, F>, "body" | "bodies"> & { readonly body?: B },
+): Operation {
+  return spec;
 }
 
-/** Declares a raw operation. A function for its type inference. */
-export function rawOperation<P extends TObject = TObject, Q extends TObject = TObject>(
-  spec: Omit<RawOperation<P, Q>, "kind">,
+/** Declares an operation on bodies of other media types, or on JSON that it parses itself for speed. */
+export function bytesOperation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  F = undefined,
+>(
+  spec: Omit<OperationOf<P, Q, OwnedBytes, F>, "body"> & Required<Pick<Operation, "bodies">>,
 ): Operation {
-  return { ...spec, kind: "raw" };
+  return spec;
 }

@@ -24,7 +24,7 @@ export const PageQuery = Type.Object({
   ),
 });
 
-/** What the lists of operations need. */
+/** The services that lists need. */
 export interface ListServices {
   readonly sql: Sql;
   readonly cursors: CursorSigner;

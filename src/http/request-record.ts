@@ -24,7 +24,7 @@ interface AnsweredRequest {
   readonly detail?: (() => RequestDetail) | undefined;
   readonly asked?: AskedQuestion | undefined;
   /** True for a refusal as overloaded, which is slow only because it was held back. */
-  readonly refused?: boolean;
+  readonly refused?: boolean | undefined;
 }
 
 export interface RecordContext {
@@ -37,7 +37,7 @@ export interface RecordContext {
 
 const slow = new LogLimiter(SLOW_LOG_INTERVAL_MS);
 
-/** Notes an answered request in the metrics, what it asked in words, and in the log at the level `http` or when it was slow. */
+/** Notes an answered request in the metrics, its question in the statistics, and both in the log at the level `http` or when it was slow. */
 export function recordRequest(
   { metrics, log, questions: { counts }, config: { slowRequestMs } }: RecordContext,
   answered: AnsweredRequest,

@@ -30,6 +30,18 @@ export function targetOf(url: string): { path: string; target: string } {
   return { path: end < 0 ? target : target.slice(0, end), target };
 }
 
+/** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
+export function mediaType(request: Request): string {
+  const header = request.headers.get("content-type") ?? "";
+  const end = header.indexOf(";");
+  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+/** True for application/json and every `+json` type. */
+export function isJsonType(type: string): boolean {
+  return type === "application/json" || /^application\/[\w.!#$&^-]+\+json$/.test(type);
+}
+
 const HTML_TYPE = "text/html";
 const JSON_TYPE = "application/json";
 

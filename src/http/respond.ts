@@ -55,7 +55,7 @@ interface ProblemContext {
   readonly requestId: string;
   readonly log: Log;
   /** Adds members to the body, for operations with an extended problem document. */
-  readonly extend?: (problem: Problem) => Record<string, unknown>;
+  readonly extend?: ((problem: Problem) => Record<string, unknown>) | undefined;
 }
 
 const outages = new LogLimiter();

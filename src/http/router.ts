@@ -1,9 +1,10 @@
 import type { Elysia } from "elysia";
 import { Problem } from "../problem/problem.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
+import type { HttpContext } from "./incoming.ts";
 import { inTurns, type Turns } from "./load/large-answers.ts";
 import type { Operation } from "./operation.ts";
-import { bindOperation, type HttpContext } from "./pipeline.ts";
+import { bindOperation } from "./pipeline.ts";
 import { requestIdOf, targetOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 
@@ -51,7 +52,7 @@ function knownRoutes(app: Elysia, operations: readonly Operation[]): KnownRoute[
   return [...answering, ...others].map(({ path, method }) => knownRoute(path, method));
 }
 
-/** What to do about a path of a file whose slashes are not encoded. */
+/** The remedy for a path of a file whose slashes are not encoded. */
 function slashHint(path: string): { readonly detail?: string } {
   const [, route, file = ""] = /^(\/projects\/[^/]+\/files\/)(.+)$/.exec(path) ?? [];
   if (route === undefined) return {};
@@ -84,7 +85,7 @@ export function answerProblems(
   let routes: KnownRoute[] | undefined;
   const unrouted = async (path: string) => {
     // Anybody can send these requests: all of them together count as one tenant.
-    await context.gates.starts.enter("");
+    await context.gates.starts.acquire("");
     routes ??= knownRoutes(app, operations);
     return routingProblem(routes, path);
   };
@@ -95,7 +96,7 @@ export function answerProblems(
   });
 }
 
-/** Serves a path that needs no credential and is no operation. */
+/** Serves a path without a credential, outside the operations. */
 export type MountPage = (
   path: string,
   answer: (request: Request) => Response | Promise<Response>,

@@ -5,7 +5,7 @@ import {
   INDEX_TENANT_LOADS_MAX,
   INDEX_TENANT_LOADS_WAITING_MAX,
 } from "../shared/limits.ts";
-import { TenantGate } from "../tenants/tenant-gate.ts";
+import { FairSemaphore, SERIAL } from "../tenants/fair-semaphore.ts";
 
 /** A load that takes longer no longer delays the next one, and goes on beside it. */
 const INDEX_LOAD_TURN_MS = 1_000;
@@ -36,9 +36,9 @@ export class LoadQueue {
   /** Loads that have not ended, by key, also those for which nobody waits any more. */
   readonly #loads = new Map<string, Load>();
   /** Loads of each tenant that wait for their turn or run. */
-  readonly #own: TenantGate;
-  readonly #turns: TenantGate;
-  readonly #requests: TenantGate;
+  readonly #own: FairSemaphore;
+  readonly #turns: FairSemaphore;
+  readonly #requests: FairSemaphore;
 
   /**
    * @param atOnce loads in their turn
@@ -49,10 +49,9 @@ export class LoadQueue {
     maxRequests = LOAD_REQUESTS_MAX,
     { atOnce = INDEX_LOADS_AT_ONCE, tenantLoads = INDEX_TENANT_LOADS_MAX } = {},
   ) {
-    const [places, maxWaiting] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    this.#own = new TenantGate({ places, tenantPlaces: tenantLoads, maxWaiting });
-    this.#turns = new TenantGate({ places: atOnce, tenantPlaces: atOnce, maxWaiting });
-    this.#requests = new TenantGate({ places: maxRequests });
+    this.#own = new FairSemaphore({ ...SERIAL, tenantPermits: tenantLoads });
+    this.#turns = new FairSemaphore({ ...SERIAL, permits: atOnce, tenantPermits: atOnce });
+    this.#requests = new FairSemaphore({ permits: maxRequests });
   }
 
   /** Loads that run or that requests wait for. */
@@ -106,20 +105,16 @@ export class LoadQueue {
 
   /** A load that another tenant's turn has begun, or that nobody waits for any more, leaves its turn to the next. */
   async #runInTurn(tenant: string, load: Load): Promise<void> {
-    await this.#own.enter(tenant);
-    await this.#turns.enter(tenant);
-    let endTurn = () => {
-      endTurn = () => {};
-      this.#turns.leave(tenant);
-    };
-    const timer = setTimeout(() => endTurn(), this.turnMs);
+    const release = await this.#own.lease(tenant);
+    const endTurn = await this.#turns.lease(tenant);
+    const timer = setTimeout(endTurn, this.turnMs);
     timer.unref();
     load.tenants.delete(tenant);
     if (!load.begun && load.requests > 0) await this.#run(tenant, load);
     else if (!load.begun && load.tenants.size === 0) this.#loads.delete(load.key);
     clearTimeout(timer);
     endTurn();
-    this.#own.leave(tenant);
+    release();
   }
 
   async #run(tenant: string, load: Load): Promise<void> {

@@ -18,7 +18,7 @@ import {
   SEARCH_LOAD_TIMEOUT_MS,
   VECTOR_APPLIED_POLL_MS,
 } from "../shared/limits.ts";
-import { TenantGate } from "../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../tenants/fair-semaphore.ts";
 import { renderAnswer } from "./answer.ts";
 import { readContents, readState, type ScopeContents, Thresholds } from "./catalogue.ts";
 import type { FilterMembers } from "./filter-members.ts";
@@ -91,7 +91,7 @@ function withMembers(
 
 /** Searches vectors in tables of pgvector, which Citus may distribute. */
 export class PgvectorSearch {
-  readonly #places = new TenantGate({ places: VECTOR_SEARCHES_MAX });
+  readonly #permits = new FairSemaphore({ permits: VECTOR_SEARCHES_MAX });
   readonly #exact = pLimit(VECTOR_EXACT_AT_ONCE);
   readonly #thresholds = new Thresholds();
 
@@ -110,7 +110,7 @@ export class PgvectorSearch {
 
   /** Searches that have not been answered. */
   get running(): number {
-    return this.#places.inside;
+    return this.#permits.acquired;
   }
 
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
@@ -176,7 +176,7 @@ export class PgvectorSearch {
   }
 
   #admitted<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
-    return this.#places.run(scope.tenant, work);
+    return this.#permits.run(scope.tenant, work);
   }
 
   async #answer(

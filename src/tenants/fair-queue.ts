@@ -1,9 +1,9 @@
-import { TenantLedger } from "./tenant-ledger.ts";
+import { Budget } from "./budget.ts";
 
-/** What one tenant has waiting. */
+/** The waiting entries of one tenant. */
 interface Tenant<T> {
   readonly entries: Entry<T>[];
-  /** What it may still take before it is the next tenant's turn. */
+  /** The cost that it may still take before the next tenant's turn. */
   deficit: number;
 }
 
@@ -16,7 +16,7 @@ interface Entry<T> {
 interface FairQueueOptions<T> {
   /** The most work that may wait, in the unit of the costs. */
   readonly maxWork: number;
-  /** The minimum capacity: so many entries may wait, however much work they are. None by default. */
+  /** The minimum capacity in entries, whatever their cost; 0 by default. */
   readonly minLength?: number;
   /** No entry counts for more than this. */
   readonly maxCost?: number;
@@ -44,13 +44,13 @@ const DEFAULTS = {
 export class FairQueue<T> {
   /** Tenants with entries, in the order of their turns. */
   readonly #tenants = new Map<string, Tenant<T>>();
-  readonly #work: TenantLedger<Entry<T>>;
+  readonly #work: Budget<Entry<T>>;
   readonly #options: Required<FairQueueOptions<T>>;
 
   constructor(options: FairQueueOptions<T>) {
     this.#options = { ...DEFAULTS, ...options };
     const { maxWork, minLength } = this.#options;
-    this.#work = new TenantLedger(maxWork, (heaviest) => this.#dropNewest(heaviest), minLength);
+    this.#work = new Budget(maxWork, (heaviest) => this.#dropNewest(heaviest), minLength);
   }
 
   get length(): number {
@@ -90,7 +90,7 @@ export class FairQueue<T> {
   }
 
   /**
-   * Removes the entry that is next; undefined when there is none.
+   * Removes the next entry; undefined in an empty queue.
    * @param isServed tells which entries may be taken; all by default
    */
   shift(isServed: (item: T) => boolean = () => true): T | undefined {

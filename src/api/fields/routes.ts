@@ -54,9 +54,13 @@ export function fieldsOperation({
     response: Fields,
     responseExample: EXAMPLE,
     problems: SCOPE_PROBLEMS,
-    async handle({ principal, params, query, isFresh }) {
+    async handle({ principal, params, query, readYourWrites }) {
       const project = params.project_reference;
-      const scope = await scopes.resolve(principal, { project, ...scopeNameOf(query) }, isFresh);
+      const scope = await scopes.resolve(
+        principal,
+        { project, ...scopeNameOf(query) },
+        readYourWrites,
+      );
       return { fields: await engine.fields(scope) };
     },
   });

@@ -7,7 +7,12 @@ import { type ListServices, type PageRequest, readListing } from "../../http/pag
 import { invalid, Problem } from "../../problem/problem.ts";
 import { documentPath } from "../../shared/paths.ts";
 import { withTimes } from "../../shared/rows.ts";
-import { type FilterText, narrowed, readFilterParameter, validFilter } from "../scopes/filter.ts";
+import {
+  type FilterText,
+  filteredScope,
+  readFilterParameter,
+  validFilter,
+} from "../scopes/filter.ts";
 import type { ScopeName } from "../scopes/queries.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { scopeNameOf } from "../scopes/scope-query.ts";
@@ -118,7 +123,7 @@ export async function listFiles(
       throw new Problem("invalid-cursor", { detail: "The cursor belongs to another list." });
     }
   }
-  const part = narrowed(scope, unpacked(filter));
+  const part = filteredScope(scope, unpacked(filter));
   const { rows, pageInfo } = await readListing<FileRow, Key>(cursors, page, {
     binding: BINDING,
     keyOf: ({ path }) => [path, question],

@@ -1,14 +1,16 @@
 import type { Engine } from "../../engine/engine.ts";
 import {
+  bytesOperation,
   type Operation,
   operation,
   type ResponseHeader,
-  rawOperation,
 } from "../../http/operation.ts";
 import { type ListServices, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
 import type { ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
+import { DOCUMENT_MAX_BYTES } from "../../shared/limits.ts";
 import { firstPage } from "../../shared/page-info.ts";
+import { documentPath } from "../../shared/paths.ts";
 import { ProjectParams, text } from "../../shared/schemas.ts";
 import { SCOPE_PROBLEMS, ScopeQuery } from "../scopes/scope-query.ts";
 import { MARKDOWN_TYPE, PLAIN_TYPE } from "./change-file.ts";
@@ -27,7 +29,7 @@ import {
   WrittenFileParams,
 } from "./schema.ts";
 import { UNSEEN_MAX_BYTES, UnseenWrites } from "./unseen-writes.ts";
-import { deleteFile, type PutCall, putFile, type WriteServices } from "./write.ts";
+import { deleteFile, putFile, requirePath, type WriteServices } from "./write.ts";
 
 const SUMMARY: FileSummary = {
   id: "1f204c6b-8a5d-4e9f-8d7c-6b5ab7c3a9de",
@@ -166,7 +168,7 @@ function servesRelease(name: string | null): Record<string, string> {
 
 function putOperation(services: WriteServices): Operation {
   const body = text("The content, in UTF-8.");
-  return rawOperation({
+  return bytesOperation({
     id: "putFile",
     method: "PUT",
     path: FILE_PATH,
@@ -179,7 +181,6 @@ function putOperation(services: WriteServices): Operation {
       "Unchanged content changes nothing. Searches see the change within a second. An " +
       `environment with an active release goes on to serve that. ${EDITORS}`,
     extension: true,
-    credential: "bearer",
     permission: "files.write",
     params: WrittenFileParams,
     query: WorkingSetQuery,
@@ -188,7 +189,8 @@ function putOperation(services: WriteServices): Operation {
       [MARKDOWN_TYPE]: { schema: body, example: EXAMPLE.content },
       [PLAIN_TYPE]: { schema: body, example: "Run the installer.\n" },
     },
-    bodyRequired: false,
+    bodyOptional: true,
+    tooLargeRemedy: `Split the text into several files, or import it: a document has at most ${DOCUMENT_MAX_BYTES} bytes.`,
     mayCreate: true,
     response: WrittenFile,
     responseExample: SUMMARY,
@@ -198,8 +200,13 @@ function putOperation(services: WriteServices): Operation {
       ...servesHeader,
     },
     problems: [...WRITE_PROBLEMS, "quota-exceeded"],
+    find: ({ params }) => requirePath(documentPath(params.file_reference)),
+    admit: ({ principal, request }, bytes) =>
+      services.unseen.admit(principal.userId, bytes, request.signal),
     async handle(call) {
-      const { file, created, serves } = await putFile(services, call as PutCall);
+      const written = await putFile(services, call);
+      void services.unseen.untilSeen(written).finally(call.release);
+      const { file, created, serves } = written;
       const { pathname } = new URL(call.request.url);
       const location = created ? { location: call.basePath + pathname } : {};
       const headers = { etag: versionTag(file), ...location, ...servesRelease(serves) };

@@ -7,7 +7,7 @@ import type {
   ProjectEmbedders,
 } from "../../import/embedders/project-embedders.ts";
 import { Problem } from "../../problem/problem.ts";
-import { TenantTurns } from "../../tenants/tenant-turns.ts";
+import { FairSemaphore, type Release, SERIAL } from "../../tenants/fair-semaphore.ts";
 import type { Written } from "./change-file.ts";
 
 /** Texts that a user has written and searches do not show: about a second of cutting, embedding and indexing. */
@@ -19,20 +19,17 @@ const UNSEEN_WAIT_MAX_MS = 10_000;
 /** A text counts no longer while no text gets its embeddings or is shown: what does it may be away. */
 const UNSEEN_COUNTS_MAX_MS = 30_000;
 
-const BEHIND = {
+const BEHIND = new Problem("overloaded", {
   detail:
     "Other files of this user are stored first, and shown by searches. Send fewer at once, or import them.",
   headers: { "retry-after": "1" },
-} as const;
+});
 
 interface UnseenServices {
   readonly sql: Sql;
   readonly engine: Pick<Engine, "noteChange" | "whenApplied">;
   readonly embedders: ProjectEmbedders;
 }
-
-/** Waits until a text of so many bytes may be stored. Throws `overloaded`. */
-export type Admit = (bytes: number) => Promise<void>;
 
 const NEVER = new AbortController().signal;
 
@@ -41,7 +38,10 @@ const NEVER = new AbortController().signal;
  * than that. Further writes of the user wait.
  */
 export class UnseenWrites {
-  readonly #turns = new TenantTurns({ places: UNSEEN_MAX_BYTES, waitMaxMs: UNSEEN_WAIT_MAX_MS });
+  readonly #bytes = new FairSemaphore({
+    ...{ ...SERIAL, tenantPermits: UNSEEN_MAX_BYTES },
+    ...{ waitMaxMs: UNSEEN_WAIT_MAX_MS, late: BEHIND },
+  });
   readonly #embeddings: AwaitedEmbeddings;
   /** Texts may wait for other embedders for hours, and cost this service little meanwhile. */
   readonly #embedder: string;
@@ -56,36 +56,16 @@ export class UnseenWrites {
     this.#embedder = (services.embedders.get(HASHING) as ProjectEmbedder).fingerprint;
   }
 
-  /** Does a write, which has its text admitted. That counts until searches show it. */
-  async during(
-    tenant: string,
-    signal: AbortSignal,
-    write: (admit: Admit) => Promise<Written>,
-  ): Promise<Written> {
-    let isOver = false;
-    let end = () => {
-      isOver = true;
-    };
-    const admit = async (bytes: number) => {
-      const cost = Math.max(bytes, UNSEEN_TEXT_MIN_BYTES);
-      const leave = await this.#turns.take(tenant, { cost, signal });
-      if (leave === undefined) throw new Problem("overloaded", BEHIND);
-      if (isOver) leave();
-      else end = leave;
-    };
-    try {
-      const written = await write(admit);
-      void this.#untilSeen(written)
-        .catch(() => {})
-        .finally(() => end());
-      return written;
-    } catch (error) {
-      end();
-      throw error;
-    }
+  /** Waits until a text of the user may be stored, which counts until the returned function is called. Throws `overloaded`. */
+  admit(user: string, bytes: number, signal: AbortSignal): Promise<Release> {
+    return this.#bytes.lease(user, { cost: Math.max(bytes, UNSEEN_TEXT_MIN_BYTES), signal });
   }
 
-  /** Resolves when searches of this process show a file. */
+  /** Resolves when searches of this process show a file, or nobody can tell. */
+  untilSeen(written: Written): Promise<void> {
+    return this.#untilSeen(written).catch(() => {});
+  }
+
   async #untilSeen({ projectId }: Written): Promise<void> {
     const { engine } = this.services;
     const writtenAt = performance.now();

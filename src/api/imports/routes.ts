@@ -1,13 +1,12 @@
 import { actorOf } from "../../audit/actor.ts";
 import type { AuditLog } from "../../audit/audit-log.ts";
-import type { Principal } from "../../auth/principal.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { databaseProblem } from "../../db/errors.ts";
 import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/answer-headers.ts";
-import { mediaType } from "../../http/load/body.ts";
 import { encodingOf } from "../../http/load/content-encoding.ts";
-import { type Operation, rawOperation } from "../../http/operation.ts";
+import { bytesOperation, type Operation } from "../../http/operation.ts";
+import { mediaType } from "../../http/request.ts";
 import { json } from "../../http/respond.ts";
 import { targetOf } from "../../import/records/target.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
@@ -15,7 +14,7 @@ import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
 import { Problem } from "../../problem/problem.ts";
 import { IMPORTS_MAX } from "../../shared/limits.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
 import { ImportBody, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
 
@@ -52,7 +51,7 @@ interface ImportServices {
   readonly audit: AuditLog;
   readonly config: { readonly importMaxBytes: number };
   /** Lets a connection be silent for as long as its request takes. */
-  readonly keepOpen: (request: Request) => void;
+  readonly disableIdleTimeout: (request: Request) => void;
 }
 
 /** Throws `unsupported-media-type` unless the body is NDJSON. */
@@ -82,16 +81,16 @@ function answerOf({ ignored, ...result }: ImportReport): Response {
 
 /** POST /projects/{project_reference}/import. */
 export function importOperations(services: ImportServices): Operation[] {
-  const { sql, imports, audit, keepOpen } = services;
+  const { sql, imports, audit, disableIdleTimeout } = services;
   const { importMaxBytes: maxBytes } = services.config;
-  /** Places are few and held for long, so callers share them. */
-  const places = new TenantGate({ places: IMPORTS_MAX });
+  /** FairSemaphore are few and held for long, so callers share them. */
+  const permits = new FairSemaphore({ permits: IMPORTS_MAX });
 
   /** Imports the body. An import that fails is noted in the audit log here, and any other with its records. */
   async function importBody(request: Request, job: ImportJob): Promise<ImportReport> {
     const { body, signal } = request;
     const { actor, target, strict } = job;
-    keepOpen(request);
+    disableIdleTimeout(request);
     try {
       const upload = body === null ? noBody() : readUpload(body, { maxBytes });
       return await imports.run(job, upload, signal);
@@ -104,7 +103,7 @@ export function importOperations(services: ImportServices): Operation[] {
   }
 
   return [
-    rawOperation({
+    bytesOperation({
       id: "importRecords",
       method: "POST",
       path: "/projects/{project_reference}/import",
@@ -112,27 +111,25 @@ export function importOperations(services: ImportServices): Operation[] {
       summary: "Import records into a project",
       description: DESCRIPTION,
       extension: true,
-      credential: "bearer",
       permission: "projects.import",
       params: ProjectParams,
       query: ImportQuery,
       bodies: { [NDJSON_TYPE]: { schema: ImportBody, example: EXAMPLE_BODY } },
-      bodyRequired: true,
+      streams: true,
       response: ImportResult,
       responseExample: EXAMPLE,
       responseHeaders: ignoredFieldsHeader,
       problems: PROBLEMS,
       async handle({ request, requestId, params, query, principal, note }) {
-        const caller = principal as Principal;
-        const project = await findWritableProject(sql, caller, params.project_reference);
+        const project = await findWritableProject(sql, principal, params.project_reference);
         requireRecords(request);
         const encoding = encodingOf(request);
         requireAllowedLength(request, maxBytes);
         const target = targetOf(project);
-        const actor = actorOf(caller, requestId);
+        const actor = actorOf(principal, requestId);
         const strict = query.strict === "true";
         const job = { actor, target, encoding, strict, atOnce: project.limited, maxBytes };
-        const report = await places.run(caller.userId, () => importBody(request, job));
+        const report = await permits.run(principal.userId, () => importBody(request, job));
         note(() => countsOf(report));
         return answerOf(report);
       },

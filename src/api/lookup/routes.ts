@@ -62,7 +62,7 @@ export function knowledgeOperations(services: {
         "per word of four or more letters, and matches the last word as a prefix. Without a query, " +
         "lists all items in path order.",
       permission: "knowledge.lookup",
-      sheds: true,
+      sheddable: true,
       safe: true,
       reads: "texts",
       params: ProjectParams,
@@ -83,10 +83,10 @@ export function knowledgeOperations(services: {
         "release-not-found",
         "invalid-cursor",
       ],
-      async handle({ request, basePath, params, principal, body, isFresh, note }) {
+      async handle({ request, basePath, params, principal, body, readYourWrites, note }) {
         const projectRef = params.project_reference;
         const selfPath = basePath + targetOf(request.url).path;
-        const call = { principal, projectRef, body, selfPath, isFresh, note };
+        const call = { principal, projectRef, body, selfPath, readYourWrites, note };
         const page = await lookUp({ ...services, cursors }, call);
         const ignored = ignoredFieldsOf(body, LookupBody.properties);
         const headers = { [ROUTING_KEY]: page.projectId, ...nextPageOf(page), ...ignored };

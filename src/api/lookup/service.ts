@@ -7,8 +7,8 @@ import { askedQuestion } from "../../observability/question-counts.ts";
 import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
-import { type FilterText, narrowed, readFilter, validFilter } from "../scopes/filter.ts";
-import { type AnsweredPage, withoutNext } from "../scopes/next-page.ts";
+import { type FilterText, filteredScope, readFilter, validFilter } from "../scopes/filter.ts";
+import { type AnsweredPage, removeCursor } from "../scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
 import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { otherQuestion, requireSameTarget, scopeRefOf } from "../scopes/target.ts";
@@ -29,7 +29,7 @@ interface LookupCall {
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
   /** True if the request must see all changes that were committed before it. */
-  readonly isFresh: boolean;
+  readonly readYourWrites: boolean;
   readonly note: Note;
 }
 
@@ -103,7 +103,7 @@ async function begin(services: LookupServices, call: LookupCall) {
   // project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
   const target = known === null ? (body.lookup_target ?? null) : known.question.target;
-  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.isFresh);
+  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.readYourWrites);
   const { projectId } = scope;
   const state =
     body.cursor === undefined
@@ -136,7 +136,12 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const { query, filter, limit, shardIndex, shardCount } = question;
   const next = cursors.newCursor();
   const request: LookupRequest = {
-    ...{ kind: "lookup", scope: narrowed(scope, filter ?? null), selfPath: call.selfPath, query },
+    ...{
+      kind: "lookup",
+      scope: filteredScope(scope, filter ?? null),
+      selfPath: call.selfPath,
+      query,
+    },
     ...{ limit, shardIndex, shardCount, progress, next },
   };
   const run = () => answer(services, request);
@@ -147,7 +152,7 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const { userId } = call.principal;
   const hasAllCursors =
     !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));
-  const page = { json: hasAllCursors ? json : withoutNext(json, next), hasAllCursors };
+  const page = { json: hasAllCursors ? json : removeCursor(json, next), hasAllCursors };
   const { projectId } = scope;
   const behindMs = work.total === 0 ? await services.engine.behindMs(projectId, "texts") : 0;
   return { projectId, behindMs, ...page };

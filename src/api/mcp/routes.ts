@@ -1,9 +1,9 @@
 import type { ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import { Type } from "@sinclair/typebox";
 import { conditionalText } from "../../http/conditional.ts";
+import type { HttpContext } from "../../http/incoming.ts";
 import { plainSchema } from "../../http/openapi/json-schema.ts";
-import { type Operation, operation, rawOperation } from "../../http/operation.ts";
-import type { HttpContext } from "../../http/pipeline.ts";
+import { type Operation, operation } from "../../http/operation.ts";
 import { basePathOf } from "../../http/request.ts";
 import { guidePages } from "../../http/static/guides.ts";
 import { TEXT_PAGE_HEADERS } from "../../http/static/text-page.ts";
@@ -54,7 +54,7 @@ function toolList(operations: readonly Operation[]): ListToolsResult {
 /** What a client that asks for a stream is told, as the protocol has it: there is none. Browsers get the guide. */
 function streamOperation({ baseUrl }: HttpContext): Operation {
   const guide = guidePages(basePathOf(baseUrl)).get("/docs/guides/mcp");
-  return rawOperation({
+  return operation({
     id: "openMcpStream",
     method: "GET",
     path: "/mcp",
@@ -67,8 +67,6 @@ function streamOperation({ baseUrl }: HttpContext): Operation {
     extension: true,
     credential: "none",
     permission: null,
-    bodies: {},
-    bodyRequired: false,
     problems: ["method-not-allowed"],
     conditional: true,
     responseHeaders: {
@@ -115,7 +113,7 @@ function messageOperation(
       "errors. The files are also resources, `tessera://{project}/{path}`.",
     extension: true,
     permission: null,
-    sheds: true,
+    sheddable: true,
     safe: true,
     headers: McpHeaders,
     body: McpMessage,

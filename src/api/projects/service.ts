@@ -18,7 +18,7 @@ import {
   PROJECT_ENVIRONMENTS_MAX,
 } from "../../shared/limits.ts";
 import { omitNulls, withTimes } from "../../shared/rows.ts";
-import { TenantTurns } from "../../tenants/tenant-turns.ts";
+import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
 import {
   copyEnvironments,
   copyWorkingSets,
@@ -41,14 +41,14 @@ const FIRST_ENVIRONMENT = "production";
 const COPY_REST_FACTOR = 1;
 
 /** Copies of projects, each of which may take the database many seconds. */
-const copies = new TenantTurns({
-  ...{ waitMaxMs: PROJECT_COPY_WAIT_MAX_MS, restFactor: COPY_REST_FACTOR },
+const copies = new FairSemaphore({
+  ...{ ...SERIAL, waitMaxMs: PROJECT_COPY_WAIT_MAX_MS },
+  restMs: (_, tookMs) => COPY_REST_FACTOR * tookMs,
+  late: new Problem("overloaded", {
+    detail: "Another project of this user is being copied, or was a moment ago.",
+    headers: { "retry-after": String(PROJECT_COPY_RETRY_AFTER_SECONDS) },
+  }),
 });
-
-const LATE = {
-  detail: "Another project of this user is being copied, or was a moment ago.",
-  headers: { "retry-after": String(PROJECT_COPY_RETRY_AFTER_SECONDS) },
-};
 
 function projectOf(row: FullProjectRow): Project {
   const { provider, layout, embedder, environments, releases, users, ...rest } = row;
@@ -207,9 +207,7 @@ export async function createProject(
     if (input.templateProjectId === undefined && input.templateSlug === undefined) {
       return await create();
     }
-    const copied = await copies.run(principal.userId, copy, { signal });
-    if (copied === undefined) throw new Problem("overloaded", LATE);
-    return copied;
+    return await copies.run(principal.userId, copy, { signal });
   } catch (error) {
     if (uniqueViolation(error) !== "projects_slug_key") throw error;
     throw new Problem("project-slug-taken", { cause: error });

@@ -78,7 +78,7 @@ export function retrieveOperation(
       "is answered 503. A project without an embedder is searched by keyword, or by a vector that is sent.",
     extension: true,
     permission: "search.query",
-    sheds: true,
+    sheddable: true,
     safe: true,
     reads: "vectors",
     params: ProjectParams,
@@ -114,10 +114,10 @@ export function retrieveOperation(
       "chunk-not-found",
       "file-not-found",
     ],
-    async handle({ request, basePath, params, principal, body, isFresh, note }) {
+    async handle({ request, basePath, params, principal, body, readYourWrites, note }) {
       const projectRef = params.project_reference;
       const selfPath = basePath + targetOf(request.url).path;
-      const call = { principal, projectRef, body, selfPath, isFresh, note };
+      const call = { principal, projectRef, body, selfPath, readYourWrites, note };
       const page = await retrieve({ ...services, cursors }, call);
       const ignored = ignoredFieldsOf(body, RetrieveInput.properties);
       const total = page.countsAll ? "exact" : "at-least";

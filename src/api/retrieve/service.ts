@@ -16,8 +16,8 @@ import { traced } from "../../observability/tracing.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { DEPENDENCY_RETRY_AFTER_SECONDS, DIMENSIONS, WEAK_SCORE } from "../../shared/limits.ts";
 import { base64Of, floatsOf, isDimension, padded } from "../../shared/vector.ts";
-import { narrowed } from "../scopes/filter.ts";
-import { type AnsweredPage, withoutNext } from "../scopes/next-page.ts";
+import { filteredScope } from "../scopes/filter.ts";
+import { type AnsweredPage, removeCursor } from "../scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../scopes/resolver.ts";
 import type { StoredCursors } from "../scopes/stored-cursors.ts";
 import { requireSameTarget, scopeRefOf } from "../scopes/target.ts";
@@ -44,7 +44,7 @@ interface RetrieveCall {
   /** The request's path, for `page_info.self`. */
   readonly selfPath: string;
   /** True if the request must see all changes that were committed before it. */
-  readonly isFresh: boolean;
+  readonly readYourWrites: boolean;
   readonly note: Note;
 }
 
@@ -108,7 +108,7 @@ async function answeringOf(
   try {
     const vector = combined(await queryVectorOf(queries, question, call), sources);
     if (vector === null) return byKeyword;
-    const embedder = await queries.fingerprint(scope.projectId, call.isFresh);
+    const embedder = await queries.fingerprint(scope.projectId, call.readYourWrites);
     return { answered: mode, vector, embedder, excluded };
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
@@ -127,10 +127,10 @@ async function answeringOf(
 async function queryVectorOf(
   queries: QueryEmbedder,
   { projectId, mode, query, vector }: Question,
-  { principal: { userId: user }, isFresh }: RetrieveCall,
+  { principal: { userId: user }, readYourWrites }: RetrieveCall,
 ): Promise<Float32Array | null> {
   if (vector === null && query === null) return null;
-  const fingerprint = await queries.fingerprint(projectId, isFresh);
+  const fingerprint = await queries.fingerprint(projectId, readYourWrites);
   if (vector !== null) return storedVector(vector, fingerprint);
   if (fingerprint === null) {
     if (mode === "hybrid") return null;
@@ -152,7 +152,7 @@ async function begin(
   // Errors are reported in the order of a lookup: missing project, invalid body, missing scope.
   const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
   const target = known === null ? (body.target ?? null) : known.question.target;
-  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.isFresh);
+  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.readYourWrites);
   const { projectId } = scope;
   if (body.cursor !== undefined) {
     if (known?.question.projectId !== projectId) throw new Problem("invalid-cursor");
@@ -160,7 +160,7 @@ async function begin(
     if (scope instanceof ScopeNotFound) throw scope;
     const asked = known.question.target;
     await requireSameTarget(services, call, { given: body.target, asked, scope });
-    await requireSameEmbedder(services, known, call.isFresh);
+    await requireSameEmbedder(services, known, call.readYourWrites);
     const vector = known.vector === null ? null : floatsOf(Buffer.from(known.vector, "base64"));
     return { state: { ...known, vector }, scope };
   }
@@ -174,10 +174,10 @@ async function begin(
 async function requireSameEmbedder(
   { queries }: RetrieveServices,
   { question, vector, embedder }: RetrieveState,
-  isFresh: boolean,
+  readYourWrites: boolean,
 ): Promise<void> {
   if (vector === null) return;
-  const now = await queries.fingerprint(question.projectId, isFresh);
+  const now = await queries.fingerprint(question.projectId, readYourWrites);
   if (now !== embedder) throw new Problem("invalid-cursor");
 }
 
@@ -194,7 +194,7 @@ function requestOf(
 ): RetrieveRequest {
   const { query, limit, threshold, filter, groupSize, diversity } = question;
   return {
-    ...{ kind: "retrieve", scope: narrowed(scope, filter), selfPath, mode: answered, query },
+    ...{ kind: "retrieve", scope: filteredScope(scope, filter), selfPath, mode: answered, query },
     ...{ vector, limit, threshold },
     ...{ groupSize, diversity, excluded, listsMatches: question.facets !== null, progress, next },
   };
@@ -249,7 +249,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
     ? await cursors.save(next, savedState(state, work.progress), userId)
     : !work.lacksHits;
   const page = {
-    json: work.more && !hasAllCursors ? withoutNext(json, next) : json,
+    json: work.more && !hasAllCursors ? removeCursor(json, next) : json,
     hasAllCursors,
   };
   const { projectId } = scope;

@@ -8,7 +8,7 @@ import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { untilShown } from "../../indexing/changes/visibility.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { CHANGE_WAIT_MAX_MS } from "../../shared/limits.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
 
 /** Reads that may wait for changes; tenants share these places. */
 const CHANGE_WAITS_MAX = 1_024;
@@ -32,7 +32,7 @@ const unknownToken = () =>
  * the last position after its commit, so it also covers the earlier commits of others.
  */
 export class ChangeGate implements Changes {
-  readonly #places = new TenantGate({ places: CHANGE_WAITS_MAX });
+  readonly #permits = new FairSemaphore({ permits: CHANGE_WAITS_MAX });
   readonly #embeddings: AwaitedEmbeddings;
   readonly #log: ChangeLog;
 
@@ -66,7 +66,7 @@ export class ChangeGate implements Changes {
   }
 
   wait(asked: ChangeWait): Promise<void> {
-    return this.#places.run(asked.principal.userId, () => this.#wait(asked));
+    return this.#permits.run(asked.principal.userId, () => this.#wait(asked));
   }
 
   async #wait({ principal, reference, position, read, request }: ChangeWait): Promise<void> {

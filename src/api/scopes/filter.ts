@@ -62,6 +62,6 @@ export function validFilter(filter: FilterText | FieldError[]): FilterText {
 }
 
 /** The part of a scope that a filter matches. */
-export function narrowed(scope: Scope, filter: FilterText): Scope {
+export function filteredScope(scope: Scope, filter: FilterText): Scope {
   return filter === null ? scope : derivedScope(scope, filter);
 }

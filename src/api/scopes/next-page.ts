@@ -23,7 +23,7 @@ export interface AnsweredPage {
 }
 
 /** The page without the cursor of the next one, which is nowhere else in it, because it was drawn for it. */
-export function withoutNext(json: Uint8Array<ArrayBuffer>, cursor: string): OwnedBytes {
+export function removeCursor(json: Uint8Array<ArrayBuffer>, cursor: string): OwnedBytes {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const quoted = JSON.stringify(cursor);
   const at = bytes.indexOf(quoted);

@@ -76,13 +76,17 @@ export class ScopeResolver {
   /**
    * Throws `project-not-found`, `environment-not-found` or `release-not-found`.
    *
-   * @param isFresh for a caller who has to see what was committed before, on any server
+   * @param readYourWrites for a caller who has to see what was committed before, on any server
    */
-  resolve(principal: Principal, scopeRef: ScopeReference, isFresh = false): Scope | Promise<Scope> {
+  resolve(
+    principal: Principal,
+    scopeRef: ScopeReference,
+    readYourWrites = false,
+  ): Scope | Promise<Scope> {
     const { project } = scopeRef;
     if (!isPossible(project)) throw new Problem("project-not-found");
     const target = possible(scopeRef);
-    if (isFresh) return loadScope(this.sql, principal, project, target);
+    if (readYourWrites) return loadScope(this.sql, principal, project, target);
     const name = target.kind === "default" ? "" : target.name;
     // NUL separates: neither ids nor the checked texts contain it.
     const key = [principal.userId, principal.projectId ?? "", target.kind, project, name];
@@ -93,10 +97,10 @@ export class ScopeResolver {
   async find(
     principal: Principal,
     scopeRef: ScopeReference,
-    isFresh = false,
+    readYourWrites = false,
   ): Promise<Scope | ScopeNotFound> {
     try {
-      return await this.resolve(principal, scopeRef, isFresh);
+      return await this.resolve(principal, scopeRef, readYourWrites);
     } catch (error) {
       if (error instanceof ScopeNotFound) return error;
       throw error;

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { VectorOptions } from "../../engine/requests/request.ts";
 import { ignoredFields } from "../../http/answer-headers.ts";
-import { parseBody } from "../../http/load/body.ts";
+import { parseBody } from "../../http/json-body.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import type { FieldError } from "../../problem/schema.ts";
 import { validator } from "../../problem/validate.ts";

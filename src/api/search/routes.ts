@@ -1,22 +1,21 @@
 import type { TObject } from "@sinclair/typebox";
 import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
-import type { Principal } from "../../auth/principal.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
+import type { Scope } from "../../engine/requests/scope.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../../http/answer-headers.ts";
 import { indexBehind, indexBehindHeader } from "../../http/changes.ts";
 import { REVALIDATE } from "../../http/conditional.ts";
-import { isJsonType, mediaType } from "../../http/load/body.ts";
 import { responseOf } from "../../http/load/large-answers.ts";
-import { type Operation, rawOperation } from "../../http/operation.ts";
-import { targetOf } from "../../http/request.ts";
+import { bytesOperation, type Operation } from "../../http/operation.ts";
+import { isJsonType, mediaType, targetOf } from "../../http/request.ts";
 import type { Note } from "../../http/request-record.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { Problem } from "../../problem/problem.ts";
 import { LARGE_BODY_BYTES } from "../../shared/limits.ts";
-import { narrowed } from "../scopes/filter.ts";
+import { filteredScope } from "../scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import {
   answerTag,
@@ -42,6 +41,13 @@ import {
   SearchResponse,
 } from "./schema.ts";
 
+const FILTER = Buffer.from('"filter"');
+
+/** The engine parses a search, but for its filter. */
+function hasFilter({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes(FILTER);
+}
+
 const OCTETS_TYPE = "application/octet-stream";
 
 interface SearchServices {
@@ -53,11 +59,10 @@ interface SearchServices {
 interface SearchCall {
   readonly request: Request;
   readonly query: Readonly<Record<string, string>>;
-  readonly principal: Principal | undefined;
   readonly basePath: string;
-  readonly isFresh: boolean;
   readonly note: Note;
-  readBody(): Promise<OwnedBytes>;
+  readonly found: Scope;
+  readonly body: OwnedBytes;
 }
 
 /** Runs a search. Throws a problem when the request is invalid. */
@@ -73,7 +78,7 @@ async function answer(
     unparsed = request.body;
   } else if (type !== OCTETS_TYPE) {
     const { filter = null, filterAt } = filterMember(request.body) ?? {};
-    const scope = narrowed(request.scope, filter);
+    const scope = filteredScope(request.scope, filter);
     const quick = engine.search({ ...request, scope, filterAt });
     const reply = quick instanceof Promise ? await quick : quick;
     if (reply.status === "answered") return reply;
@@ -84,7 +89,7 @@ async function answer(
     unparsed === undefined ? parseOctets(request.body, query) : parseSearch(unparsed);
   const parseMs = performance.now() - startedAt;
   const body = joined([new Uint8Array(vector.buffer)]);
-  const scope = narrowed(request.scope, filter);
+  const scope = filteredScope(request.scope, filter);
   const reply = await engine.search({ ...request, scope, body, vector: options });
   if (reply.status !== "answered") throw new Error("the engine did not accept a checked vector");
   const { work } = reply;
@@ -101,24 +106,18 @@ function requireSearchType(type: string, empty: boolean): void {
   });
 }
 
-/**
- * Answers a search. A request is checked in this order: credential, permission, project and scope,
- * size and type of the body, the body itself.
- */
+/** Answers a search. The body is checked after the credential, the permission, the project and the scope. */
 async function search(
-  { engine, scopes, metrics }: SearchServices,
-  scopeRef: ScopeReference,
-  { request, query, principal, basePath, isFresh, note, readBody }: SearchCall,
+  { engine, metrics }: SearchServices,
+  isConditional: boolean,
+  { request, query, basePath, note, found: scope, body }: SearchCall,
 ): Promise<Response> {
-  const resolved = scopes.resolve(principal as Principal, scopeRef, isFresh);
-  const scope = resolved instanceof Promise ? await resolved : resolved;
   const type = mediaType(request);
-  const body = await readBody();
   requireSearchType(type, body.byteLength === 0);
   const { path: ownPath, target } = targetOf(request.url);
   const path = basePath + ownPath;
   const headers: Record<string, string> = { [ROUTING_KEY]: scope.projectId };
-  if (scopeRef.kind === "release") headers["cache-control"] = REVALIDATE;
+  if (isConditional) headers["cache-control"] = REVALIDATE;
   if (scope.hasFixedEmbeddings) {
     // Computed now, because the body is transferred to the engine and is empty afterwards.
     const tag = searchTag(scope.id, `${type} ${basePath}${target}`, body);
@@ -133,7 +132,7 @@ async function search(
   const asked: SearchRequest = { kind: "search", scope, selfPath: path, body, exact };
   const run = () => answer(engine, asked, type, query);
   const { json, work } = await traced("search", run, (found) => describeSearch(found.work));
-  if (scopeRef.kind === "release") headers["etag"] ??= answerTag(json);
+  if (isConditional) headers["etag"] ??= answerTag(json);
   setSearchHeaders(headers, work);
   const { etag } = headers;
   const isKnown = etag !== undefined && hasAnswer(request.headers.get("if-none-match"), etag);
@@ -165,16 +164,15 @@ interface SearchSpec {
 
 function searchOperation(services: SearchServices, spec: SearchSpec): Operation {
   const { id, path, params, summary, description, conditional, notFound, scopeRef } = spec;
-  return rawOperation({
+  return bytesOperation({
     id,
     method: "POST",
     path,
     tag: "Search",
     summary,
     description,
-    credential: "bearer",
     permission: "search.query",
-    sheds: true,
+    sheddable: true,
     safe: true,
     reads: "vectors",
     params,
@@ -183,14 +181,15 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
       [JSON_TYPE]: { schema: SearchBody, example: exampleBody },
       [OCTETS_TYPE]: { schema: SearchOctets, example: exampleOctets },
     },
-    bodyRequired: true,
+    isParsedHere: hasFilter,
     response: SearchResponse,
     responseExample: exampleResponse,
     responseHeaders: { ...searchHeaders, ...routingKeyHeader, ...indexBehindHeader },
     conditional,
     problems: ["validation-failed", "project-not-found", notFound],
-    handle: (call) =>
-      search(services, scopeRef(call.params as Record<string, string>), call as SearchCall),
+    find: ({ principal, params: named, readYourWrites }) =>
+      services.scopes.resolve(principal, scopeRef(named as Record<string, string>), readYourWrites),
+    handle: (call) => search(services, conditional, call as SearchCall),
   });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isJsonType } from "../../http/load/body.ts";
+import { isJsonType } from "../../http/request.ts";
 import { invalid } from "../../problem/problem.ts";
 import { canonicalJson } from "../../shared/json/canonical.ts";
 import { isDeeper } from "../../shared/json-depth.ts";

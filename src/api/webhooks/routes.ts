@@ -3,10 +3,9 @@ import type { Clearable } from "../../auth/open.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Coordinator } from "../../coordination/coordinator.ts";
 import type { Sql } from "../../db/client.ts";
-import { requireClient } from "../../http/client-presence.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
-import { mediaType } from "../../http/load/body.ts";
-import { type Operation, rawOperation } from "../../http/operation.ts";
+import { bytesOperation, type Operation } from "../../http/operation.ts";
+import { mediaType } from "../../http/request.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
@@ -97,7 +96,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
   return [
     webhookEventsOperation(services),
     webhookEventOperation(sql),
-    rawOperation({
+    bytesOperation({
       id: OPERATION,
       method: "POST",
       path: "/webhooks/{webhook_id}",
@@ -118,7 +117,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
       query: WebhookQuery,
       headers: WebhookHeaders,
       bodies: REQUEST_BODIES,
-      bodyRequired: false,
+      bodyOptional: true,
       response: WebhookEventResult,
       responseExample: RESULT_EXAMPLE,
       problems: [
@@ -134,13 +133,13 @@ export function webhookOperations(services: WebhookServices): Operation[] {
         error: problem.slug,
         message: problem.message.slice(0, PROBLEM_DETAIL_MAX_CHARS),
       }),
-      async handle({ request, params, query, readBody }) {
+      async find({ request: { headers }, params, query }) {
         const definitions = await enabledDefinitions(params.webhook_id);
-        const { headers } = request;
         const definition = await requireAccess(services, headers, query.secret, definitions);
-        const key = idempotencyKeyOf(request.headers);
-        const body = await readBody(definition.id);
-        await requireClient(request);
+        return { definition, key: idempotencyKeyOf(headers) };
+      },
+      tenantOf: ({ definition }) => definition.id,
+      async handle({ request, found: { definition, key }, body }) {
         const payload = readPayload(body, mediaType(request), charsetOf(request));
         const outcome = await deliver(deliveryServices, definition.id, key, payload);
         return new Response(resultBody(definition.name, outcome), {

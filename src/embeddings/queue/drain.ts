@@ -7,7 +7,7 @@ import {
 import type { InTurn, Outcome } from "../../import/embedders/text-batches.ts";
 import type { Log } from "../../observability/log.ts";
 import { Breaker, CircuitOpen } from "../../shared/breaker.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
+import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
 import { readTextChunks, type TextChunk } from "../store.ts";
 import {
   CLAIM_EXTENSION_MS,
@@ -36,7 +36,7 @@ const PASSES_PER_REQUEST = 2;
  */
 export class Drain {
   readonly #turns: Turns;
-  readonly #requests: TenantGate;
+  readonly #requests: FairSemaphore;
   readonly #lanes = new Set<Promise<void>>();
   readonly #breaker: Breaker;
 
@@ -47,8 +47,11 @@ export class Drain {
   ) {
     const { concurrency } = embedder;
     this.#turns = new Turns(concurrency);
-    const [places, maxWaiting] = [concurrency, Number.POSITIVE_INFINITY];
-    this.#requests = new TenantGate({ places, tenantPlaces: places, maxWaiting });
+    this.#requests = new FairSemaphore({
+      ...SERIAL,
+      permits: concurrency,
+      tenantPermits: concurrency,
+    });
     const onChange = (isOpen: boolean, cause?: unknown) => {
       if (!isOpen) this.log.info(`the embedder ${embedder.name} answers again`);
       else this.log.warn(`${(cause as EmbedderAway).message}; files wait for their embeddings`);

@@ -5,7 +5,7 @@ import {
   SEARCH_EXACT_QUEUE_MAX,
 } from "../../shared/limits.ts";
 import { FairQueue } from "../../tenants/fair-queue.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
 import { CostTable } from "./cost-table.ts";
 import type { EngineRequest, Reply } from "./request.ts";
 import { run } from "./run.ts";
@@ -73,7 +73,7 @@ export class Scheduler {
   /** The duration of recent turns of the event loop. */
   #turnMs = 0;
   /** The milliseconds for which requests have run on this thread in this turn. */
-  readonly #inline: TenantGate;
+  readonly #inline: FairSemaphore;
 
   /**
    * @param maxInlineMs time per turn for requests of one tenant on this thread; the other tenants share as much again.
@@ -85,7 +85,7 @@ export class Scheduler {
     private readonly maxInlineMs: number,
     private readonly waited: (kind: WaitKind, milliseconds: number) => void = () => {},
   ) {
-    this.#inline = new TenantGate({ places: 2 * maxInlineMs, freeAfterMs: 0 });
+    this.#inline = new FairSemaphore({ permits: 2 * maxInlineMs, freeAfterMs: 0 });
     this.#maxExact = Math.max(1, pool.workers - 1);
     const onDrop = ({ reject }: Waiting) => reject(OVERLOADED);
     this.#queue = new FairQueue({
@@ -148,7 +148,7 @@ export class Scheduler {
   #runInline(request: EngineRequest): Reply {
     const startedAt = performance.now();
     const reply = run(request);
-    this.#inline.hold(request.scope.tenant, performance.now() - startedAt);
+    this.#inline.charge(request.scope.tenant, performance.now() - startedAt);
     this.#recordCost(request, reply);
     return reply;
   }

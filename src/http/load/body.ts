@@ -1,101 +1,38 @@
-import { isUtf8 } from "node:buffer";
-import type { TSchema } from "@sinclair/typebox";
 import { bodyOf, joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
-import { invalid, Problem } from "../../problem/problem.ts";
-import type { FieldError } from "../../problem/schema.ts";
-import { faultyFields } from "../../problem/unstorable.ts";
+import { Problem } from "../../problem/problem.ts";
 import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
-import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
 import {
   BODIES_MAX_BYTES,
   BODY_MIN_BYTES,
   BODY_READ_TIMEOUT_MS,
   GATE_WAITING_MAX,
   LARGE_BODY_BYTES,
-  PROBLEM_MAX_FIELD_ERRORS,
 } from "../../shared/limits.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
-import { TenantLedger } from "../../tenants/tenant-ledger.ts";
-import { TenantTurns } from "../../tenants/tenant-turns.ts";
+import { Budget } from "../../tenants/budget.ts";
+import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
 import { encodingOf } from "./content-encoding.ts";
 
 /**
  * After a large body, its tenant waits for this multiple of the time that the body took, which leaves four fifths
- * of the time to others, and to indexes for what it has written.
+ * of the time to other tenants, and to the index of its own writes.
  */
 const LARGE_BODY_PAUSE_FACTOR = 4;
-/** But no longer than this: a client that sends one after the other on a busy machine is to be answered. */
+/** The longest pause: a client that sends one body after the other on a busy machine gets its answers. */
 const LARGE_BODY_PAUSE_MAX_MS = 3_000;
-/** Nor where no other tenant has sent a body for so long: there is nobody to leave the time to. */
+/** Skip the pause if no other tenant has sent a body for this long. */
 const ALONE_AFTER_MS = 1_000;
-/** A large body that has arrived waits no longer for its turn. */
+/** The longest wait of a large body that has arrived. */
 const LARGE_BODY_WAIT_MAX_MS = 2_000;
-/** Bodies from this length on are taken up in a bounded number of each turn of the event loop: a millisecond of parsing. */
+/** Of bodies from this length on, which take a millisecond to parse, a bounded number is parsed in each turn of the event loop. */
 const LONG_BODY_BYTES = 8_192;
-/** How many these are; one tenant alone has half of them. */
+/** The number of such bodies in a turn; one tenant alone has half of them. */
 const TURN_LONG_BODIES_MAX = 2;
-
-/** The media type of a Content-Type header, lower-cased and without parameters; "" when absent. */
-export function mediaType(request: Request): string {
-  const header = request.headers.get("content-type") ?? "";
-  const end = header.indexOf(";");
-  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
-}
-
-/** True for application/json and every `+json` type. */
-export function isJsonType(type: string): boolean {
-  return type === "application/json" || /^application\/[\w.!#$&^-]+\+json$/.test(type);
-}
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** The text of a JSON body. Throws `validation-failed`, which names the fields that are not UTF-8. */
-function textOf(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
-  }
-}
-
-/** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is not JSON either. */
-function fieldsInOtherEncodings(bytes: Uint8Array): FieldError[] {
-  // One character a byte. Escapes are no such bytes, so they become any other character.
-  const text = Buffer.from(bytes)
-    .toString("latin1")
-    .replace(/\\u[0-9a-f]{4}/gi, "??????");
-  const message = "is not valid UTF-8";
-  try {
-    const fields = faultyFields(JSON.parse(text), (part) =>
-      isUtf8(Buffer.from(part, "latin1")) ? undefined : message,
-    );
-    return fields.slice(0, PROBLEM_MAX_FIELD_ERRORS);
-  } catch {
-    return [{ field: "body", message }];
-  }
-}
-
-/**
- * Parses a JSON body of a schema, in whose opaque members numbers stay as they are written. Throws
- * `validation-failed` without repeating the body unless it is JSON in UTF-8.
- */
-export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
-  const text = textOf(bytes);
-  try {
-    const value: unknown = JSON.parse(text);
-    keepOpaqueNumbers(schema, text, value);
-    return value;
-  } catch {
-    const message = bytes.byteLength === 0 ? "is required" : "is not valid JSON";
-    throw invalid([{ field: "body", message }], `The body ${message}.`);
-  }
-}
 
 /** A body that is being read. */
 interface Reading {
   readonly tenant: string;
   readonly refuse: (problem: Problem) => void;
-  /** What it counts with. */
+  /** The bytes that it counts for. */
   bytes: number;
   isOver: boolean;
 }
@@ -108,27 +45,26 @@ const refusal = (slug: "overloaded" | "request-timeout") => new Problem(slug, { 
 const tooLarge = (maxBytes: number) =>
   new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
 
-const waited = () =>
-  new Problem("overloaded", {
-    detail: "Other large bodies of this user are taken up first. Send one after the other.",
-  });
+const WAITED = new Problem("overloaded", {
+  detail: "Other large bodies of this user are parsed first. Send one after the other.",
+});
 
 /** The meaning of a failed read: the caller has gone away, so this only describes the log line. */
 const unreadable = (cause: unknown) =>
   new Problem("validation-failed", { detail: "The body could not be read.", cause });
 
-/** What is wrong with a body that cannot be decompressed. */
+/** The problem of a body that cannot be decompressed. */
 const damaged = (encoding: Encoding, cause: unknown) =>
   new Problem("validation-failed", {
     ...{ detail: `The body is not valid ${encoding}.`, cause },
     errors: [{ field: "body", message: `is not valid ${encoding}` }],
   });
 
-/** What follows when a body has been read. */
-export interface Uptake {
+/** The steps between reading a body and handling it. */
+export interface ParseAdmission {
   /** Whether this thread parses the body; true by default. */
   isParsedHere?(bytes: Uint8Array): boolean;
-  /** Waits for what is bounded otherwise than parsing on this thread, with a body of this length. */
+  /** Waits for the operation's own bound with a body of `bytes` bytes, in place of the bound of parsing. */
   admit?(bytes: number): Promise<void>;
 }
 
@@ -163,28 +99,30 @@ class LastOthers {
  * pays: its new bodies are refused, or its oldest unfinished ones when another caller needs the
  * space. So nobody keeps others from being read by sending bodies slowly or never.
  *
- * Each tenant has one large body at a time taken up, with a pause behind it, and the others count until it is
+ * Each tenant has one large body at a time parsed, with a pause behind it, and the others count until it is
  * their turn: parsing and checking a megabyte takes the main thread tens of milliseconds, in which nobody is
- * answered. Of bodies that take it a millisecond, as filters of a thousand values do, each tenant has one taken up in a
+ * answered. Of bodies that take it a millisecond, as filters of a thousand values do, each tenant has one parsed in a
  * turn of the event loop.
  */
-export class BodyIntake {
+export class BodyReader {
   readonly #others = new LastOthers();
-  readonly #shares: TenantLedger<Reading>;
-  readonly #large = new TenantTurns({
-    ...{ waitMaxMs: LARGE_BODY_WAIT_MAX_MS, restFactor: LARGE_BODY_PAUSE_FACTOR },
-    restMaxMs: LARGE_BODY_PAUSE_MAX_MS,
-    isAlone: (tenant) => performance.now() - this.#others.lastBeside(tenant) > ALONE_AFTER_MS,
+  readonly #shares: Budget<Reading>;
+  readonly #large = new FairSemaphore({
+    ...{ ...SERIAL, waitMaxMs: LARGE_BODY_WAIT_MAX_MS, late: WAITED },
+    restMs: (tenant, tookMs) => {
+      const isAlone = performance.now() - this.#others.lastBeside(tenant) > ALONE_AFTER_MS;
+      return isAlone ? 0 : Math.min(LARGE_BODY_PAUSE_FACTOR * tookMs, LARGE_BODY_PAUSE_MAX_MS);
+    },
   });
-  readonly #long = new TenantGate({
-    ...{ places: TURN_LONG_BODIES_MAX, maxWaiting: GATE_WAITING_MAX, freeAfterMs: 0 },
+  readonly #long = new FairSemaphore({
+    ...{ permits: TURN_LONG_BODIES_MAX, maxWaiting: GATE_WAITING_MAX, freeAfterMs: 0 },
   });
 
   constructor(
     maxBytes = BODIES_MAX_BYTES,
     private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
   ) {
-    this.#shares = new TenantLedger(maxBytes, (_, oldest) => oldest.refuse(refusal("overloaded")));
+    this.#shares = new Budget(maxBytes, (_, oldest) => oldest.refuse(refusal("overloaded")));
   }
 
   /** Bytes that the bodies being read may take. */
@@ -196,13 +134,13 @@ export class BodyIntake {
    * Reads a whole body for a tenant, who shares the budget with others, and decompresses it. Throws
    * `payload-too-large` for more than `maxBytes` after that: before reading when a longer one is declared, else as
    * soon as too much has arrived. Throws `unsupported-media-type` for an unknown content encoding. Throws `request-timeout` when the body does not arrive in time, and `overloaded`. The caller
-   * takes the body up at once.
+   * parses the body at once.
    */
   async read(
     request: Request,
     maxBytes: number,
     tenant: string,
-    uptake: Uptake = {},
+    admission: ParseAdmission = {},
   ): Promise<OwnedBytes> {
     const encoding = encodingOf(request);
     const declared = request.headers.get("content-length");
@@ -228,10 +166,10 @@ export class BodyIntake {
         this.#receive(request, encoding, maxBytes, reading),
       ]);
       clearTimeout(timer);
-      const admitted = this.#admit(tenant, bytes, uptake);
+      const admitted = this.#admit(tenant, bytes, admission);
       if (admitted === undefined) return bytes;
       await Promise.race([refused, admitted]);
-      // Who has left while it waited needs nothing any more.
+      // The client disconnected while waiting.
       if (request.signal.aborted) throw unreadable("the client has gone");
       return bytes;
     } catch (error) {
@@ -242,23 +180,21 @@ export class BodyIntake {
     }
   }
 
-  /** Resolves when a body of the tenant may be taken up; undefined for one that may be at once. */
-  #admit(tenant: string, bytes: Uint8Array, uptake: Uptake): Promise<void> | undefined {
+  /** Resolves when a body of the tenant may be parsed; undefined for one that may be at once. */
+  #admit(tenant: string, bytes: Uint8Array, admission: ParseAdmission): Promise<void> | undefined {
     const length = bytes.byteLength;
-    if (uptake.admit !== undefined) return uptake.admit(length);
+    if (admission.admit !== undefined) return admission.admit(length);
     if (length >= LARGE_BODY_BYTES) return this.#turn(tenant);
-    const isLong = length >= LONG_BODY_BYTES && (uptake.isParsedHere?.(bytes) ?? true);
-    return isLong ? this.#long.enter(tenant) : undefined;
+    const isLong = length >= LONG_BODY_BYTES && (admission.isParsedHere?.(bytes) ?? true);
+    return isLong ? this.#long.acquire(tenant) : undefined;
   }
 
-  /** Resolves when a large body of the tenant may be taken up, in the turn of the event loop that follows. */
+  /** Resolves when a large body of the tenant may be parsed, in the turn of the event loop that follows. */
   async #turn(tenant: string): Promise<void> {
-    const end = await this.#large.take(tenant);
-    if (end === undefined) throw waited();
-    setImmediate(end);
+    setImmediate(await this.#large.lease(tenant));
   }
 
-  /** The whole body, decompressed. Unless its length is declared, it counts with what has arrived of it. */
+  /** The whole body, decompressed. Unless its length is declared, it counts for the bytes that have arrived. */
   async #receive(
     request: Request,
     encoding: Encoding,
@@ -271,7 +207,7 @@ export class BodyIntake {
     for await (const part of piecesOf(request, encoding)) {
       length += part.byteLength;
       if (length > maxBytes) throw tooLarge(maxBytes);
-      // A reading that was refused meanwhile is no longer counted, and nobody waits for it.
+      // A reading that was refused meanwhile does not count, and its caller has an answer.
       if (reading.isOver) throw refusal("overloaded");
       if (length > reading.bytes) this.#reserve(reading, length - reading.bytes);
       parts.push(part);

@@ -1,14 +1,14 @@
 import { availableParallelism } from "node:os";
 import { DATABASE_PLACES_MAX, GATE_WAITING_MAX, TURN_STARTS_MAX } from "../../shared/limits.ts";
-import { TenantGate } from "../../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
 
 /**
  * Operations on the database that may be under way, by cores and at most. One tenant alone has half, and leaves
  * connections for others; more would take the cores of a database on this machine from everybody's searches.
  */
-const DATABASE_PLACES_PER_CORE = 3;
-const DATABASE_PLACES = Math.min(
-  DATABASE_PLACES_PER_CORE * availableParallelism(),
+const DATABASE_PERMITS_PER_CORE = 3;
+const DATABASE_PERMITS = Math.min(
+  DATABASE_PERMITS_PER_CORE * availableParallelism(),
   DATABASE_PLACES_MAX,
 );
 
@@ -18,15 +18,15 @@ const DATABASE_PLACES = Math.min(
  */
 export interface Gates {
   /**
-   * For what starts in a turn of the event loop: one tenant cannot take all of a turn. Without it, others wait for
+   * For the requests that start in a turn of the event loop: one tenant cannot take all of a turn. Without it, others wait for
    * all connections of a flood of documents, unknown paths or refused credentials.
    */
-  readonly starts: TenantGate;
+  readonly starts: FairSemaphore;
   /**
    * For an operation on the database until it is answered: one tenant cannot have all connections. Without it, others
    * wait for all connections of a flood of lists, and a flood of writes has them refused.
    */
-  readonly database: TenantGate;
+  readonly database: FairSemaphore;
   /**
    * The engine has a queue of its own, and tells whose further requests it would refuse. Without it nobody waits
    * longer, but refusing costs two to three times as much (bench/overload).
@@ -34,11 +34,11 @@ export interface Gates {
   readonly engine: { refuses(tenant: string): boolean };
 }
 
-export function openGates(engine: Gates["engine"], databasePlaces = DATABASE_PLACES): Gates {
+export function openGates(engine: Gates["engine"], databasePermits = DATABASE_PERMITS): Gates {
   const maxWaiting = GATE_WAITING_MAX;
   return {
-    starts: new TenantGate({ places: TURN_STARTS_MAX, maxWaiting, freeAfterMs: 0 }),
-    database: new TenantGate({ places: databasePlaces, maxWaiting }),
+    starts: new FairSemaphore({ permits: TURN_STARTS_MAX, maxWaiting, freeAfterMs: 0 }),
+    database: new FairSemaphore({ permits: databasePermits, maxWaiting }),
     engine,
   };
 }

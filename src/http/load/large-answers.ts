@@ -2,7 +2,7 @@ import { encoded, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Log } from "../../observability/log.ts";
 import { OVERLOADED } from "../../problem/problem.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
-import { TenantLedger } from "../../tenants/tenant-ledger.ts";
+import { Budget } from "../../tenants/budget.ts";
 
 /** Large answers that their clients have not taken yet may take this much memory; callers share it. */
 const ANSWERS_MAX_BYTES = 268_435_456;
@@ -29,7 +29,7 @@ class Sending {
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
   /**
-   * @param bytes what the rest of the body takes in memory until it is sent
+   * @param bytes the memory of the rest of the body until it is sent
    * @param free frees it at once, because a collection may come much later
    */
   constructor(
@@ -92,7 +92,7 @@ function* piecesOf(body: Uint8Array<ArrayBuffer>): Generator<Uint8Array> {
 /**
  * A response that is sent in pieces: the server would copy a whole body for each client that does not take it.
  *
- * @param bytes what the rest of the body takes in memory until it is sent
+ * @param bytes the memory of the rest of the body until it is sent
  * @param free frees it
  */
 export function responseInPieces(
@@ -158,7 +158,7 @@ export function inTurns(response: Response, turns: Turns): Response {
  * So nobody takes the memory of all by asking for much and reading none of it.
  */
 export class UnsentAnswers {
-  readonly #shares: TenantLedger<Sending>;
+  readonly #shares: Budget<Sending>;
 
   /** @param start lets a tenant's piece be sent in this turn of the event loop or a later one */
   constructor(
@@ -166,7 +166,7 @@ export class UnsentAnswers {
     private readonly log: Log,
     private readonly maxBytes = ANSWERS_MAX_BYTES,
   ) {
-    this.#shares = new TenantLedger(maxBytes, (_, oldest) => oldest.cut());
+    this.#shares = new Budget(maxBytes, (_, oldest) => oldest.cut());
   }
 
   /** Bytes that are held. */

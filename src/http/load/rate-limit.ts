@@ -45,7 +45,7 @@ function quotasOf({ requests, userRequests = 0 }: RateLimitOptions): Quota[] {
 /**
  * Limits the requests of each credential and of each user in fixed windows of time, which begin at the same
  * moments in all processes. A request is counted in this process, without waiting; the counts of the processes are
- * added up every RATE_LIMIT_SYNC_MS. So a caller exceeds the limit by no more than what the other processes answer
+ * added up every RATE_LIMIT_SYNC_MS. So a caller exceeds the limit at most by the requests that the other processes answer
  * in that time. While the coordinator does not answer, every process counts on its own.
  */
 export class RateLimits {
@@ -86,7 +86,7 @@ export class RateLimits {
     this.#timer ??= setInterval(() => void this.#sync(), syncMs);
   }
 
-  /** Tells the caller what is left of each quota. */
+  /** Adds the remainder of each quota to the headers. */
   describe(principal: Principal, headers: Headers): void {
     const seconds = this.#secondsLeft();
     const left = this.#quotas.map(({ name, requests, ownerOf }) => {
@@ -141,7 +141,7 @@ export class RateLimits {
         usage.used = Math.max(usage.used, (totals[i] as number) + usage.unsent);
       }
     } catch {
-      // The coordinator reports that it does not answer. What it may have missed is counted here.
+      // The coordinator reports that it does not answer. The uses that it may have missed are counted here.
     }
     this.#sending = false;
   }

@@ -32,14 +32,13 @@ const HTML_PAGE: MediaType = {
 const LICENSE = "Apache-2.0";
 
 function hasBody(operation: Operation): boolean {
-  if (operation.kind === "json") return operation.body !== undefined;
-  return Object.keys(operation.bodies).length > 0;
+  return operation.body !== undefined || operation.bodies !== undefined;
 }
 
 /** The problems of an operation: its own, and those that follow from its inputs. */
 function problemsOf(operation: Operation): Slug[] {
   const slugs = new Set<Slug>([...operation.problems, ...COMMON]);
-  const bearer = operation.kind === "json" || operation.credential === "bearer";
+  const bearer = credentialOf(operation) === "bearer";
   if (bearer) slugs.add("unauthorized").add("rate-limited");
   if (bearer && operation.permission !== null) slugs.add("permission-denied");
   if (hasBody(operation)) {
@@ -90,19 +89,12 @@ function mediaOf(media: MediaType): Json {
 }
 
 function requestBodyOf(operation: Operation): Json | undefined {
-  if (operation.kind === "raw") {
-    const content = Object.entries(operation.bodies).map(([type, media]) => [type, mediaOf(media)]);
-    return content.length === 0
-      ? undefined
-      : { required: operation.bodyRequired, content: Object.fromEntries(content) };
-  }
-  if (operation.body === undefined) return undefined;
-  const schema = operation.documentedBody ?? (operation.body as TSchema);
-  const media = { schema, example: operation.bodyExample };
-  return {
-    required: operation.bodyOptional !== true,
-    content: { "application/json": mediaOf(media) },
-  };
+  const { body, documentedBody, bodyExample: example, bodyOptional } = operation;
+  const json = body && { "application/json": { schema: documentedBody ?? body, example } };
+  const bodies = operation.bodies ?? json;
+  if (bodies === undefined) return undefined;
+  const content = Object.entries(bodies).map(([type, media]) => [type, mediaOf(media)]);
+  return { required: bodyOptional !== true, content: Object.fromEntries(content) };
 }
 
 function isRetryable(slug: Slug): boolean {
@@ -141,7 +133,7 @@ function problemHeaders(slugs: readonly Slug[]): Json {
 
 /** One example per problem, as the operation would answer it. */
 function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
-  const extend = operation.kind === "raw" ? operation.extendProblem : undefined;
+  const { extendProblem: extend } = operation;
   const examples = slugs.map((slug) => {
     const problem = new Problem(slug);
     const body = problemBody(problem, EXAMPLE_BASE_URL, EXAMPLE_REQUEST_ID);
@@ -152,8 +144,7 @@ function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
 
 function problemResponses(operation: Operation): Json {
   const byStatus = Map.groupBy(problemsOf(operation), (slug) => CATALOGUE[slug].status);
-  const own = operation.kind === "raw" ? operation.problemSchema : undefined;
-  const schema = plainSchema(own ?? ProblemBody);
+  const schema = plainSchema(operation.problemSchema ?? ProblemBody);
   const responses: Json = {};
   for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[String(status)] = {

@@ -50,7 +50,7 @@ function anchorOf(heading: string): string {
   return kept.trim().replace(/\s/g, "-");
 }
 
-/** Where a link of a guide leads; undefined to what the service does not show, such as its sources. */
+/** The target of a link of a guide; undefined for a file that the service does not show, such as a source. */
 function addressOf(href: string, base: string): string | undefined {
   if (/^(?:https?:|#)/.test(href)) return href;
   const [, name = "", anchor = ""] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
@@ -64,7 +64,7 @@ async function openReader(base: string) {
   const { rules } = reader.renderer;
   rules["html_block"] = () => "";
   rules["html_inline"] = () => "";
-  // What may be wider than the page is scrolled, by the keyboard as well.
+  // Blocks that are wider than the page scroll, by the keyboard as well.
   rules["table_open"] = () => `<div class="wide" tabindex="0"><table>`;
   rules["table_close"] = () => "</table></div>";
   const { fence } = rules;

@@ -3,7 +3,7 @@ import { basePathOf, prefersHtml } from "../request.ts";
 import type { MountPage } from "../router.ts";
 
 /**
- * Serves `/`: browsers are sent to the console, other callers get the addresses of what needs no
+ * Serves `/`: browsers are sent to the console, other callers get the addresses of the pages that need no
  * credential. The addresses begin with the path of `baseUrl`, but have no host: there may be several.
  */
 export function mountStartPage(

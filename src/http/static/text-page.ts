@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pageHeaders } from "./page-headers.ts";
 
-/** The colours and sizes of the console, and what pages of text make of them. */
+/** The colours and sizes of the console, and the rules of pages of text. */
 const STYLE = ["../../console/page/styles/tokens.css", "page/text-page.css"]
   .map((file) => readFileSync(join(import.meta.dir, file), "utf8"))
   .join("\n");

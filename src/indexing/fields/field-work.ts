@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { Steps } from "../../shared/filter/steps.ts";
-import { TenantTurns } from "../../tenants/tenant-turns.ts";
+import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
 
 /** An evaluation takes so long at a time; then other work of the thread is done, and other evaluations follow. */
 const SLICE_MS = 5;
@@ -38,17 +38,20 @@ export function* completely(evaluation: Steps<void>): Steps<true> {
  * all evaluations follow each other slice by slice, so none delays others for long.
  */
 export class FieldWork {
-  readonly #turns = new TenantTurns({ waitMaxMs: WAIT_MAX_MS });
+  readonly #turns = new FairSemaphore({ ...SERIAL, waitMaxMs: WAIT_MAX_MS });
   readonly #slices = pLimit(1);
 
   constructor(private readonly sliceMs = SLICE_MS) {}
 
   /** Does work of a user; "late", without beginning, if other work of the same user takes too long. */
   async inTurn<T>(tenant: string, work: (evaluate: Evaluate) => Promise<T>): Promise<T | "late"> {
-    const done = await this.#turns.run(tenant, async () => ({
-      result: await work(this.#evaluate),
-    }));
-    return done === undefined ? "late" : done.result;
+    const release = await this.#turns.lease(tenant).catch(() => undefined);
+    if (release === undefined) return "late";
+    try {
+      return await work(this.#evaluate);
+    } finally {
+      release();
+    }
   }
 
   readonly #evaluate: Evaluate = async <T>(

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import type { HttpContext } from "../../../src/http/pipeline.ts";
+import type { HttpContext } from "../../../src/http/incoming.ts";
 import { answerProblems, pageMounter } from "../../../src/http/router.ts";
 import { OVERLOADED } from "../../../src/problem/problem.ts";
 
@@ -11,7 +11,7 @@ function world() {
   const lines: object[] = [];
   const note = (line: object) => lines.push(line);
   const log = { error: note, warn: note } as unknown as HttpContext["log"];
-  const gates = { starts: { enter: () => undefined } } as unknown as HttpContext["gates"];
+  const gates = { starts: { acquire: () => undefined } } as unknown as HttpContext["gates"];
   const app = new Elysia({ normalize: false });
   answerProblems(app, [], { baseUrl: "http://base", gates, log } as unknown as HttpContext);
   let isFull = false;

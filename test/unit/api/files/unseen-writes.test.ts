@@ -30,13 +30,12 @@ function writing(countsMaxMs?: number) {
   };
   const writes = new UnseenWrites({ sql: sql as never, engine, embedders }, countsMaxMs);
   const stored: string[] = [];
-  const write = (id: string, bytes: number, tenant = "one", signal = NEVER) =>
-    writes.during(tenant, signal, async (admit) => {
-      await admit(bytes);
-      stored.push(id);
-      unembedded.add(id);
-      return { projectId: id } as never;
-    });
+  const write = async (id: string, bytes: number, tenant = "one", signal = NEVER) => {
+    const leave = await writes.admit(tenant, bytes, signal);
+    stored.push(id);
+    unembedded.add(id);
+    void writes.untilSeen({ projectId: id } as never).finally(leave);
+  };
   const index = async (files = 1) => {
     await advance(SEEN_MS);
     expect(unindexed.size).toBe(files);
@@ -82,20 +81,11 @@ test("many short texts count for more than they have, and a longer one than the 
   await long;
 });
 
-test("writes that fail, are admitted too late or have lost their client count no more", async () => {
+test("writes that fail or have lost their client count no more", async () => {
   const { writes, write, unembedded, index } = writing();
-  const failing = writes.during("one", NEVER, async (admit) => {
-    await admit(UNSEEN_MAX_BYTES);
-    throw new Error("no");
-  });
-  await expect(failing).rejects.toThrow("no");
+  const leave = await writes.admit("one", UNSEEN_MAX_BYTES, NEVER);
+  leave();
   await write("a", UNSEEN_MAX_BYTES);
-  // The one is refused while it waits, by what counts its bytes; the client of the other goes away.
-  const refused = writes.during("one", NEVER, async (admit) => {
-    void admit(UNSEEN_MAX_BYTES);
-    throw new Error("refused");
-  });
-  await expect(refused).rejects.toThrow("refused");
   const client = new AbortController();
   const left = write("b", UNSEEN_MAX_BYTES, "one", client.signal).catch((error) => error.slug);
   client.abort();

@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { BodyIntake } from "../../../../src/http/load/body.ts";
+import { BodyReader } from "../../../../src/http/load/body.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
 import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
@@ -10,7 +10,7 @@ import { until } from "../../../../support/until.ts";
 const MAX_BODY = 1_000_000;
 
 /** A server that reads bodies for the holder that the path names, and answers with their length. */
-function serverWith(intake: BodyIntake) {
+function serverWith(intake: BodyReader) {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -55,7 +55,7 @@ async function send(port: number, holder: string, header: string, body = ""): Pr
 }
 
 /** Resolves once the bodies that are being read count with so many bytes. */
-const counts = (intake: BodyIntake, bytes: number) =>
+const counts = (intake: BodyReader, bytes: number) =>
   until(`the bodies count with ${bytes} bytes`, () => intake.bytes === bytes);
 
 /** A request with a body in pieces, each of which is sent once it is asked for. */
@@ -89,7 +89,7 @@ function inPieces() {
 }
 
 test("bodies with a length, in chunks and without content are read whole", async () => {
-  const intake = new BodyIntake();
+  const intake = new BodyReader();
   const port = serverWith(intake);
   const sized = await send(port, "a", "Content-Length: 5", "ab");
   await counts(intake, BODY_MIN_BYTES);
@@ -103,7 +103,7 @@ test("bodies with a length, in chunks and without content are read whole", async
 });
 
 test("a body that does not arrive in time is answered with 408, and its connection is closed", async () => {
-  const intake = new BodyIntake(MAX_BODY, 100);
+  const intake = new BodyReader(MAX_BODY, 100);
   const port = serverWith(intake);
   for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     const { answer, socket } = await send(port, "a", header, "1\r\n");
@@ -114,7 +114,7 @@ test("a body that does not arrive in time is answered with 408, and its connecti
 });
 
 test("the caller that holds most of the budget loses its oldest body when another needs the space", async () => {
-  const intake = new BodyIntake(4 * 100_000, 60_000);
+  const intake = new BodyReader(4 * 100_000, 60_000);
   const port = serverWith(intake);
   const held: Sender[] = [];
   for (let i = 1; i <= 4; i++) {
@@ -134,7 +134,7 @@ test("the caller that holds most of the budget loses its oldest body when anothe
 });
 
 test("a chunked body counts with what has arrived, and is refused beyond the limit", async () => {
-  const intake = new BodyIntake();
+  const intake = new BodyReader();
   const port = serverWith(intake);
   const chunk = "x".repeat(0x10000);
   const sender = await send(port, "a", "Transfer-Encoding: chunked", `10000\r\n${chunk}\r\n`);
@@ -145,7 +145,7 @@ test("a chunked body counts with what has arrived, and is refused beyond the lim
 });
 
 test("a body whose declared length is beyond the limit is refused before it arrives", async () => {
-  const intake = new BodyIntake(4 * MAX_BODY, 1_000);
+  const intake = new BodyReader(4 * MAX_BODY, 1_000);
   const port = serverWith(intake);
   const { answer } = await send(port, "a", `Content-Length: ${MAX_BODY + 1}`, "x");
   expect(await answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
@@ -153,7 +153,7 @@ test("a body whose declared length is beyond the limit is refused before it arri
 });
 
 test("a body that was refused is read no further, and counts with nothing", async () => {
-  const intake = new BodyIntake(100_000, 600_000);
+  const intake = new BodyReader(100_000, 600_000);
   const greedy = inPieces();
   const refused = intake.read(greedy.request, MAX_BODY, "greedy").catch((error) => error);
   greedy.send(60_000);
@@ -171,7 +171,7 @@ test("a body that was refused is read no further, and counts with nothing", asyn
 });
 
 test("an upload that is broken off frees its bytes and means a fault of the caller", async () => {
-  const intake = new BodyIntake();
+  const intake = new BodyReader();
   let failure: unknown;
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -201,13 +201,13 @@ describe("large bodies", () => {
     new Request("http://host/", { method: "POST", body: new Uint8Array(bytes) });
 
   /** Takes up a body, which keeps the thread busy. */
-  async function take(intake: BodyIntake, bytes: number, tenant: string) {
+  async function take(intake: BodyReader, bytes: number, tenant: string) {
     await intake.read(post(bytes), MAX_BODY, tenant);
     jest.advanceTimersByTime(BLOCKED_MS);
   }
 
   /** Milliseconds until five bodies of one tenant have been taken up, which they are in order. */
-  async function timeOfFive(intake: BodyIntake): Promise<number> {
+  async function timeOfFive(intake: BodyReader): Promise<number> {
     const begun = performance.now();
     const taken: number[] = [];
     let endedAt = begun;
@@ -226,18 +226,36 @@ describe("large bodies", () => {
   }
 
   test("of one tenant are taken up one at a time and leave most of the time to others", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     await intake.read(post(1), MAX_BODY, "other");
     // Four pauses of four times as long as each body has taken, besides the bodies themselves.
     expect(await timeOfFive(intake)).toBe((5 + 4 * 4) * BLOCKED_MS);
   });
 
   test("of a tenant that is alone are not kept waiting for others", async () => {
-    expect(await timeOfFive(new BodyIntake())).toBe(5 * BLOCKED_MS);
+    expect(await timeOfFive(new BodyReader())).toBe(5 * BLOCKED_MS);
+  });
+
+  test("of one tenant rest for three seconds at most, however long one has kept the thread busy", async () => {
+    const intake = new BodyReader();
+    await intake.read(post(1), MAX_BODY, "other");
+    await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
+    jest.advanceTimersByTime(900);
+    await intake.read(post(1), MAX_BODY, "other");
+    await turns();
+    jest.advanceTimersByTime(1_500);
+    let isTaken = false;
+    const next = take(intake, LARGE_BODY_BYTES, "heavy").then(() => {
+      isTaken = true;
+    });
+    await advance(1_499);
+    expect(isTaken).toBe(false);
+    await advance(1);
+    await next;
   });
 
   test("of one tenant keep neither small ones nor those of another waiting", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     const order: string[] = [];
     const taken = async (name: string, bytes: number, tenant: string) => {
       await take(intake, bytes, tenant);
@@ -255,7 +273,7 @@ describe("large bodies", () => {
   });
 
   test("of a client that has left before its turn are not taken up", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     await intake.read(post(1), MAX_BODY, "other");
     await timeOfFive(intake);
     const client = new AbortController();
@@ -268,7 +286,7 @@ describe("large bodies", () => {
   });
 
   test("that have waited for two seconds are refused with a reason", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     await intake.read(post(1), MAX_BODY, "other");
     await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
     // The pause behind it is longer than that.
@@ -286,7 +304,7 @@ describe("large bodies", () => {
   });
 
   test("and small ones that their operation admits count until it has, and wait for nothing else", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     for (const bytes of [1, LARGE_BODY_BYTES]) {
       const { promise: admitted, resolve } = Promise.withResolvers<void>();
       const uptake = {
@@ -312,7 +330,7 @@ describe("bodies that take a millisecond to parse", () => {
   const post = () => new Request("http://host/", { method: "POST", body: new Uint8Array(LONG) });
 
   test("of one tenant are taken up one in a turn of the event loop, beside those of another", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     const turns: Array<[string, number]> = [];
     let turn = 0;
     const count = () => {
@@ -332,7 +350,7 @@ describe("bodies that take a millisecond to parse", () => {
   });
 
   test("that another thread parses are taken up at once", async () => {
-    const intake = new BodyIntake();
+    const intake = new BodyReader();
     let turn = 0;
     const isParsedHere = () => false;
     const all = Array.from({ length: 9 }, async () => {

@@ -2,27 +2,34 @@ import { describe, expect, test } from "bun:test";
 import { createAuthenticator } from "../../../../src/auth/authenticator.ts";
 import { generateKey } from "../../../../src/auth/key-format.ts";
 import type { Principal } from "../../../../src/auth/principal.ts";
-import { BodyIntake } from "../../../../src/http/load/body.ts";
+import type { HttpContext } from "../../../../src/http/incoming.ts";
+import { BodyReader } from "../../../../src/http/load/body.ts";
 import { openGates } from "../../../../src/http/load/gates.ts";
 import { UnsentAnswers } from "../../../../src/http/load/large-answers.ts";
-import { operation } from "../../../../src/http/operation.ts";
-import { bindOperation, type HttpContext } from "../../../../src/http/pipeline.ts";
-import { Refusals } from "../../../../src/http/refusals.ts";
+import { bytesOperation, operation } from "../../../../src/http/operation.ts";
+import { bindOperation } from "../../../../src/http/pipeline.ts";
+import { RejectionThrottle } from "../../../../src/http/rejection-throttle.ts";
 import type { Log } from "../../../../src/observability/log.ts";
 import { createMetrics } from "../../../../src/observability/metrics.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
 
 const GREEDY = "greedy";
+const BODIES_BYTES = 100_000;
 const KEYS: Readonly<Record<string, string>> = { greedy: generateKey(), polite: generateKey() };
 
 const userOf = (key: string) => Object.keys(KEYS).find((name) => KEYS[name] === key);
 const principalOf = (userId: string) =>
   ({ userId, keyId: null, projectId: null, permissions: new Set() }) as unknown as Principal;
 
-const operationOf = (id: string, sheds: boolean, handle: () => unknown, changesAccess = false) =>
+const operationOf = (
+  id: string,
+  sheddable: boolean,
+  handle: () => unknown,
+  changesAccess = false,
+) =>
   operation({
     ...{ id, method: "GET", path: `/${id}`, tag: "Projects", summary: id, permission: null },
-    ...{ problems: [], sheds, handle, changesAccess },
+    ...{ problems: [], sheddable, handle, changesAccess },
   });
 
 /** Two operations of a service whose engine is full of the requests of one tenant, named as its key. */
@@ -38,14 +45,19 @@ function world() {
   } as unknown as Log;
   const gates = openGates({ refuses: (tenant) => state.isFull && tenant === GREEDY });
   const metrics = createMetrics();
-  const refusals = new Refusals("http://base", log, () => "");
+  const refusals = new RejectionThrottle("http://base", log, () => "");
   const context = {
-    ...{ baseUrl: "http://base", maxBodyBytes: 1_000, gates, bodies: new BodyIntake() },
+    ...{
+      baseUrl: "http://base",
+      maxBodyBytes: BODIES_BYTES,
+      gates,
+      bodies: new BodyReader(BODIES_BYTES),
+    },
     unsent: new UnsentAnswers(() => undefined, log),
     ...{
       refusals: {
-        async respond(...args: Parameters<Refusals["respond"]>) {
-          state.insideAtRefusals.push(gates.database.inside);
+        async respond(...args: Parameters<RejectionThrottle["respond"]>) {
+          state.insideAtRefusals.push(gates.database.acquired);
           return await refusals.respond(...args);
         },
       },
@@ -67,8 +79,28 @@ function world() {
   );
   const late = bindOperation(
     operationOf("late", false, () => {
-      expect(gates.database.inside).toBe(1);
+      expect(gates.database.acquired).toBe(1);
       throw new Problem("overloaded", { detail: "Another one is under way." });
+    }),
+    context,
+  );
+  /** Writes that an operation admits, each to a place of its own, until they are stored. */
+  const admitted = { inside: 0, bytes: Promise.withResolvers<void>(), fails: false };
+  const put = bindOperation(
+    bytesOperation({
+      ...{ id: "put", method: "PUT", path: "/put", tag: "Files", summary: "put", permission: null },
+      ...{ problems: [], bodies: {}, safe: true },
+      async admit() {
+        await admitted.bytes.promise;
+        admitted.inside++;
+        return () => admitted.inside--;
+      },
+      handle({ release }) {
+        expect(admitted.inside).toBe(1);
+        if (admitted.fails) throw new Problem("quota-exceeded");
+        release();
+        return new Response(null, { status: 204 });
+      },
     }),
     context,
   );
@@ -86,7 +118,7 @@ function world() {
   );
   const request = (name: string, headers = {}) =>
     new Request("http://host/", { headers: { "x-api-key": KEYS[name] as string, ...headers } });
-  return { search, list, late, revoke, request, state, gates, metrics, lines };
+  return { search, list, late, put, admitted, revoke, request, state, gates, metrics, lines };
 }
 
 describe("a full queue of the engine", () => {
@@ -136,14 +168,43 @@ describe("a place on the database", () => {
   test("is free again once a request is answered", async () => {
     const { list, request, gates } = world();
     expect((await list(request("polite"), {})).status).toBe(200);
-    expect(gates.database.inside).toBe(0);
+    expect(gates.database.acquired).toBe(0);
   });
 
   test("is free while a refusal waits to be sent", async () => {
     const { late, request, gates, state } = world();
     expect((await late(request("polite"), {})).status).toBe(503);
     expect(state.insideAtRefusals).toEqual([0]);
-    expect(gates.database.inside).toBe(0);
+    expect(gates.database.acquired).toBe(0);
+  });
+});
+
+describe("a place that an operation admits a request to", () => {
+  const body = (name: string, bytes: number) =>
+    new Request("http://host/", {
+      ...{ method: "PUT", body: new Uint8Array(bytes) },
+      headers: { "x-api-key": KEYS[name] as string, "content-length": `${bytes}` },
+    });
+
+  test("is left by the handler, or for it when it fails", async () => {
+    const { put, admitted } = world();
+    admitted.bytes.resolve();
+    expect((await put(body("polite", 10), {})).status).toBe(204);
+    expect(admitted.inside).toBe(0);
+    admitted.fails = true;
+    expect((await put(body("polite", 10), {})).status).toBe(409);
+    expect(admitted.inside).toBe(0);
+  });
+
+  test("is left when the request has been refused for its bytes meanwhile", async () => {
+    const { put, admitted } = world();
+    const refused = put(body(GREEDY, BODIES_BYTES), {});
+    await new Promise((resolve) => setImmediate(resolve));
+    const other = put(body("polite", 10), {});
+    expect((await refused).status).toBe(503);
+    admitted.bytes.resolve();
+    expect((await other).status).toBe(204);
+    expect(admitted.inside).toBe(0);
   });
 });
 

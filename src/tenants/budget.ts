@@ -1,4 +1,4 @@
-/** What one tenant holds. */
+/** The amounts that one tenant holds. */
 interface Account<T> {
   held: number;
   /** The amount of each entry, the oldest first. */
@@ -7,16 +7,16 @@ interface Account<T> {
 
 /**
  * An amount that tenants share, in entries that can be taken away. When it is used up, the tenant who holds the
- * most pays: others get what that tenant has to give up, and its own further claims are refused.
+ * most pays: other tenants get the entries that it gives up, and its own further claims are refused.
  */
-export class TenantLedger<T> {
+export class Budget<T> {
   readonly #accounts = new Map<string, Account<T>>();
   #total = 0;
   #size = 0;
 
   /**
    * @param takeFrom makes the tenant who holds the most release an entry
-   * @param minEntries so many entries are granted, however large they are
+   * @param minEntries the number of entries that are granted whatever their amount
    */
   constructor(
     private readonly max: number,
@@ -68,7 +68,7 @@ export class TenantLedger<T> {
     return true;
   }
 
-  /** Frees what an entry holds. False when the ledger does not have it. */
+  /** Frees the amount of an entry. False for an unknown entry. */
   release(tenant: string, entry: T): boolean {
     const account = this.#accounts.get(tenant);
     const amount = account?.entries.get(entry);

@@ -1,7 +1,7 @@
 import pTimeout from "p-timeout";
 import { Problem, problemBody } from "../problem/problem.ts";
 import { STARTING_REQUESTS_MAX } from "../shared/limits.ts";
-import { TenantGate } from "../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../tenants/fair-semaphore.ts";
 import { withCors } from "./cors.ts";
 import { type Handler, requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
@@ -21,9 +21,9 @@ const STARTING: Problem = new Problem("dependency-unavailable", {
  * notices failures only by its requests sends some to a node that is being restarted, and passes a
  * 503 on to its client. Probes are answered at once, so that balancers with health checks send none.
  */
-export class EarlyRequests {
+export class StartupResponder {
   readonly #application = Promise.withResolvers<Handler | undefined>();
-  readonly #places = new TenantGate({ places: STARTING_REQUESTS_MAX });
+  readonly #permits = new FairSemaphore({ permits: STARTING_REQUESTS_MAX });
   readonly #refuse: Handler;
 
   constructor(
@@ -56,9 +56,9 @@ export class EarlyRequests {
   async #wait(headers: Headers, address: string): Promise<Handler | undefined> {
     // Nothing can check the credential yet, but callers with different ones are different tenants.
     const tenant = headers.get("authorization") ?? headers.get("x-api-key") ?? address;
-    if (!this.#places.hasRoom(tenant)) return undefined;
+    if (!this.#permits.hasRoom(tenant)) return undefined;
     const wait = { milliseconds: this.waitMs, fallback: () => undefined };
-    return await this.#places.run(tenant, () => pTimeout(this.#application.promise, wait));
+    return await this.#permits.run(tenant, () => pTimeout(this.#application.promise, wait));
   }
 
   #refusal(request: Request): Response {

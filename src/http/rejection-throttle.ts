@@ -1,6 +1,6 @@
 import type { Log } from "../observability/log.ts";
 import { OVERLOADED, problemBody } from "../problem/problem.ts";
-import { TenantGate } from "../tenants/tenant-gate.ts";
+import { FairSemaphore } from "../tenants/fair-semaphore.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
 
 /** Beyond this many waiting refusals, all are sent at once. */
@@ -15,7 +15,7 @@ const REFUSALS_PER_TICK = 40;
 /** Replaced by the id of each request. It needs no escaping, as request ids do not. */
 const PLACEHOLDER = "request-id";
 
-interface RefusalOptions {
+interface ThrottleOptions {
   readonly pauseMs?: number;
   readonly maxWaiting?: number;
   readonly perTick?: number;
@@ -32,14 +32,14 @@ interface RefusalOptions {
  * each other's retries. A refusal of a request that came together with the one before does not wait:
  * Bun closes a connection on which a request arrives while another waits for its answer.
  */
-export class Refusals {
+export class RejectionThrottle {
   readonly #before: string;
   readonly #after: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pauseMs: number;
   readonly #maxWaiting: number;
   /** For those that have waited and are due. */
-  readonly #due: TenantGate;
+  readonly #due: FairSemaphore;
   #waiting = 0;
   /** When the last refusal of a tenant on a connection was sent, the latest at the end. */
   readonly #sentAt = new Map<string, number>();
@@ -51,16 +51,16 @@ export class Refusals {
     baseUrl: string,
     private readonly log: Log,
     private readonly connectionOf: (request: Request) => string,
-    { pauseMs, maxWaiting, perTick = REFUSALS_PER_TICK }: RefusalOptions = {},
+    { pauseMs, maxWaiting, perTick = REFUSALS_PER_TICK }: ThrottleOptions = {},
   ) {
     const text = JSON.stringify(problemBody(OVERLOADED, baseUrl, PLACEHOLDER));
     [this.#before, this.#after] = text.split(PLACEHOLDER) as [string, string];
     this.#headers = problemHeaders(OVERLOADED, "");
     this.#pauseMs = pauseMs ?? REFUSAL_PAUSE_MS;
     this.#maxWaiting = maxWaiting ?? REFUSALS_WAITING_MAX;
-    this.#due = new TenantGate({
-      places: perTick,
-      tenantPlaces: perTick,
+    this.#due = new FairSemaphore({
+      permits: perTick,
+      tenantPermits: perTick,
       maxWaiting: this.#maxWaiting,
       freeAfterMs: REFUSAL_TICK_MS,
     });
@@ -101,7 +101,7 @@ export class Refusals {
   async #wait(tenant: string): Promise<void> {
     this.#waiting++;
     await Bun.sleep(this.#pauseMs);
-    await this.#due.enter(tenant);
+    await this.#due.acquire(tenant);
     this.#waiting--;
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { EarlyRequests } from "../../../src/http/early-requests.ts";
+import { StartupResponder } from "../../../src/http/startup-responder.ts";
 import { STARTING_REQUESTS_MAX } from "../../../src/shared/limits.ts";
 
 const BASE_URL = "https://api.example.com/search";
@@ -9,7 +9,7 @@ const application = (request: Request) => new Response(new URL(request.url).path
 
 describe("while the service starts", () => {
   test("a request waits, and the application answers it", async () => {
-    const early = new EarlyRequests(BASE_URL);
+    const early = new StartupResponder(BASE_URL);
     const answers = ["/projects", "/errors"].map((path) => early.answer(request(path)));
     early.end(application);
     expect(await Promise.all((await Promise.all(answers)).map((each) => each.text()))).toEqual([
@@ -19,7 +19,7 @@ describe("while the service starts", () => {
   });
 
   test("probes are answered at once: it is alive, and not ready", async () => {
-    const early = new EarlyRequests(BASE_URL);
+    const early = new StartupResponder(BASE_URL);
     expect((await early.answer(request("/livez"))).status).toBe(200);
     const ready = await early.answer(request("/readyz"));
     expect(ready.status).toBe(503);
@@ -30,7 +30,7 @@ describe("while the service starts", () => {
   });
 
   test("a request gets 503 with Retry-After when the start takes too long or ends", async () => {
-    const slow = await new EarlyRequests(BASE_URL, [], 10).answer(request("/projects"));
+    const slow = await new StartupResponder(BASE_URL, [], 10).answer(request("/projects"));
     expect(slow.status).toBe(503);
     expect(slow.headers.get("retry-after")).toBe("1");
     expect(slow.headers.get("content-type")).toBe("application/problem+json");
@@ -42,7 +42,7 @@ describe("while the service starts", () => {
       detail: "The service is starting.",
       instance: `urn:request:${slow.headers.get("x-request-id")}`,
     });
-    const early = new EarlyRequests(BASE_URL);
+    const early = new StartupResponder(BASE_URL);
     const answer = early.answer(request("/projects"));
     early.end();
     expect((await answer).status).toBe(503);
@@ -51,7 +51,7 @@ describe("while the service starts", () => {
   test("a page of an allowed origin can read why it is refused, and no other page", async () => {
     const page = "https://app.example.com";
     const refuse = async (origin: string) => {
-      const early = new EarlyRequests(BASE_URL, [page], 10);
+      const early = new StartupResponder(BASE_URL, [page], 10);
       const { headers } = await early.answer(request("/projects", { origin }));
       return headers.get("access-control-allow-origin");
     };
@@ -60,7 +60,7 @@ describe("while the service starts", () => {
   });
 
   test("a refused request keeps the id that its caller gave", async () => {
-    const early = new EarlyRequests(BASE_URL, [], 10);
+    const early = new StartupResponder(BASE_URL, [], 10);
     const answer = await early.answer(request("/projects", { "x-request-id": "mine.1" }));
     expect(answer.headers.get("x-request-id")).toBe("mine.1");
     expect(await answer.json()).toMatchObject({ instance: "urn:request:mine.1" });
@@ -77,7 +77,7 @@ describe("while the service starts", () => {
     ["address", {}, "1.1.1.1", {}, "2.2.2.2"],
   ])("callers of another %s can wait beside one who sends too many requests", async (...row) => {
     const [, busy, busyAddress, other, otherAddress] = row;
-    const early = new EarlyRequests(BASE_URL);
+    const early = new StartupResponder(BASE_URL);
     const flood = Array.from({ length: STARTING_REQUESTS_MAX }, () =>
       early.answer(request("/projects", busy as Record<string, string>), busyAddress),
     );

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Refusals } from "../../../src/http/refusals.ts";
+import { RejectionThrottle } from "../../../src/http/rejection-throttle.ts";
 import type { Log } from "../../../src/observability/log.ts";
 import { OVERLOADED, problemBody } from "../../../src/problem/problem.ts";
 import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
@@ -9,11 +9,11 @@ useFakeClock();
 /** How often refusals are sent that are due. */
 const TICK_MS = 20;
 
-function world(options: ConstructorParameters<typeof Refusals>[3] = {}) {
+function world(options: ConstructorParameters<typeof RejectionThrottle>[3] = {}) {
   const lines: unknown[] = [];
   const log = { warn: (fields: unknown) => lines.push(fields) } as unknown as Log;
   const connectionOf = ({ headers }: Request) => headers.get("x-connection") as string;
-  const refusals = new Refusals("http://base", log, connectionOf, options);
+  const refusals = new RejectionThrottle("http://base", log, connectionOf, options);
   const refuse = (id: string, connection: string, tenant?: string, own?: () => Response) => {
     const request = new Request("http://host", { headers: { "x-connection": connection } });
     return refusals.respond(id, request, tenant, own);

@@ -1,0 +1,71 @@
+import { isUtf8 } from "node:buffer";
+import type { TSchema } from "@sinclair/typebox";
+import { invalid, Problem } from "../problem/problem.ts";
+import type { FieldError } from "../problem/schema.ts";
+import { faultyFields } from "../problem/unstorable.ts";
+import { keepOpaqueNumbers } from "../shared/json/opaque.ts";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
+import type { Operation } from "./operation.ts";
+import { isJsonType, mediaType } from "./request.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text of a JSON body. Throws `validation-failed`, which names the fields that are not UTF-8. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
+  }
+}
+
+/** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is not JSON either. */
+function fieldsInOtherEncodings(bytes: Uint8Array): FieldError[] {
+  // One character a byte. Escapes are no such bytes, so they become any other character.
+  const text = Buffer.from(bytes)
+    .toString("latin1")
+    .replace(/\\u[0-9a-f]{4}/gi, "??????");
+  const message = "is not valid UTF-8";
+  try {
+    const fields = faultyFields(JSON.parse(text), (part) =>
+      isUtf8(Buffer.from(part, "latin1")) ? undefined : message,
+    );
+    return fields.slice(0, PROBLEM_MAX_FIELD_ERRORS);
+  } catch {
+    return [{ field: "body", message }];
+  }
+}
+
+/**
+ * Parses a JSON body of a schema, in whose opaque members numbers stay as they are written. Throws
+ * `validation-failed` without repeating the body unless it is JSON in UTF-8.
+ */
+export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
+  const text = textOf(bytes);
+  try {
+    const value: unknown = JSON.parse(text);
+    keepOpaqueNumbers(schema, text, value);
+    return value;
+  } catch {
+    const message = bytes.byteLength === 0 ? "is required" : "is not valid JSON";
+    throw invalid([{ field: "body", message }], `The body ${message}.`);
+  }
+}
+
+/** The JSON of the body of an operation, with the numbers of its opaque members as they are written. Throws problems. */
+export function jsonOf(
+  request: Request,
+  bytes: Uint8Array,
+  { body, bodyOptional }: Pick<Operation, "body" | "bodyOptional">,
+): unknown {
+  const type = mediaType(request);
+  if (bodyOptional && bytes.byteLength === 0) return {};
+  // Without type and body, the error below reports the missing body.
+  if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
+    throw new Problem("unsupported-media-type", {
+      detail: "This operation accepts application/json.",
+      headers: { accept: "application/json" },
+    });
+  }
+  return parseBody(bytes, body as TSchema);
+}
