@@ -118,7 +118,20 @@ function world() {
   );
   const request = (name: string, headers = {}) =>
     new Request("http://host/", { headers: { "x-api-key": KEYS[name] as string, ...headers } });
-  return { search, list, late, put, admitted, revoke, request, state, gates, metrics, lines };
+  return {
+    context,
+    search,
+    list,
+    late,
+    put,
+    admitted,
+    revoke,
+    request,
+    state,
+    gates,
+    metrics,
+    lines,
+  };
 }
 
 describe("a full queue of the engine", () => {
@@ -206,6 +219,25 @@ describe("a place that an operation admits a request to", () => {
     expect((await other).status).toBe(204);
     expect(admitted.inside).toBe(0);
   });
+});
+
+test("a change is not made for a client that has closed its connection", async () => {
+  const { context, request } = world();
+  let made = 0;
+  const change = bindOperation(
+    operation({
+      ...{ id: "change", method: "POST", path: "/change", tag: "Projects", summary: "change" },
+      ...{ permission: null, problems: [], handle: () => made++ },
+    }),
+    { ...context, changes: { token: async () => undefined } as unknown as HttpContext["changes"] },
+  );
+  const client = new AbortController();
+  const left = change(new Request(request("polite"), { signal: client.signal }), {});
+  client.abort();
+  expect((await left).status).toBe(400);
+  expect(made).toBe(0);
+  expect((await change(request("polite"), {})).status).toBe(204);
+  expect(made).toBe(1);
 });
 
 test("a change of access makes the process forget what it remembers, before it is answered", async () => {
