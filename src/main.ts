@@ -17,7 +17,7 @@ if (argument === "--help") {
   process.exit(0);
 }
 if (argument !== undefined) {
-  process.stderr.write(`tessera: ${argument} is no argument of the service\n\n${USAGE}`);
+  process.stderr.write(`tessera: unknown argument "${argument}"\n\n${USAGE}`);
   process.exit(1);
 }
 

@@ -187,7 +187,7 @@ export class Tessera {
     yield* keptPages((asked, call) => this.retrieveFiles(project, asked, call), question, options);
   }
 
-  /** What filters can compare in an environment or a release. */
+  /** The fields that filters can compare in an environment or a release. */
   listFields(
     project: string,
     { environment, release, ...options }: FileScope & CallOptions = {},

@@ -88,7 +88,7 @@ export interface components {
              * @description When it happened.
              */
             at: string;
-            /** @description What was done; docs/credentials.md lists the details of each action. */
+            /** @description The action; docs/credentials.md lists the details of each action. */
             action: "project.created" | "project.changed" | "project.deleted" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.changed" | "invitation.ended" | "environment.created" | "environment.changed" | "environment.activated" | "environment.deleted" | "release.created" | "release.changed" | "release.deleted" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "branch.created" | "branch.deleted" | "key.created" | "key.changed" | "key.revoked" | "key.deleted" | "file.written" | "files.removed" | "embeddings.rebuilt" | "import" | "denied";
             /** @description `http`, or `command` for the operator's command line; null for a change in the database. */
             via: string | null;
@@ -98,7 +98,7 @@ export interface components {
             key_prefix: string | null;
             /** @description The id of the request; null without one. */
             request_id: string | null;
-            /** @description What was changed, by action: of `member.changed`, for example, `member`, `role` and `earlier_role`. */
+            /** @description The details of the change, by action: of `member.changed`, for example, `member`, `role` and `earlier_role`. */
             details: {
                 [key: string]: unknown;
             };
@@ -166,7 +166,7 @@ export interface components {
             data: components["schemas"]["Chunk"][];
             page_info: components["schemas"]["PageInfo"];
         };
-        /** @description What differs between two environments or releases. */
+        /** @description The differences between two environments or releases. */
         Comparison: {
             /** @description Files that the base lacks. */
             added: number;
@@ -196,7 +196,7 @@ export interface components {
             project_id?: string;
             /** @description The last message of the displayed branch. */
             current_node?: string;
-            /** @description Custom data of the creator; null when there is none. */
+            /** @description Custom data of the creator, or null. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -278,7 +278,7 @@ export interface components {
             /** @description Everything that prevents the merge. */
             blockers: components["schemas"]["Blocker"][];
         };
-        /** @description What makes vectors of texts. */
+        /** @description A model that makes vectors of texts. */
         Embedder: {
             /** @description The name that projects give. */
             name: string;
@@ -312,7 +312,7 @@ export interface components {
                 /** @description Its position in the file. */
                 index: number;
             };
-            /** @description What is wrong; never what the embedder has answered. */
+            /** @description The fault, without the embedder's answer. */
             reason: string;
             /** @description How often it was tried. */
             attempts: number;
@@ -345,7 +345,7 @@ export interface components {
             /** @description The host that the environment runs on. */
             server_hostname?: string;
         };
-        /** @description What an environment is to serve. */
+        /** @description The release that an environment is to serve. */
         EnvironmentChange: {
             /** @description The release that the environment serves; null for its working set. */
             active_release: string | null;
@@ -394,7 +394,7 @@ export interface components {
             status: number;
             /** @description The category of the error. */
             category: string;
-            /** @description What to do about it. */
+            /** @description The remedy. */
             suggestion?: string;
             solution?: components["schemas"]["ErrorSolution"];
             /**
@@ -429,7 +429,7 @@ export interface components {
         FieldError: {
             /** @description The field in dotted and indexed form, e.g. `vector[3]`. */
             field: string;
-            /** @description What is wrong with it. */
+            /** @description The fault of the field. */
             message: string;
             /** @description A stable code for the fault. */
             code?: string;
@@ -441,7 +441,7 @@ export interface components {
             /** @description Files that have the value. */
             count: number;
         };
-        /** @description What filters can compare in an environment or a release. */
+        /** @description The fields that filters can compare in an environment or a release. */
         Fields: {
             /** @description The path, then the fields that the most files have, at most 200 together. */
             fields: components["schemas"]["Field"][];
@@ -556,13 +556,13 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description What the writer of a file should know. */
+        /** @description A warning for the writer of a file. */
         FileWarning: {
-            /** @description What may be wrong with the content. */
+            /** @description The possible fault of the content. */
             message: string;
         };
         /**
-         * @description Restricts what is searched to what matches. The keys are `path`, `frontmatter.<key>` and `metadata.<key>` (of a chunk; a file matches if one of its chunks does), with dots into objects. A key has a value, or operators: `$eq`, `$ne`, `$in`, `$nin`, `$gt`, `$gte`, `$lt`, `$lte`, `$exists`, `$prefix`, `$glob` and `$not`. `$and` and `$or` have arrays of filters, `$not` has one. All keys and operators of an object must match. Values are strings, numbers and booleans; a field with an array matches if an element does. At most 8 levels, 64 comparisons, 1000 values in `$in`, and 1024 characters in a string.
+         * @description Restricts a search to matching files and chunks. The keys are `path`, `frontmatter.<key>` and `metadata.<key>` (of a chunk; a file matches if one of its chunks does), with dots into objects. A key has a value, or operators: `$eq`, `$ne`, `$in`, `$nin`, `$gt`, `$gte`, `$lt`, `$lte`, `$exists`, `$prefix`, `$glob` and `$not`. `$and` and `$or` have arrays of filters, `$not` has one. All keys and operators of an object must match. Values are strings, numbers and booleans; a field with an array matches if an element does. At most 8 levels, 64 comparisons, 1000 values in `$in`, and 1024 characters in a string.
          * @example {
          *       "path": {
          *         "$prefix": "blog/"
@@ -677,7 +677,7 @@ export interface components {
             /** @description Why it was refused. */
             message: string;
         };
-        /** @description What an import has done. */
+        /** @description The result of an import. */
         ImportResult: {
             /** @description Lines that were read, without blank ones. */
             lines: number;
@@ -691,14 +691,14 @@ export interface components {
             errors: components["schemas"]["ImportError"][];
             /** @description True when more lines were refused than are listed. */
             truncated: boolean;
-            /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text; of at most 100 files. Absent without any. */
+            /** @description Stored content that may not be as meant, such as frontmatter that cannot be read and is text; of at most 100 files. Absent without any. */
             warnings?: components["schemas"]["ImportWarning"][];
         };
         /** @description A line, or the first of several alike. */
         ImportWarning: {
             /** @description The line, counted from 1. */
             line: number;
-            /** @description What may be wrong with it. */
+            /** @description The possible fault of the record. */
             message: string;
         };
         /** @description The state of a project's indexes. */
@@ -709,7 +709,7 @@ export interface components {
             data: components["schemas"]["ServerIndex"][];
             /** @description The position in the change log up to which searches on all servers see the project; null while no server has loaded it, or one is loading it. */
             applied_sequence: number | null;
-            /** @description The position of the last change of the project; null when the log has none, because old entries are deleted. */
+            /** @description The position of the last change of the project; null when the log has no entry, because old entries are deleted. */
             last_sequence: number | null;
             /** @description Files with chunks that wait for their embeddings, those of `embeddings_failed` included. */
             embeddings_waiting: number;
@@ -981,11 +981,11 @@ export interface components {
             jsonrpc: "2.0";
             /** @description Identifies the request; the response repeats it. */
             id: string | number;
-            /** @description Why there is no result. */
+            /** @description The reason for the missing result. */
             error: {
                 /** @description The code of JSON-RPC. */
                 code: number;
-                /** @description What is wrong with the request. */
+                /** @description The fault of the request. */
                 message: string;
                 /** @description Details. */
                 data?: unknown;
@@ -1000,7 +1000,7 @@ export interface components {
             jsonrpc: "2.0";
             /** @description Identifies the request; the response repeats it. */
             id: string | number;
-            /** @description What to do, such as `tools/call`. */
+            /** @description The method, such as `tools/call`. */
             method: string;
             /** @description The parameters of the method. */
             params?: {
@@ -1012,7 +1012,7 @@ export interface components {
              * @constant
              */
             jsonrpc: "2.0";
-            /** @description What to do, such as `tools/call`. */
+            /** @description The method, such as `tools/call`. */
             method: string;
             /** @description The parameters of the method. */
             params?: {
@@ -1029,7 +1029,7 @@ export interface components {
             email?: string;
             /** @description The user's role in the project. */
             role: string;
-            /** @description The URL of the user's picture; empty when there is none. */
+            /** @description The URL of the user's picture; empty without a picture. */
             avatar_src: string;
         };
         /** @description The role of a member. */
@@ -1099,7 +1099,7 @@ export interface components {
             cost_credits?: string;
             /** @description The idempotency key that the message was sent with. */
             idempotency_key?: string;
-            /** @description Custom data; null when there is none. */
+            /** @description Custom data, or null. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
@@ -1187,7 +1187,7 @@ export interface components {
         };
         /** @description A task of the index that is not tried for a while. */
         ParkedTask: {
-            /** @description What failed: `ensure` loads a scope; `match`, `members` and `fields` read it. */
+            /** @description The task that failed: `ensure` loads a scope; `match`, `members` and `fields` read it. */
             task: string;
             /** @description How often it was parked. */
             failures: number;
@@ -1210,7 +1210,7 @@ export interface components {
             status: number;
             /** @description The slug as a stable machine-readable code, in UPPER_SNAKE. */
             code?: string;
-            /** @description What happened this time. */
+            /** @description The cause of this occurrence. */
             detail?: string;
             /**
              * Format: uri-reference
@@ -1219,9 +1219,9 @@ export interface components {
             instance?: string;
             /** @description The problem type's slug, for GET /errors/{slug}. */
             slug?: string;
-            /** @description What kind of problem it is. */
+            /** @description The kind of problem. */
             category?: "AUTH" | "RESOURCE" | "VALIDATION" | "DATABASE" | "SUBSCRIPTION" | "INTEGRATION" | "INTERNAL";
-            /** @description What to do about it. */
+            /** @description The remedy. */
             suggestion?: string;
             /** @description The invalid fields. */
             errors?: components["schemas"]["FieldError"][];
@@ -1258,7 +1258,7 @@ export interface components {
             is_claimed?: boolean;
             /** @description The number of prompts. */
             prompt_count?: number;
-            /** @description The host of the project's repository; null when there is none. */
+            /** @description The host of the project's repository; null without a repository. */
             provider?: string | null;
             /** @description The layout of the files; null for the default. */
             layout?: string | null;
@@ -1278,7 +1278,7 @@ export interface components {
              */
             published_at?: string;
         };
-        /** @description What is to be changed; absent fields stay. */
+        /** @description The fields to change. Absent fields stay. */
         ProjectChange: {
             /** @description The display name. */
             name?: string;
@@ -1323,7 +1323,7 @@ export interface components {
             /** @description How often it had no hits, or only weak ones. */
             without_hits: number;
         };
-        /** @description What was asked on a day. */
+        /** @description The questions of a day. */
         QuestionDay: {
             /**
              * Format: date
@@ -1341,7 +1341,7 @@ export interface components {
             /** @description Milliseconds in which 99 % of the answers were there, to some ten percent; null without questions. */
             p99_ms: number | null;
         };
-        /** @description What a project is asked in words. */
+        /** @description The questions in words that a project is asked. */
         QuestionReport: {
             /** @description False if this service counts no questions. */
             counted: boolean;
@@ -1364,7 +1364,7 @@ export interface components {
         };
         /** @description A limit of a project and how much of it is used. */
         Quota: {
-            /** @description What is limited. */
+            /** @description The limited amount. */
             quota: "files" | "bytes" | "chunks";
             /** @description How much the project stores, with all versions of its files. */
             used: number;
@@ -1423,7 +1423,7 @@ export interface components {
             file: components["schemas"]["GroupFile"];
             /** @description The score of its best hit. */
             score: number;
-            /** @description Its best hits, best first. Further passages of a file that its words found score by what they cover of what the best one covers. */
+            /** @description Its best hits, best first. Further passages of a file that its words found score by the share of the best one's words that they cover. */
             hits: components["schemas"]["RetrieveHit"][];
         };
         /** @description A chunk that was found. */
@@ -1438,7 +1438,7 @@ export interface components {
             file?: components["schemas"]["FoundFile"];
             /** @description How good it is: the cosine in `semantic`, else a fused score from 0 to 1 on a scale that is the same for all queries. It grows with the cosine and with the share of the query that the text covers: below 0.3 it has little of the query, and above 0.85 it repeats it. */
             score: number;
-            /** @description What found it; `hybrid` is both. */
+            /** @description The search that found it; `hybrid` is both. */
             match_type: "semantic" | "keyword" | "hybrid";
             /** @description The scores that the fused one is made of. */
             scores: {
@@ -1450,7 +1450,7 @@ export interface components {
         };
         /** @description A question by text, by vector, or by both. */
         RetrieveRequest: {
-            /** @description What to look for, 1 to 500 characters without white space around it. The project's embedder embeds it, unless a vector is given. */
+            /** @description The text to look for, 1 to 500 characters without white space around it. The project's embedder embeds it, unless a vector is given. */
             query?: string;
             /** @description `semantic` compares embeddings, `keyword` finds words, `hybrid` does both. Default: `hybrid` with a query, else `semantic`. */
             mode?: "semantic" | "keyword" | "hybrid";
@@ -1491,7 +1491,7 @@ export interface components {
             page_info: components["schemas"]["PageInfo"];
             /** @description Duration of the search itself, in milliseconds. */
             search_time_ms: number;
-            /** @description How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says. */
+            /** @description The number of hits or groups, exactly or at least, as `X-Total-Matches` says. */
             total_matches: number;
             /** @description By field, if facets were asked for. They count the files of all pages: of every hit that the filter, the words and the threshold leave. */
             facets?: {
@@ -1543,7 +1543,7 @@ export interface components {
             };
             /** @description Duration of the search itself, in milliseconds. */
             search_time_ms: number;
-            /** @description How many chunks of the scope reach the threshold: exactly or at least so many, as `X-Total-Matches` says. Never less than the number of results. */
+            /** @description The number of chunks of the scope that reach the threshold, exactly or at least, as `X-Total-Matches` says. Never less than the number of results. */
             total_matches: number;
         };
         /** @description An index of the project on one server. */
@@ -1757,7 +1757,7 @@ export interface components {
             status: number;
             /** @description The slug as a stable machine-readable code, in UPPER_SNAKE. */
             code?: string;
-            /** @description What went wrong in this request. */
+            /** @description The fault of this request. */
             detail: string;
             /**
              * Format: uri-reference
@@ -1766,9 +1766,9 @@ export interface components {
             instance?: string;
             /** @description The problem type's slug, for GET /errors/{slug}. */
             slug?: string;
-            /** @description What kind of problem it is. */
+            /** @description The kind of problem. */
             category?: "AUTH" | "RESOURCE" | "VALIDATION" | "DATABASE" | "SUBSCRIPTION" | "INTEGRATION" | "INTERNAL";
-            /** @description What to do about it. */
+            /** @description The remedy. */
             suggestion?: string;
             /** @description The invalid fields. */
             errors?: components["schemas"]["FieldError"][];
@@ -1789,7 +1789,7 @@ export interface components {
             path: string;
             /** @description The frontmatter's title, else the first heading of level 1 or one that the text begins with, else the name of the file, as a lookup has it. */
             title: string;
-            /** @description What is stored and may not be what was meant, such as frontmatter that cannot be read and is text. Absent without any. */
+            /** @description Stored content that may not be as meant, such as frontmatter that cannot be read and is text. Absent without any. */
             warnings?: components["schemas"]["FileWarning"][];
             /**
              * Format: uuid

@@ -326,7 +326,7 @@ export const CATALOGUE = {
     title: "Dependency unavailable",
     detail: "A server that this operation needs does not answer.",
     suggestion: "Retry after the time in Retry-After.",
-    steps: ["Wait for Retry-After seconds.", "Look at /readyz for what is missing."],
+    steps: ["Wait for Retry-After seconds.", "Look at /readyz for the missing part."],
     retryAfterSeconds: DEPENDENCY_RETRY_AFTER_SECONDS,
     related: ["overloaded"],
   },
@@ -336,10 +336,10 @@ export const CATALOGUE = {
     title: "Index behind",
     detail: `The index does not have the change in min_change, ${CHANGE_WAIT_MAX_MS / 1_000} seconds after the request.`,
     suggestion:
-      "Retry after the time in Retry-After, or without min_change for what the index has.",
+      "Retry after the time in Retry-After, or without min_change for the state that the index has.",
     steps: [
       "Wait for Retry-After seconds.",
-      "Look at the project's index-state: `pending_changes` counts what is not searchable yet.",
+      "Look at the project's index-state: `pending_changes` counts the changes that are not searchable yet.",
     ],
     tips: ["The change is stored. Reads of files and lists have it already."],
     related: ["overloaded", "dependency-unavailable"],

@@ -4,7 +4,7 @@ import { described, flag, listOf, nullableText, oneOf, text } from "../shared/sc
 
 export const FieldError = described("FieldError", "One invalid field.", {
   field: text("The field in dotted and indexed form, e.g. `vector[3]`."),
-  message: text("What is wrong with it."),
+  message: text("The fault of the field."),
   code: Type.Optional(text("A stable code for the fault.")),
 });
 export type FieldError = Static<typeof FieldError>;
@@ -58,7 +58,7 @@ export const ProblemBody = described("Problem", "An error according to RFC 9457.
   title: text("A short summary of the problem type."),
   status: Type.Integer({ minimum: 100, maximum: 599, description: "The HTTP status." }),
   code: Type.Optional(text("The slug as a stable machine-readable code, in UPPER_SNAKE.")),
-  detail: Type.Optional(text("What happened this time.")),
+  detail: Type.Optional(text("The cause of this occurrence.")),
   instance: Type.Optional(
     Type.String({
       format: "uri-reference",
@@ -66,8 +66,8 @@ export const ProblemBody = described("Problem", "An error according to RFC 9457.
     }),
   ),
   slug: Type.Optional(text("The problem type's slug, for GET /errors/{slug}.")),
-  category: Type.Optional(oneOf(CATEGORIES, "What kind of problem it is.")),
-  suggestion: Type.Optional(text("What to do about it.")),
+  category: Type.Optional(oneOf(CATEGORIES, "The kind of problem.")),
+  suggestion: Type.Optional(text("The remedy.")),
   errors: Type.Optional(listOf(FieldError, "The invalid fields.")),
   idempotency: Type.Optional(Idempotency),
 });

@@ -30,9 +30,9 @@ test("every command of the project says how it is called, and does nothing else 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("the service refuses arguments, which it would not heed", async () => {
+test("the service refuses arguments, which it would ignore", async () => {
   const { status, stderr } = await run("src/main.ts", "--port", "4000");
   expect(status).toBe(1);
-  expect(stderr).toStartWith("tessera: --port is no argument");
+  expect(stderr).toStartWith('tessera: unknown argument "--port"');
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -94,7 +94,7 @@ export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Pro
       SELECT key_prefix, user_id, project_id, name, scopes, expires_at FROM api_keys
       WHERE id = ${id} AND (project_id IS NULL OR hold_project(project_id))`;
     if (replaced === undefined) {
-      const detail = "The key or its project does not exist any more.";
+      const detail = "The key or its project no longer exists.";
       throw new Problem("api-key-not-found", { detail });
     }
     const {

@@ -123,7 +123,7 @@ function revokeOperation(sql: Sql): Operation {
     summary: "Revoke an API key",
     description:
       "Users revoke their own keys, and owners of a project those that are bound to it. The key " +
-      "stops working within a second, and is not found by reading it any more. Revoking it again " +
+      "stops working within a second, and GET returns 404. Revoking it again " +
       "changes nothing and succeeds. A key bound to a project revokes only keys of that project.",
     extension: true,
     permission: "api_keys.revoke",

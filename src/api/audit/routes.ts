@@ -36,7 +36,7 @@ type AuditQuery = Static<typeof AuditQuery>;
 
 const AuditEntryBody = described("AuditEntry", "An entry of the audit log.", {
   at: dateTime("When it happened."),
-  action: oneOf(ACTIONS, "What was done; docs/credentials.md lists the details of each action."),
+  action: oneOf(ACTIONS, "The action; docs/credentials.md lists the details of each action."),
   via: nullableText(
     "`http`, or `command` for the operator's command line; null for a change in the database.",
   ),
@@ -44,7 +44,7 @@ const AuditEntryBody = described("AuditEntry", "An entry of the audit log.", {
   key_prefix: nullableText("The public part of the API key that was used; null without one."),
   request_id: nullableText("The id of the request; null without one."),
   details: anyObject(
-    "What was changed, by action: of `member.changed`, for example, `member`, `role` and " +
+    "The details of the change, by action: of `member.changed`, for example, `member`, `role` and " +
       "`earlier_role`.",
   ),
 });
@@ -108,7 +108,7 @@ export function auditOperation(services: ListServices): Operation {
     tag: "Projects",
     summary: "List the audit log of a project",
     description:
-      "Who did what: changes of the project, its members, invitations, environments, releases, webhooks, branches, " +
+      "The author of each change of the project, its members, invitations, environments, releases, webhooks, branches, " +
       "keys and files, imports, and refusals of keys that are bound to it. Commands and imports leave the same entries " +
       "as requests. An entry is kept for 400 days. The caller needs the role `owner`.",
     extension: true,

@@ -56,6 +56,6 @@ export const Comparison = Type.Object(
     data: Type.Array(FileChange, { description: "These files in order of path." }),
     page_info: PageInfo,
   },
-  { title: "Comparison", description: "What differs between two environments or releases." },
+  { title: "Comparison", description: "The differences between two environments or releases." },
 );
 export type Comparison = Static<typeof Comparison>;

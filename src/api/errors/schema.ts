@@ -18,7 +18,7 @@ export const ErrorTypeBody = described("ErrorType", "An error type and how to so
   title: text("A short summary of the error."),
   status: number("The HTTP status of responses with this error."),
   category: text("The category of the error."),
-  suggestion: Type.Optional(text("What to do about it.")),
+  suggestion: Type.Optional(text("The remedy.")),
   solution: Type.Optional(Solution),
   docs: Type.Optional(
     Type.String({ format: "uri", description: "The URL of the API documentation." }),

@@ -42,7 +42,7 @@ export function fieldsOperation({
     tag: "Search",
     summary: "List the fields that filters can compare",
     description:
-      "What the files of an environment or a release have in their paths, their frontmatter and the " +
+      "The values that the files of an environment or a release have in their paths, their frontmatter and the " +
       "metadata of their chunks, with the most frequent values. A file counts once per value, however " +
       "often it has it. Fields without values, fields beyond the first 1,024 of a project, and values " +
       "beyond the first 256 of a file or chunk are left out.",

@@ -31,6 +31,9 @@ export const Fields = Type.Object(
       "The path, then the fields that the most files have, at most 200 together.",
     ),
   },
-  { title: "Fields", description: "What filters can compare in an environment or a release." },
+  {
+    title: "Fields",
+    description: "The fields that filters can compare in an environment or a release.",
+  },
 );
 export type Fields = Static<typeof Fields>;

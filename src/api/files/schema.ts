@@ -103,10 +103,10 @@ export const WrittenFile = described("WrittenFile", "A file that was written.", 
   ...named,
   warnings: Type.Optional(
     listOf(
-      described("FileWarning", "What the writer of a file should know.", {
-        message: text("What may be wrong with the content."),
+      described("FileWarning", "A warning for the writer of a file.", {
+        message: text("The possible fault of the content."),
       }),
-      "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
+      "Stored content that may not be as meant, such as frontmatter that cannot be read and is " +
         "text. Absent without any.",
     ),
   ),

@@ -19,7 +19,7 @@ export const ImportBody = text(
 
 const Line = Type.Integer({ minimum: 1, description: "The line, counted from 1." });
 
-export const ImportResult = described("ImportResult", "What an import has done.", {
+export const ImportResult = described("ImportResult", "The result of an import.", {
   lines: count("Lines that were read, without blank ones."),
   changed: count("Lines that have changed the project."),
   unchanged: count("Lines whose records were stored already, or that a strict import undid."),
@@ -36,9 +36,9 @@ export const ImportResult = described("ImportResult", "What an import has done."
     listOf(
       described("ImportWarning", "A line, or the first of several alike.", {
         line: Line,
-        message: text("What may be wrong with it."),
+        message: text("The possible fault of the record."),
       }),
-      "What is stored and may not be what was meant, such as frontmatter that cannot be read and is " +
+      "Stored content that may not be as meant, such as frontmatter that cannot be read and is " +
         `text; of at most ${IMPORT_REPORT_ERRORS_MAX} files. Absent without any.`,
     ),
   ),

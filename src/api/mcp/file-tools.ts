@@ -151,7 +151,7 @@ const Excerpt = Type.Object({
   content: text("The range of the content."),
   headings: Type.Array(FileHeading, {
     description:
-      "The nearest headings: those that the begin of the range is under, the highest first, and those " +
+      "The nearest headings: those above the beginning of the range, the highest first, and those " +
       `that follow, ${MCP_HEADINGS_MAX} at most.`,
   }),
 });

@@ -59,7 +59,7 @@ function streamOperation({ baseUrl }: HttpContext): Operation {
     method: "GET",
     path: "/mcp",
     tag: "Assistants",
-    summary: "Ask for a stream of messages, which there is none of",
+    summary: "Ask for a stream of messages (not offered)",
     description:
       "A client of the Model Context Protocol may ask here for messages that the server sends of its own accord. This " +
       "one sends none and has no sessions, so the answer is 405 with `Allow: POST`, as the protocol wants it, whatever " +
@@ -120,7 +120,7 @@ function messageOperation(
     bodyExample: EXAMPLE_MESSAGE,
     response: McpAnswer,
     responseExample: EXAMPLE_ANSWER,
-    emptyStatuses: { 202: "A notification was accepted; there is no body." },
+    emptyStatuses: { 202: "A notification was accepted. The answer has no body." },
     problems: ["permission-denied"],
     async handle({ request, requestId, body }) {
       requireOrigin(request);

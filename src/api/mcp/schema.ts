@@ -9,7 +9,7 @@ const id = Type.Union(
   ],
   { description: "Identifies the request; the response repeats it." },
 );
-const method = text("What to do, such as `tools/call`.");
+const method = text("The method, such as `tools/call`.");
 const params = Type.Optional(anyObject("The parameters of the method."));
 
 /** One message of a client. A server without sessions asks nothing, so it expects no responses. */
@@ -49,10 +49,10 @@ export const McpAnswer = Type.Union(
         error: Type.Object(
           {
             code: integer("The code of JSON-RPC."),
-            message: text("What is wrong with the request."),
+            message: text("The fault of the request."),
             data: Type.Optional(Type.Unknown({ description: "Details." })),
           },
-          { description: "Why there is no result." },
+          { description: "The reason for the missing result." },
         ),
       },
       { description: "The request is not one that the service can carry out." },

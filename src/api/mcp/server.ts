@@ -25,7 +25,7 @@ import type { Tool, ToolArguments } from "./tool.ts";
 const SERVER = { name: "tessera", title: "Tessera", version: VERSION };
 const INSTRUCTIONS =
   "Search over the files of projects. `search` takes a question or keywords and finds passages by meaning and by " +
-  "words, `lookup` finds whole documents by their words, `read_file` reads what they found, and `list_files` " +
+  "words, `lookup` finds whole documents by their words, `read_file` reads the files that they found, and `list_files` " +
   "lists folders. All need `project_reference`, the id or slug of a project, which `list_projects` lists. Files " +
   "are also resources, `tessera://<project>/<path>`, to which results link.";
 

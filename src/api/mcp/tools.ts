@@ -66,7 +66,7 @@ const search: Tool = {
     "Finds the passages of a project that answer a question best, by meaning and by words: ask with a " +
     "sentence or with keywords. Each result has the whole passage, a highlight, and the title and heading " +
     "that it is under. With `group_by` set to `file` the results are documents with their best passages. " +
-    "`like` finds what resembles a document or a passage, by its path or chunk id, without a question. " +
+    "`like` finds chunks that resemble a document or a passage, by its path or chunk id, without a question. " +
     "`page_info.next` of a result is the `cursor` of the next page.",
   input: Type.Object({ ...SearchTarget.properties, ...asked }),
   operationIds: ["retrieve"],

@@ -102,7 +102,7 @@ export function memberOperations(services: ListServices): Operation[] {
       description:
         "An owner who names a member changes their role, within a second. Any other id or address is invited, and the " +
         "answer does not tell whether it is that of a user. The invited user accepts by the same request: they name " +
-        "themselves by id or address, and a role that is offered; `GET /invitations` lists what they can accept. The " +
+        "themselves by id or address, and a role that is offered; `GET /invitations` lists the invitations that they can accept. The " +
         `same request again changes nothing. ${OWNERS}`,
       extension: true,
       permission: "projects.write",

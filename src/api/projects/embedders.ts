@@ -5,7 +5,7 @@ import { described, listOf, text } from "../../shared/schemas.ts";
 
 const EmbedderList = described("EmbedderList", "The embedders that projects may have.", {
   data: listOf(
-    described("Embedder", "What makes vectors of texts.", {
+    described("Embedder", "A model that makes vectors of texts.", {
       name: text("The name that projects give."),
       dimension: Type.Integer({ minimum: 1, description: "The dimension of its vectors." }),
     }),

@@ -43,13 +43,15 @@ const EmbeddingFailure = described("EmbeddingFailure", "A chunk at which its emb
     },
     { description: "The chunk." },
   ),
-  reason: text("What is wrong; never what the embedder has answered."),
+  reason: text("The fault, without the embedder's answer."),
   attempts: Type.Integer({ minimum: 1, description: "How often it was tried." }),
   retry_at: dateTime("When it is tried again."),
 });
 
 const ParkedTask = described("ParkedTask", "A task of the index that is not tried for a while.", {
-  task: text("What failed: `ensure` loads a scope; `match`, `members` and `fields` read it."),
+  task: text(
+    "The task that failed: `ensure` loads a scope; `match`, `members` and `fields` read it.",
+  ),
   failures: Type.Integer({ minimum: 1, description: "How often it was parked." }),
   parked_at: dateTime("When it was parked last."),
 });
@@ -95,7 +97,7 @@ const IndexState = described("IndexState", "The state of a project's indexes.", 
   ),
   last_sequence: nullable(
     Type.Integer({ minimum: 1 }),
-    "The position of the last change of the project; null when the log has none, because old " +
+    "The position of the last change of the project; null when the log has no entry, because old " +
       "entries are deleted.",
   ),
   embeddings_waiting: count(

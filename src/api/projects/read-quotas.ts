@@ -8,7 +8,7 @@ import { readQuotas } from "./quota.ts";
 const Quotas = described("Quotas", "How much a project stores and may store.", {
   data: listOf(
     described("Quota", "A limit of a project and how much of it is used.", {
-      quota: oneOf(["files", "bytes", "chunks"], "What is limited."),
+      quota: oneOf(["files", "bytes", "chunks"], "The limited amount."),
       used: count("How much the project stores, with all versions of its files."),
       allowed: nullable(
         Type.Integer({ minimum: 0 }),

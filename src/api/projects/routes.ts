@@ -160,7 +160,7 @@ function createOperation(services: ProjectServices): Operation {
     description:
       "The caller becomes the owner. Without a template, the project has one environment, " +
       "`production`. With one, the template's config, features, environments and their working " +
-      "sets are copied, but not its releases: what an environment serves from a release becomes the " +
+      "sets are copied, but not its releases: the contents of a release that an environment serves become the " +
       "working set of its copy. The copies of a user are made one at a time: while one takes longer than " +
       `${PROJECT_COPY_WAIT_MAX_MS / 1_000} second, and for as long after it, further ones are answered 503 ` +
       "`overloaded`. A copy ends without effect when its client goes away. The first request that searches it " +

@@ -59,7 +59,7 @@ export const ProjectChange = Type.Object(
     description: Type.Optional(text("A description of the project.")),
     embedder: Type.Optional(EmbedderName),
   },
-  { title: "ProjectChange", description: "What is to be changed; absent fields stay." },
+  { title: "ProjectChange", description: "The fields to change. Absent fields stay." },
 );
 export type ProjectChange = Static<typeof ProjectChange>;
 
@@ -95,7 +95,7 @@ export const EnvironmentChange = Type.Object(
       errorMessage: "must be the name of a release, or null",
     }),
   },
-  { title: "EnvironmentChange", description: "What an environment is to serve." },
+  { title: "EnvironmentChange", description: "The release that an environment is to serve." },
 );
 export type EnvironmentChange = Static<typeof EnvironmentChange>;
 
@@ -124,7 +124,7 @@ const UserSummary = described("Member", "A summary of a member.", {
   name: text("The user's name."),
   email: Type.Optional(text("The user's email address, if known.")),
   role: text("The user's role in the project."),
-  avatar_src: text("The URL of the user's picture; empty when there is none."),
+  avatar_src: text("The URL of the user's picture; empty without a picture."),
 });
 
 export const Project = described("Project", "A project.", {
@@ -155,7 +155,7 @@ export const Project = described("Project", "A project.", {
   is_claimed: Type.Optional(flag("True when the project has an owner.")),
   prompt_count: Type.Optional(number("The number of prompts.")),
   provider: Type.Optional(
-    nullableText("The host of the project's repository; null when there is none."),
+    nullableText("The host of the project's repository; null without a repository."),
   ),
   layout: Type.Optional(nullableText("The layout of the files; null for the default.")),
   created_at: Type.Optional(dateTime("When the project was created.")),

@@ -62,7 +62,7 @@ export function questionsOperation({
     method: "GET",
     path: "/projects/{project_reference}/questions",
     tag: "Projects",
-    summary: "Read what a project is asked",
+    summary: "Read the questions that a project is asked",
     description:
       "How many lookups and retrievals in words the project has answered by day, how many of them had no hits, or in a " +
       `retrieval only weak ones with scores below ${WEAK_SCORE}, and how long they took, with the most frequent ` +

@@ -41,16 +41,20 @@ const sums = {
   p99_ms: duration("99 %"),
 };
 
-const QuestionDay = described("QuestionDay", "What was asked on a day.", {
+const QuestionDay = described("QuestionDay", "The questions of a day.", {
   day: Type.String({ format: "date", description: "The day, in UTC." }),
   ...sums,
 });
 
-export const QuestionReport = described("QuestionReport", "What a project is asked in words.", {
-  counted: flag("False if this service counts no questions."),
-  ...sums,
-  frequent: listOf(Question, "The most frequent, at most 50."),
-  unanswered: listOf(Question, "Those that were without hits most often, at most 50."),
-  days: listOf(QuestionDay, "Days on which anything was asked, oldest first."),
-});
+export const QuestionReport = described(
+  "QuestionReport",
+  "The questions in words that a project is asked.",
+  {
+    counted: flag("False if this service counts no questions."),
+    ...sums,
+    frequent: listOf(Question, "The most frequent, at most 50."),
+    unanswered: listOf(Question, "Those that were without hits most often, at most 50."),
+    days: listOf(QuestionDay, "Days on which anything was asked, oldest first."),
+  },
+);
 export type QuestionReport = Static<typeof QuestionReport>;

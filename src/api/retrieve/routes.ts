@@ -71,8 +71,8 @@ export function retrieveOperation(
       "Finds chunks by meaning and by words. The project's embedder embeds the query. Hits have the passage " +
       "with the offsets of the matched words, the title of their file and the nearest heading. The pages of " +
       "a cursor are one list: no hit repeats, and none scores above one of an earlier page. `group_by` answers " +
-      "files with their best passages instead, and `diversity` leaves out what repeats. `like` finds what " +
-      "resembles a chunk or a file, alone or beside a query, and `unlike` what does not. `facets` counts the values " +
+      "files with their best passages instead, and `diversity` leaves out repetitions. `like` finds chunks that " +
+      "resemble a chunk or a file, with or without a query, and `unlike` leaves out those that do. `facets` counts the values " +
       "that the files of all pages have. While the " +
       "embedder does not answer, `hybrid` is answered by keyword, which `X-Retrieval` says, and `semantic` " +
       "is answered 503. A project without an embedder is searched by keyword, or by a vector that is sent.",
@@ -90,7 +90,7 @@ export function retrieveOperation(
     responseHeaders: {
       [RETRIEVAL]: {
         description:
-          "How it was answered: `semantic`, `keyword` or `hybrid`. It differs from what was asked only where " +
+          "How it was answered: `semantic`, `keyword` or `hybrid`. It differs from the request only where " +
           "`hybrid` was answered by keyword, because the query could not be embedded.",
         extension: true,
       },

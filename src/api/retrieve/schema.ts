@@ -63,7 +63,7 @@ const RetrieveOptions = Type.Object({
   query: Type.Optional(
     Type.String({
       description:
-        "What to look for, 1 to 500 characters without white space around it. The project's embedder " +
+        "The text to look for, 1 to 500 characters without white space around it. The project's embedder " +
         "embeds it, unless a vector is given.",
     }),
   ),
@@ -179,7 +179,7 @@ const RetrieveHit = Type.Object(
         "little of the query, and above 0.85 it repeats it.",
     }),
     match_type: Type.Union(RetrievalMode.anyOf, {
-      description: "What found it; `hybrid` is both.",
+      description: "The search that found it; `hybrid` is both.",
     }),
     scores: Type.Object(
       {
@@ -205,8 +205,8 @@ const RetrieveGroup = Type.Object(
     score: Type.Number({ description: "The score of its best hit." }),
     hits: Type.Array(RetrieveHit, {
       description:
-        "Its best hits, best first. Further passages of a file that its words found score by what they cover of " +
-        "what the best one covers.",
+        "Its best hits, best first. Further passages of a file that its words found score by the share of the " +
+        "best one's words that they cover.",
     }),
   },
   { title: "RetrieveGroup", description: "The best hits of a file." },
@@ -238,8 +238,7 @@ export const RetrievePage = Type.Object(
     page_info: PageInfo,
     search_time_ms: Type.Number({ description: "Duration of the search itself, in milliseconds." }),
     total_matches: Type.Number({
-      description:
-        "How many hits or groups there are: exactly or at least so many, as `X-Total-Matches` says.",
+      description: "The number of hits or groups, exactly or at least, as `X-Total-Matches` says.",
     }),
     facets: Type.Optional(
       Type.Record(Type.String(), Facet, {

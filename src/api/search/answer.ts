@@ -46,7 +46,7 @@ export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
   "X-Search-Plan": {
     description:
       "How the chunks were found: `exact` compared all in full precision, `scan` compared the " +
-      "codes of all, `graph` walked the index; `empty`: the scope has none of this dimension.",
+      "codes of all, `graph` walked the index; `empty`: the scope has no chunk of this dimension.",
     extension: true,
   },
   "X-Total-Matches": {

@@ -175,7 +175,7 @@ export const SearchResponse = described("SearchResponse", "The chunks nearest to
   ),
   search_time_ms: number("Duration of the search itself, in milliseconds."),
   total_matches: number(
-    "How many chunks of the scope reach the threshold: exactly or at least so many, as " +
+    "The number of chunks of the scope that reach the threshold, exactly or at least, as " +
       "`X-Total-Matches` says. Never less than the number of results.",
   ),
 });

@@ -44,9 +44,7 @@ export const WebhookHeaders = Type.Object({
   "X-Service-Webhook-Secret": Type.Optional(text("The webhook's secret.")),
   "Idempotency-Key": keyHeader("The idempotency key of the delivery: visible ASCII characters."),
   "X-GitHub-Delivery": keyHeader("GitHub's delivery id."),
-  "X-Gitlab-Event-UUID": keyHeader(
-    "GitLab's delivery id, which does not count beside `Webhook-Id`.",
-  ),
+  "X-Gitlab-Event-UUID": keyHeader("GitLab's delivery id, which `Webhook-Id` overrides."),
   "X-Request-UUID": keyHeader("Bitbucket's delivery id."),
   "Webhook-Id": keyHeader(
     "The delivery id of senders that follow Standard Webhooks, as GitLab does.",
@@ -93,7 +91,7 @@ export type WebhookEventResult = Static<typeof WebhookEventResult>;
 export const WebhookProblemBody = Type.Object(
   {
     ...ProblemBody.properties,
-    detail: text("What went wrong in this request."),
+    detail: text("The fault of this request."),
     error: text("The same value as `slug`."),
     message: text("The same text as `detail`."),
   },

@@ -83,7 +83,7 @@ const HEADERS = {
   },
   RateLimit: {
     description:
-      "What is left of the quotas of the credential (`default`) and of its user (`user`): `r` requests for the next `t` seconds. Absent when the service has no limit.",
+      "The remaining quotas of the credential (`default`) and of its user (`user`): `r` requests for the next `t` seconds. Absent when the service has no limit.",
     schema: {
       type: "string",
       pattern: '^"(default|user)";r=\\d+;t=\\d+(, "user";r=\\d+;t=\\d+)?$',

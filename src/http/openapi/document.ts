@@ -196,7 +196,7 @@ function successResponses(operation: Operation): Json {
   }
   if (operation.conditional) {
     responses["304"] = {
-      description: "A tag in If-None-Match is current; there is no body.",
+      description: "A tag in If-None-Match is current. The answer has no body.",
       headers,
     };
   }

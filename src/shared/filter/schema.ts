@@ -19,7 +19,7 @@ export const Filter = Type.Object(
     title: "Filter",
     additionalProperties: true,
     description:
-      "Restricts what is searched to what matches. The keys are `path`, `frontmatter.<key>` and " +
+      "Restricts a search to matching files and chunks. The keys are `path`, `frontmatter.<key>` and " +
       "`metadata.<key>` (of a chunk; a file matches if one of its chunks does), with dots into " +
       "objects. A key has a value, or operators: `$eq`, `$ne`, `$in`, `$nin`, `$gt`, `$gte`, `$lt`, " +
       "`$lte`, `$exists`, `$prefix`, `$glob` and `$not`. `$and` and `$or` have arrays of filters, " +
@@ -34,6 +34,6 @@ export const Filter = Type.Object(
 
 /** A filter in a query parameter. */
 export const FilterParameter = Type.String({
-  description: "A filter as JSON: only what matches it. See the schema `Filter`.",
+  description: "A filter as JSON, which restricts the answer to matches. See the schema `Filter`.",
   examples: [JSON.stringify(EXAMPLE)],
 });
