@@ -1,5 +1,5 @@
 import TurndownService from "turndown";
-import { type CodeNode, codeBlock } from "./html-code.ts";
+import { type CodeNode, codeBlock, isLineNumbers } from "./html-code.ts";
 import { furnitureText, isFurniture, isMain, Outline } from "./html-furniture.ts";
 import { parsePage } from "./html-page.ts";
 import {
@@ -13,6 +13,24 @@ import {
 
 type TurndownElement = Parameters<TurndownService.FilterFunction>[0];
 const converter = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" });
+/** Signs that begin markup in Markdown and its dialects, besides those that the converter escapes. Readers of a page see them. */
+const MARKUP = new RegExp(
+  [
+    // Elements, comments and addresses; entities.
+    /<(?=[A-Za-z/!?%>])|&(?=#?\w{1,32};)/,
+    // Parts of templates, attributes and anchors; comments.
+    /\{(?=\s*[{%:#./])|%(?=%)/,
+    // Text that is deleted or marked.
+    /(?<!\\)~(?=~)|(?<=~)~|(?<!\\)=(?==[^\s=])|(?<=[^\s=\\])=(?==)/,
+    // Names of paragraphs; admonitions.
+    /(?<!\S)\^|^:(?=::)/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
+const escaped = converter.escape.bind(converter);
+converter.escape = (text) => escaped(text).replace(MARKUP, "\\$&");
 // Navigation is not content.
 converter.remove(["script", "style", "noscript", "template", "nav", "search" as "nav"]);
 converter.remove((node) =>
@@ -31,6 +49,19 @@ converter.addRule("apart", {
   filter: ({ nodeName }) => APART.test(nodeName) || isCustom(nodeName),
   replacement: (content) => (content.includes("\n") ? `\n\n${content}\n\n` : ` ${content.trim()} `),
 });
+converter.addRule("line numbers", {
+  filter: (node) => isLineNumbers(node as unknown as CodeNode),
+  replacement: () => "",
+});
+/** The source of an equation, which accompanies its drawing. */
+const EQUATION = 'annotation[encoding="application/x-tex"]';
+converter.addRule("equations", {
+  filter: "math" as "mark",
+  replacement: (content, node) => {
+    const source = (node as TurndownElement).querySelector(EQUATION)?.textContent;
+    return source ? converter.escape(source.trim()) : content;
+  },
+});
 converter.addRule("code", {
   filter: "pre",
   replacement: (_, node) => codeBlock(node as unknown as CodeNode),
@@ -41,7 +72,7 @@ converter.addRule("data tables", {
 });
 converter.addRule("rows of data tables", {
   filter: (node) => node.nodeName === "TR" && dataTableOf(node as TableNode) !== undefined,
-  replacement: (content, node) => tableRow(content, node as TableNode),
+  replacement: (_, node) => tableRow(node as TableNode),
 });
 converter.addRule("cells of data tables", {
   filter: (node) => /^T[DH]$/.test(node.nodeName) && dataTableOf(node as TableNode) !== undefined,
@@ -73,7 +104,7 @@ const ANCHOR_CLASS =
 
 /** Whether an element links a heading to itself, with a sign or for screen readers. */
 function isHeadingAnchor(node: TurndownElement): boolean {
-  if (node.nodeName !== "A" || !node.getAttribute("href")?.startsWith("#")) return false;
+  if (node.nodeName !== "A" || !node.getAttribute("href")?.includes("#")) return false;
   const { parentNode: parent } = node;
   const isAtHeading = [parent, parent?.firstChild].some((each) =>
     HEADING.test(each?.nodeName ?? ""),
@@ -91,7 +122,7 @@ converter.addRule("head title", {
   replacement: (_, node) => {
     const [own = ""] = (node.textContent ?? "").trim().split(/\s+[|\u00b7\u2014\u2013]\s+/);
     if (!/^svg$/i.test(node.parentNode?.nodeName ?? ""))
-      outline.addHeadTitle(own.replace(/\s+/g, " "));
+      outline.addHeadTitle(converter.escape(own.replace(/\s+/g, " ")));
     return "";
   },
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { plainText as shownText } from "../../../native/testing.ts";
 import { htmlToMarkdown } from "../../../src/import/markdown/html.ts";
 import { pageText } from "../../../src/import/markdown/html-charset.ts";
+import { parseMarkdown } from "../../../src/markdown/index.ts";
 
 /** A large page, in characters. */
 const LARGE_CHARS = 1_048_576;
@@ -63,6 +65,48 @@ describe("converting HTML", () => {
     expect(htmlToMarkdown("<pre>a ``` b</pre>")).toBe("````\na ``` b\n````");
   });
 
+  test.each([
+    ["an element", "Use the <div> element, or a Map<String, List<Integer>>"],
+    ["an address", "See <https://example.com/a> and <!-- a --> and <?php"],
+    ["an entity", "a &lt; b and &copy; and AT&T"],
+    ["a template", "Dear {{name}}, {{{raw}}} and {% if x %} and <% tag %>"],
+    ["attributes", "text {: .note } and {#id} and { .class } and {/* a */}"],
+    ["a comment", "a %%draft%% of 100%% and 50%%"],
+    ["marked text", "==marked== if a==b or a == b"],
+    ["deleted text", "~~gone~~"],
+    ["the name of a paragraph", "see ^note"],
+    ["an admonition", ":::note body"],
+    ["a link of a vault", "[[page]] and ![[picture]] and [^1]"],
+  ])("a sign of a page that Markdown would take for %s is text", (_, text) => {
+    const page = `<title>${Bun.escapeHTML(text)}</title><p>${Bun.escapeHTML(text)}</p>`;
+    const { title, content } = parseMarkdown("a.html.md", htmlToMarkdown(page));
+    expect([title, content]).toEqual([text, text]);
+    expect(shownText(htmlToMarkdown(`<p>${Bun.escapeHTML(text)}</p>`))).toBe(text);
+  });
+
+  test("numbers of lines of code are left out", () => {
+    const code = "```\nlet a;\nlet b;\n```";
+    for (const page of [
+      '<pre><span class="linenos">1</span>let a;\n<span class="linenos">2</span>let b;\n</pre>',
+      '<table class="highlighttable"><tr><td class="linenos"><div><pre>1\n2</pre></div></td><td class="code"><pre>let a;\nlet b;</pre></td></tr></table>',
+      '<table><tr><td class="lntd"><pre><code><span class="lnt">1\n</span><span class="lnt">2\n</span></code></pre></td><td class="lntd"><pre><code>let a;\nlet b;</code></pre></td></tr></table>',
+      '<pre><code><table><tr><td class="rouge-gutter gl"><pre class="lineno">1\n2\n</pre></td><td class="rouge-code"><pre>let a;\nlet b;\n</pre></td></tr></table></code></pre>',
+    ]) {
+      expect(htmlToMarkdown(page)).toBe(code);
+    }
+    expect(htmlToMarkdown('<pre><span class="ln-cell gutter">let a;</span></pre>')).toContain(
+      "let a;",
+    );
+  });
+
+  test("an equation is its source, once", () => {
+    const drawn =
+      '<span aria-hidden="true">drawn</span><math><semantics><msup><mi>x</mi><mn>2</mn></msup>';
+    const source = '<annotation encoding="application/x-tex">x^2_i</annotation></semantics></math>';
+    const markdown = htmlToMarkdown(`<p>Let ${drawn}${source}.</p>`);
+    expect(parseMarkdown("a.md", markdown).content).toBe("Let x^2_i.");
+  });
+
   test("a table of texts becomes one in Markdown, and a table that lays out a page does not", () => {
     const head = "<thead><tr><th>Name</th><th>Use</th></tr></thead>";
     const rows =
@@ -70,6 +114,15 @@ describe("converting HTML", () => {
     expect(
       htmlToMarkdown(`<table><caption>All</caption>${head}<tbody>${rows}</tbody></table>`),
     ).toBe("All\n\n| Name | Use |\n| --- | --- |\n| a | one two |\n| `x\\|y` |  |");
+    const spans =
+      "<tr><th>A</th></tr><tr><td rowspan=2>a</td><td>1</td></tr><tr><td>2</td></tr><tr><td>b</td><td>3</td></tr>";
+    expect(htmlToMarkdown(`<table>${spans}</table>`)).toBe(
+      "| A |  |\n| --- | --- |\n| a | 1 |\n|  | 2 |\n| b | 3 |",
+    );
+    const list = "<tr><td>a</td><td><ul><li>one</li><li>two</li></ul></td></tr>";
+    expect(htmlToMarkdown(`<table><tr></tr>${head}${list}</table>`)).toBe(
+      "| Name | Use |\n| --- | --- |\n| a | * one * two |",
+    );
     const layout =
       "<table><tr><td>menu</td><td><pre>x</pre></td></tr><tr><td>a</td><td>b</td></tr></table>";
     expect(htmlToMarkdown(layout)).toBe("menu\n\n```\nx\n```\n\na\n\nb");
@@ -81,6 +134,7 @@ describe("converting HTML", () => {
       '<a href="#own">#</a>Own',
       'Own<a class="hash-link" href="#own">\u200b</a>',
       'Own<a class="anchor" href="#own">Link to this heading</a>',
+      'Own<a href="page.html#own">\u00a7</a>',
     ];
     for (const own of anchors) expect(htmlToMarkdown(`<h2>${own}</h2>`)).toBe("## Own");
     expect(htmlToMarkdown('<h2><a class="anchor" href="#own">Own</a></h2>')).toBe("## [Own](#own)");
@@ -119,6 +173,18 @@ describe("converting HTML", () => {
     const old = '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">';
     expect(read(old, [0x8e, 0x52])).toBe("\u5c71");
     expect(read('<meta charset="utf-8">', [0xc3, 0xa9])).toBe("\u00e9");
+    expect(read('<meta charset="unicode">', [0xc3, 0xa9])).toBe("\u00e9");
+    expect(read('<meta charset="utf_8">', [0xc3, 0xa9])).toBe("\u00e9");
+    const wrong = '<meta charset="windows-1252"><p>\u00e9';
+    for (const [charset, mark] of [
+      ["utf8", "\ufeff"],
+      ["utf16le", "\ufeff"],
+    ] as const) {
+      expect(htmlToMarkdown(pageText(Buffer.from(mark + wrong, charset)))).toBe("\u00e9");
+    }
+    expect(htmlToMarkdown(pageText(Buffer.from(`\ufeff${wrong}`, "utf16le").swap16()))).toBe(
+      "\u00e9",
+    );
     expect(() => read("", [0xe9])).toThrow("is not valid UTF-8");
     expect(() => read('<meta charset="klingon">', [0xe9])).toThrow(
       "declares the charset klingon, which is unknown",

@@ -81,7 +81,7 @@ describe("a Word document", () => {
   test("becomes Markdown with its headings and the title of its properties", async () => {
     const text = await storedText("a.docx", docxFile(body, { title: "R&amp;D: plan" }));
     expect(text).toStartWith('---\ntitle: "R&D: plan"\n---\n\n');
-    expect(text).toContain("First <b> # one\n\nTwo\n");
+    expect(text).toContain("First \\<b> # one\n\nTwo\n");
     expect(await storedText("a.docx", docxFile(paragraph("Only text")))).toBe("Only text");
   });
 
