@@ -3,7 +3,7 @@ import { isRightToLeft, type LinePart, readingOrder } from "./pdf-directions.ts"
 /** A piece of text as a PDF places it; lengths are in points. */
 interface TextPiece {
   readonly str: string;
-  /** A matrix, whose last two numbers are the place of the piece, from the left and from the bottom. */
+  /** A matrix: its last two numbers are the place of the piece, from the left and from the bottom. */
   readonly transform: readonly number[];
   readonly width: number;
   readonly height: number;
@@ -16,6 +16,8 @@ export interface Line {
   text: string;
   readonly y: number;
   readonly height: number;
+  /** Whether it runs up or down the page. */
+  readonly isTurned: boolean;
   /** Where its last piece ends. */
   end: number;
   readonly fonts: Set<string>;
@@ -48,10 +50,13 @@ export function linesOf(pieces: Iterable<TextPiece>): Line[] {
   const lines: (Line & { readonly parts: LinePart[] })[] = [];
   let line: (typeof lines)[number] | undefined;
   for (const { str, transform, width, height, fontName, hasEOL } of pieces) {
-    const [, , , , x = 0, y = 0] = transform;
+    const { x, y, isTurned } = placeOf(transform);
     if (str.trim() !== "") {
-      if (line === undefined || Math.abs(y - line.y) > LINE_SHIFT * Math.max(height, line.height)) {
-        line = { text: "", y, height, end: x, fonts: new Set(), parts: [] };
+      const isOther =
+        line?.isTurned !== isTurned ||
+        Math.abs(y - line.y) > LINE_SHIFT * Math.max(height, line.height);
+      if (line === undefined || isOther) {
+        line = { text: "", y, height, isTurned, end: x, fonts: new Set(), parts: [] };
         lines.push(line);
       }
       const gap = Math.abs(x - line.end);
@@ -67,6 +72,13 @@ export function linesOf(pieces: Iterable<TextPiece>): Line[] {
     const text = isRightToLeft(each.text) ? readingOrder(parts, WORD_GAP * each.height) : each.text;
     return { ...each, text: text.replace(/\s+/g, " ").replace(LEADERS, " … ").trim() };
   });
+}
+
+/** The place of a piece along its line and across; the lines of a text that is turned run up or down. */
+function placeOf([cos = 1, sin = 0, , , x = 0, y = 0]: readonly number[]) {
+  const isTurned = Math.abs(sin) > Math.abs(cos);
+  if (!isTurned) return { x, y, isTurned };
+  return sin > 0 ? { x: y, y: -x, isTurned } : { x: -y, y: x, isTurned };
 }
 
 /** The height of the letters in which most of the text is; 0 without any. */
@@ -102,9 +114,10 @@ export function paragraphsOf(lines: Iterable<Line>, compounds: ReadonlySet<strin
   return paragraphs;
 }
 
-function isApart(before: Line, { text, y, height, fonts }: Line): boolean {
+function isApart(before: Line, { text, y, height, isTurned, fonts }: Line): boolean {
   const [smaller, larger] = [Math.min(height, before.height), Math.max(height, before.height)];
   return (
+    before.isTurned !== isTurned ||
     Math.abs(before.y - y) > PARAGRAPH_GAP * larger ||
     larger > SIZE_FACTOR * smaller ||
     BULLET.test(text) ||

@@ -72,13 +72,27 @@ async function readPage(pdf: Pdf, number: number): Promise<Page> {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     const annotations: Annotation[] = await page.getAnnotations().catch(() => []);
-    const [, bottom = 0, , top = 0] = page.view;
+    // In the units of the text, of which a page may have larger ones.
+    const { transform, height } = page.getViewport({ scale: 1 / page.userUnit });
     page.cleanup();
-    const lines = linesOf(items.filter((item) => "str" in item));
-    return { lines, notes: annotationTexts(annotations), top, bottom };
+    const pieces = items.filter((item) => "str" in item);
+    const lines = linesOf(
+      pieces.map((each) => ({ ...each, transform: shown(each.transform, transform, height) })),
+    );
+    return { lines, notes: annotationTexts(annotations), top: height, bottom: 0 };
   } catch (error) {
     return { lines: [], notes: [], top: 0, bottom: 0, fault: (error as Error).message };
   }
+}
+
+/** The matrix of a piece on the page as it is shown, which may be turned: from the left and from the bottom. */
+function shown(
+  [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0]: readonly number[],
+  [p = 1, q = 0, r = 0, s = -1, dx = 0, dy = 0]: readonly number[],
+  height: number,
+): number[] {
+  const across = [p * a + r * b, -(q * a + s * b), p * c + r * d, -(q * c + s * d)];
+  return [...across, p * x + r * y + dx, height - (q * x + s * y + dy)];
 }
 
 /** Tells which pages have no text here. Throws a RecordError if that is all of them. */

@@ -24,7 +24,9 @@ export function usefulTitle(title: unknown): string | undefined {
 /** The first large line of the first page that has any text, with the lines of the same size after it. */
 export function largeTitle(pages: readonly (readonly Line[])[]): string | undefined {
   const least = SIZE_FACTOR * bodyHeight(pages.flat());
-  const lines = pages.find((page) => page.length > 0) ?? [];
+  const first = pages.find((page) => page.length > 0) ?? [];
+  // A stamp at the edge of the page may be as large.
+  const lines = first.filter(({ isTurned }) => !isTurned);
   const start = lines.findIndex(({ text, height }) => height > least && /\p{L}{2}/u.test(text));
   if (start < 0) return undefined;
   const { height } = lines[start] as Line;

@@ -14,6 +14,8 @@ interface PdfContents {
   readonly texts?: Readonly<Record<string, string>>;
   /** The annotations of each page. */
   readonly annotations?: readonly string[];
+  /** How far the pages are turned, in degrees. */
+  readonly rotate?: number;
   /** The instructions of forms, which those of a page or of the form before show by `/X Do`. */
   readonly forms?: readonly string[];
 }
@@ -30,6 +32,7 @@ export function pdfFile({
   font = "/Subtype /Type1 /BaseFont /Helvetica",
   texts = {},
   annotations = [],
+  rotate = 0,
 }: PdfContents): Uint8Array {
   const contents = pages.map((lines) => {
     const shown = lines.map((line) => `(${line.replace(/[()\\]/g, "\\$&")}) Tj T*`);
@@ -48,7 +51,7 @@ export function pdfFile({
     `<< /Type /Pages /Kids [${kids}] /Count ${contents.length} >>`,
     `<< /Type /Font ${font} ${Object.keys(texts).length === 0 ? "" : `/ToUnicode ${firstForm + forms.length} 0 R`} >>`,
     ...contents.flatMap((content, i) => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + 2 * i} 0 R /Resources << ${uses(0)} >> /Annots [${annotations.join(" ")}] >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${rotate} /Contents ${5 + 2 * i} 0 R /Resources << ${uses(0)} >> /Annots [${annotations.join(" ")}] >>`,
       content,
     ]),
     ...forms.map((form, i) =>

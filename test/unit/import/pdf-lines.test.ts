@@ -7,16 +7,21 @@ interface Place {
   readonly height?: number;
   readonly font?: string;
   readonly hasEOL?: boolean;
+  /** The direction of its line: 1 up the page, -1 down. */
+  readonly turn?: 1 | -1;
 }
 
 /** A piece of text whose letters are as wide as half of their height. */
-function piece(str: string, { x = 0, y = 0, height = 10, font = "body", hasEOL = false }: Place) {
-  const place = {
-    transform: [height, 0, 0, height, x, y],
+function piece(str: string, place: Place) {
+  const { x = 0, y = 0, height = 10, font = "body", hasEOL = false, turn } = place;
+  const matrix =
+    turn === undefined ? [height, 0, 0, height] : [0, turn * height, -turn * height, 0];
+  const shown = {
+    transform: [...matrix, x, y],
     width: (str.length * height) / 2,
     height,
   };
-  return { str, fontName: font, hasEOL, ...place };
+  return { str, fontName: font, hasEOL, ...shown };
 }
 
 /** Pieces that follow each other without a gap. */
@@ -84,6 +89,20 @@ test.each([
     "columns of Arabic are read from the right",
     [piece("الأول", { x: 200 }), piece("الثاني", { x: 0 })],
     ["الأول الثاني"],
+  ],
+  [
+    "a text up the page is not of the lines that it crosses",
+    [
+      piece("arXiv:", { x: 20, y: 5, turn: 1 }),
+      piece("2401", { x: 20, y: 38, turn: 1 }),
+      piece("Title", { x: 30, y: 5 }),
+    ],
+    ["arXiv: 2401", "Title"],
+  ],
+  [
+    "lines down the page are one text",
+    [piece("one", { x: 50, turn: -1 }), piece("two", { x: 38, turn: -1 })],
+    ["one two"],
   ],
   ["leaders are short", [piece("1 Start . . . . . . . . . . 7", {})], ["1 Start … 7"]],
 ])("%s", (_, pieces, paragraphs) => {

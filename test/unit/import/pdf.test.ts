@@ -81,6 +81,17 @@ describe("of a PDF", () => {
     expect(await pagesOf({ pages: [], instructions })).toEqual(expected as string[][]);
   });
 
+  test("pages that are turned have the same lines, heads and feet as others", async () => {
+    const turned = (...texts: [x: number, y: number, text: string][]) =>
+      texts.map(([x, y, text]) => `BT /F1 10 Tf 0 1 -1 0 ${y} ${x} Tm (${text}) Tj ET`).join("\n");
+    const instructions = WORDS.map((word) =>
+      turned([72, 30, "Manual"], [72, 300, "Some"], [120, 300, "text"], [72, 312, word]),
+    );
+    expect(await pagesOf({ pages: [], instructions, rotate: 90 })).toEqual(
+      WORDS.map((word) => [`Some text ${word}`]),
+    );
+  });
+
   test("pages that are all alike keep their text", async () => {
     expect(await pagesOf({ pages: Array(4).fill(["Label"]) })).toEqual(Array(4).fill(["Label"]));
   });
@@ -123,6 +134,12 @@ describe("of a PDF", () => {
   test.each([
     ["its properties", "Report", [heading], "Report"],
     ["its first large lines", "untitled", [heading], "A large title"],
+    [
+      "its first large lines rather than a stamp at the edge",
+      "untitled",
+      [`BT /F1 30 Tf 0 1 -1 0 40 200 Tm (A stamp) Tj ET\n${heading}`],
+      "A large title",
+    ],
     ["its file if no line is large", "Microsoft Word - x", [shown([600, "Text"])], "manual"],
   ])("the title is that of %s", async (_, title, instructions, expected) => {
     const { text } = await read({ pages: [], title: title.replace(/[()]/g, "\\$&"), instructions });
