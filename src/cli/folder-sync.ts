@@ -1,13 +1,12 @@
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
 import type { Conversions } from "../import/markdown/conversions.ts";
-import { findMarkdown, readText, skippedIn, unknownBelow } from "../import/markdown/folder.ts";
+import { findMarkdown, readText, skippedIn, unreadIn } from "../import/markdown/folder.ts";
 import type { FormatOptions } from "../import/markdown/formats.ts";
 import { settledScan } from "../import/markdown/watch.ts";
 import { RecordError } from "../import/records/errors.ts";
 import { isMarkdownPath } from "../markdown/index.ts";
 import { PAGE_MAX } from "../shared/limits.ts";
-import { documentPath } from "../shared/paths.ts";
 import { CommandError } from "./command-error.ts";
 
 /** Maximum number of concurrent requests of a synchronisation. */
@@ -106,11 +105,10 @@ export class FolderSync {
       }
     }
     const changed = await this.#changed(kept, (path) => remote.get(path)?.size);
-    const skipped = [...found.links, ...found.rejected.map(({ path }) => path)];
-    const present = new Set([...found.files.map(({ path }) => path), ...skipped.map(documentPath)]);
-    const unknown = unknownBelow(found.rejected);
+    const unread = unreadIn(found);
+    const present = new Set([...found.files.map(({ path }) => path), ...unread.paths]);
     const isKept = (path: string) =>
-      present.has(path) || unknown.some((start) => path.startsWith(start));
+      present.has(path) || unread.below.some((start) => path.startsWith(start));
     const removed = [...remote].filter(([path]) => !isKept(path));
     return {
       ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },

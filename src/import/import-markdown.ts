@@ -15,7 +15,7 @@ import {
   type MarkdownDocument,
   readDocuments,
 } from "./markdown/documents.ts";
-import { type FolderFile, type Rejected, unknownBelow } from "./markdown/folder.ts";
+import { type FolderFile, type Rejected, unreadIn } from "./markdown/folder.ts";
 import { prunablePaths, pruneEnvironment } from "./put/scopes.ts";
 import { BatchBuilder, type InputRecord } from "./records/batches.ts";
 import { RecordError } from "./records/errors.ts";
@@ -23,8 +23,9 @@ import { RecordError } from "./records/errors.ts";
 interface MarkdownImport extends ImportDestination {
   readonly folder: string;
   readonly files: readonly FolderFile[];
-  /** Files and folders that cannot be read. Their stored files are not removed. */
+  /** Files and folders that cannot be read, and symbolic links. Their stored files are not removed. */
   readonly rejected?: readonly Rejected[];
+  readonly links?: readonly string[];
   readonly conversions?: Conversions | undefined;
   readonly embedder: Embedder;
   /** Plain texts are imported too. */
@@ -68,7 +69,10 @@ export async function importMarkdown(
   });
 }
 
-type PruneScope = Pick<MarkdownImport, "project" | "environments" | "files" | "rejected" | "text">;
+type PruneScope = Pick<
+  MarkdownImport,
+  "project" | "environments" | "files" | "rejected" | "links" | "text"
+>;
 
 /** Files that `prune` removes from a working set. */
 export interface Removals {
@@ -91,12 +95,17 @@ async function environmentsOf(sql: Queryable, work: PruneScope): Promise<Environ
     WHERE project_id = ${project?.id ?? null} AND name = ANY (${work.environments as string[]})`;
 }
 
+/** The paths, and the prefixes of paths, that stay in the working sets. */
+function keptOf(work: PruneScope) {
+  const { paths, below } = unreadIn(work);
+  return { paths: [...work.files.map(({ path }) => path), ...paths], below };
+}
+
 /** What an import with `prune` would remove now, by environment. */
 export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise<Removals[]> {
-  const kept = new Set(work.files.map(({ path }) => path));
-  const unknown = unknownBelow(work.rejected ?? []);
-  const isKept = (path: string) =>
-    kept.has(path) || unknown.some((start) => path.startsWith(start));
+  const { paths: known, below } = keptOf(work);
+  const kept = new Set(known);
+  const isKept = (path: string) => kept.has(path) || below.some((start) => path.startsWith(start));
   const planned: Removals[] = [];
   for (const { id, name } of await environmentsOf(sql, work)) {
     const present = await prunablePaths(sql, id, work.text);
@@ -108,10 +117,7 @@ export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise
 
 async function prune(writer: Charging, work: MarkdownImport): Promise<number> {
   const { sql } = writer;
-  const kept = {
-    paths: work.files.map(({ path }) => path),
-    below: unknownBelow(work.rejected ?? []),
-  };
+  const kept = keptOf(work);
   let removed = 0;
   for (const environment of await environmentsOf(sql, work)) {
     const { name, project_id: project } = environment;

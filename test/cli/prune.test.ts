@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
@@ -52,7 +52,7 @@ describe("import --prune", () => {
     expect(await count()).toBe(2);
   });
 
-  test("removes nothing below a folder that cannot be read, which is named with exit status 1", async () => {
+  test("removes nothing below a folder that cannot be read, which is named with exit status 1, nor files that became symbolic links", async () => {
     const below = join(folder, "d\ufffd");
     mkdirSync(below);
     writeFileSync(join(below, "in.md"), "# In");
@@ -60,7 +60,8 @@ describe("import --prune", () => {
     expect(await count()).toBe(FILES + 1);
     rmSync(below, { recursive: true });
     mkdirSync(Buffer.concat([Buffer.from(`${folder}/d`), Buffer.of(0xfe)]));
-    remove(2);
+    remove(3);
+    symlinkSync("/etc/hostname", join(folder, "2.md"));
     const { status, stderr } = await importFolder("--prune", "--yes");
     expect([status, stderr]).toEqual([1, expect.stringContaining("d\ufffd: has a name")]);
     expect(stderr).toContain("to be removed: 1.md");

@@ -62,8 +62,10 @@ export class ForeignReader {
 /** That of all imports of this process. */
 export const foreignReader = new ForeignReader();
 
+/** A file is not read for now: with more time or memory it might be. */
+export class ReaderFailed extends RecordError {}
 /** The process has ended by itself, or by its watchdog, while it was reading a file. */
-class ProcessEnded extends RecordError {}
+class ProcessEnded extends ReaderFailed {}
 
 class ReadingProcess {
   readonly #child: Bun.Subprocess<"ignore", "ignore", "ignore">;
@@ -123,7 +125,7 @@ class ReadingProcess {
   }
 
   #outOfTime({ ms }: ForeignBounds): void {
-    this.#answer?.reject(new RecordError(`takes more than ${ms / 1_000} s to read`));
+    this.#answer?.reject(new ReaderFailed(`takes more than ${ms / 1_000} s to read`));
     void this.end();
   }
 

@@ -1,8 +1,19 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ReaderFailed } from "../foreign/foreign-reader.ts";
 import type { DocumentText } from "../foreign/protocol.ts";
+import { RecordError } from "../records/errors.ts";
 
 /** The texts that are kept. Those that were used last stay. */
 const CONVERSIONS_MAX_BYTES = 134_217_728;
@@ -11,15 +22,34 @@ const CONVERSIONS_BUSY_MS = 1_000;
 /** A file that is younger may change once more without another time. */
 const SETTLED_MS = 2_000;
 
-/** The folder of the converters, and the file that names the packages which they use. */
-const CONVERTERS = dirname(fileURLToPath(import.meta.url));
-const PACKAGES = fileURLToPath(new URL("../../../package.json", import.meta.url));
+const placeOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+/** The folder of the converters, the file that names their packages, and the folder of the changes to these. */
+const CONVERTERS = placeOf(".");
+const PACKAGES = placeOf("../../../package.json");
+const PATCHES = placeOf("../../../patches");
 
 /** A hash of the converters. Any change of their code may change the texts. */
-function convertersHash(): string {
-  const names = readdirSync(CONVERTERS).filter((name) => name.endsWith(".ts"));
-  const sources = names.sort().map((name) => readFileSync(join(CONVERTERS, name)));
-  return hashOf(readFileSync(PACKAGES), ...sources);
+export function convertersHash(patches = PATCHES): string {
+  const files = [CONVERTERS, patches]
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return hashOf(...[PACKAGES, ...files.sort()].map((file) => readFileSync(file)));
+}
+
+/** A text, or why its document has none. */
+type Conversion = DocumentText | { readonly reason: string };
+
+/** A reason that lies in the document. Another time its reader may not fail. */
+function reasonIn(error: unknown): { readonly reason: string } {
+  if (!(error instanceof RecordError) || error instanceof ReaderFailed) throw error;
+  return { reason: error.message };
+}
+
+function textOf(conversion: Conversion): DocumentText {
+  if ("reason" in conversion) throw new RecordError(conversion.reason);
+  return conversion;
 }
 
 /** The codes of errors that a new file does not have. */
@@ -35,8 +65,8 @@ const hashOf = (...parts: readonly (string | Uint8Array)[]) => {
 
 /**
  * The texts of documents that were converted, in one file, so that unchanged ones are converted once. A text is found by
- * the name, place, size and time of its document and by the converters. The file may be deleted at any time; a text
- * that cannot be read there is converted again.
+ * the name, place, size and times of its document and by the converters. The file may be deleted at any time; a text
+ * that cannot be read there is converted again. A document that has no text is rejected again without its converter.
  */
 export class Conversions {
   /** Undefined until it is used, null once it cannot be. */
@@ -53,12 +83,12 @@ export class Conversions {
     const key = this.#keyOf(document);
     if (key === undefined) return await convert();
     const known = this.#use((database) => find(database, key));
-    if (known !== undefined) return JSON.parse(known) as DocumentText;
-    const read = await convert();
+    if (known !== undefined) return textOf(JSON.parse(known) as Conversion);
+    const read: Conversion = await convert().catch(reasonIn);
     if (this.#keyOf(document) === key) {
       this.#use((database) => keep(database, key, JSON.stringify(read), this.maxBytes));
     }
-    return read;
+    return textOf(read);
   }
 
   /** Keeps no conversion from now on. */
@@ -70,10 +100,12 @@ export class Conversions {
   /** Undefined for a file that may be changing, or cannot be read. */
   #keyOf(document: string): string | undefined {
     try {
-      const { dev, ino, size, mtimeMs, mtimeNs } = statSync(document, { bigint: true });
+      accessSync(document, constants.R_OK);
+      const { dev, ino, size, mtimeMs, mtimeNs, ctimeNs } = statSync(document, { bigint: true });
       if (Date.now() - Number(mtimeMs) < SETTLED_MS) return undefined;
       this.#converters ??= convertersHash();
-      return [this.#converters, dev, ino, size, mtimeNs, basename(document)].join(" ");
+      // Programs that copy files set the time of the last change back. The time of the inode cannot be set.
+      return [this.#converters, dev, ino, size, mtimeNs, ctimeNs, basename(document)].join(" ");
     } catch {
       return undefined;
     }

@@ -166,9 +166,13 @@ function entriesOf(folder: string): Dirent[] | string {
   }
 }
 
-/** The prefixes of stored paths below rejected folders, whose files are unknown. */
-export function unknownBelow(rejected: readonly Rejected[]): string[] {
-  return rejected.map(({ path }) => `${documentPath(path)}/`);
+/** Stored paths of files that a folder has and that were not read, and the prefixes of others that it may have. */
+export function unreadIn({ links = [], rejected = [] }: Partial<MarkdownFolder>) {
+  const names = [...links, ...rejected.map(({ path }) => path)];
+  return {
+    paths: names.map((name) => documentPath(name + storedSuffix(name))),
+    below: names.map((name) => `${documentPath(name)}/`),
+  };
 }
 
 /** The text of a file as it is stored. Throws a RecordError if it cannot be read or is too large. */

@@ -97,17 +97,21 @@ function faultOf(
 
 /**
  * Looks through a folder again and again. Files that have gone since the last time are looked for once more after
- * REMOVAL_SETTLE_MS, because they may be about to be written.
+ * REMOVAL_SETTLE_MS, because they may be about to be written. Files that come and go meanwhile are not waited for.
  */
 export function settledScan(find: () => MarkdownFolder): () => Promise<MarkdownFolder> {
-  let known: readonly string[] = [];
+  let known: ReadonlySet<string> = new Set();
   return async () => {
+    let gone: ReadonlySet<string> = new Set();
     for (;;) {
       const found = find();
       const present = new Set(found.files.map(({ path }) => path));
-      const hasGone = known.some((path) => !present.has(path));
-      known = [...present];
-      if (!hasGone) return found;
+      const missing = known.difference(present);
+      if (missing.isSubsetOf(gone)) {
+        known = present;
+        return found;
+      }
+      gone = missing;
       await Bun.sleep(REMOVAL_SETTLE_MS);
     }
   };

@@ -1,7 +1,17 @@
 import { beforeEach, expect, setSystemTime, test } from "bun:test";
-import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { Conversions } from "../../../src/import/markdown/conversions.ts";
+import { ReaderFailed } from "../../../src/import/foreign/foreign-reader.ts";
+import { Conversions, convertersHash } from "../../../src/import/markdown/conversions.ts";
+import { RecordError } from "../../../src/import/records/errors.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
@@ -65,6 +75,38 @@ test("a document of another size, time, place or name is converted again", async
   utimesSync(write("a.pdf", "third  content"), LONG_AGO, new Date(LONG_AGO.getTime() + 1));
   expect(await read(file)).toBe("third  content, 4 times");
   expect(await read(join(folder, "b.pdf"))).toBe("other  content, 5 times");
+});
+
+test("a document that is overwritten in place is converted again, although its time is set back", async () => {
+  const file = write("a.pdf", "before");
+  const { read } = open();
+  expect(await read(file)).toBe("before, 1 times");
+  write("a.pdf", "after!");
+  expect(await read(file)).toBe("after!, 2 times");
+});
+
+test("converters are others with another patch of their packages", () => {
+  const patches = join(folder, "patches");
+  mkdirSync(patches);
+  const before = convertersHash(patches);
+  expect(convertersHash(patches)).toBe(before);
+  writeFileSync(join(patches, "reader.patch"), "a line");
+  expect(convertersHash(patches)).not.toBe(before);
+});
+
+test("a document without a text is rejected again without its converter", async () => {
+  const file = write("a.pdf");
+  const { conversions, read } = open();
+  const reject = (error: Error) => conversions.of(file, () => Promise.reject(error));
+  await expect(reject(new ReaderFailed("takes more than 60 s"))).rejects.toThrow("60 s");
+  await expect(reject(new RecordError("has no text"))).rejects.toThrow("has no text");
+  for (const again of [conversions, open().conversions]) {
+    const kept = textOf(again, file, async () => "text");
+    await expect(kept).rejects.toThrow(RecordError);
+    await expect(kept).rejects.toThrow("has no text");
+  }
+  write("a.pdf", "mended content");
+  expect(await read(file)).toBe("mended content, 1 times");
 });
 
 test("a document that may change once more is not kept, nor one that changes meanwhile", async () => {
@@ -137,7 +179,8 @@ test("the texts that are kept have a bounded size, and those that were used last
   const isKept = async (name: string) => {
     setSystemTime(++now);
     let converted = false;
-    await textOf(conversions, write(name), async () => {
+    const file = join(folder, name);
+    await textOf(conversions, existsSync(file) ? file : write(name), async () => {
       converted = true;
       return "x".repeat(1_000);
     });

@@ -5,7 +5,7 @@ import {
   findMarkdown,
   readText,
   skippedIn,
-  unknownBelow,
+  unreadIn,
 } from "../../../src/import/markdown/folder.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 
@@ -31,6 +31,10 @@ describe("finding Markdown files", () => {
     expect(found.files.map(({ file }) => file)).toEqual(["docs/a.md"]);
     expect([...found.links].sort()).toEqual(["docs/up", "gone.md", "self.md"]);
     expect(found.rejected).toEqual([]);
+    symlinkSync("nowhere", join(folder, "e\u0301.pdf"));
+    const { paths, below } = unreadIn(findMarkdown(folder, { pdf: true }));
+    expect(paths.sort()).toEqual(["docs/up.txt", "gone.md", "self.md", "\u00e9.pdf.md"]);
+    expect(below).toContain("docs/up/");
   });
 
   test("counts what else a folder has, by extension", () => {
@@ -88,7 +92,7 @@ describe("finding Markdown files", () => {
       expect(rejected).toEqual([
         { path: expect.stringMatching(/^b+\/d/), reason: "cannot be read: ENAMETOOLONG" },
       ]);
-      expect(unknownBelow(rejected)).toEqual([`${rejected[0]?.path}/`]);
+      expect(unreadIn({ rejected }).below).toEqual([`${rejected[0]?.path}/`]);
     } finally {
       renameSync(long, start);
     }

@@ -124,6 +124,14 @@ test("a file that is still gone after two seconds was removed", async () => {
   expect(await next()).toEqual(["b"]);
 });
 
+test("files that come and go meanwhile are not waited for", async () => {
+  const { next } = scanned(["a", "b"], ["b", "1"], ["b", "2"], ["b", "3"]);
+  await next();
+  const second = next();
+  await pass(2_000);
+  expect(await second).toEqual(["b", "2"]);
+});
+
 test("a file that goes while another one is awaited is awaited, too", async () => {
   const { next, scans } = scanned(["a", "b"], ["b"], ["a"], ["a", "b", "c"]);
   await next();
