@@ -25,6 +25,7 @@ export async function withSecondTry<T>(
       await first;
       return false;
     } catch (error) {
+      clearTimeout(timer);
       const pause = pauseOf(error);
       if (pause === undefined || Math.max(pause, FAILED_PAUSE_MS) >= left()) throw error;
       await Bun.sleep(Math.max(pause, FAILED_PAUSE_MS));

@@ -186,7 +186,7 @@ export class TextBatches {
         isSlow ? EMBED_PART_TIMEOUT_MS : timeoutMs,
       );
       // All of these texts are taken, only not at once.
-      if (error.kind === "refused" && result.complete) this.#noteRefused(result.largest);
+      if (!isSlow && result.complete) this.#noteRefused(result.largest);
       return result;
     }
   }

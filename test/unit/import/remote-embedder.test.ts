@@ -211,6 +211,17 @@ const refusals: Array<[what: string, refuses: (input: readonly string[]) => Resp
       "at most 1 text (413)",
       (input) => (input.length > 1 ? new Response("too large", { status: 413 }) : undefined),
     ],
+    [
+      "at most 40 texts (500)",
+      (input) => (input.length > 40 ? new Response("no memory", { status: 500 }) : undefined),
+    ],
+    [
+      "at most 32 texts and leaves out the others",
+      (input) =>
+        input.length > 32
+          ? answer(...input.slice(0, 32).map((text) => vectorOf(text, 768)))
+          : undefined,
+    ],
   ];
 
 describe("an endpoint that takes few texts", () => {
