@@ -17,8 +17,8 @@ export interface QueryWords {
   readonly raws: string;
   /**
    * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
-   * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance, 16 if
-   * that joins two words of a phrase; the languages of which it is a function word, as bits; its length in
+   * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance,
+   * 16 for one character of a script without spaces; the languages of which it is a function word, as bits; its length in
    * `raws`; where texts may write it as two words: bit i for a second one from character i on; the same for English texts
    * only; and, as bits as well, where the parts of a name start.
    */
@@ -49,6 +49,8 @@ export interface Tokenizer {
   readonly folded: Uint16Array;
   /** The tokens of a text that has other code units: start, end and token of each. */
   readonly tokensOf: (text: string) => Array<number | string>;
+  /** The same of spellings in parts, such as `24,500`, and of signs that have a meaning together. */
+  readonly spellingsOf: (text: string) => Array<number | string>;
 }
 
 /** A page as it was found. */

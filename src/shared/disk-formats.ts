@@ -16,7 +16,7 @@ export const DISK_FORMATS = {
   /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
   textManifest: 2,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
-  textSegment: 9,
+  textSegment: 10,
   /** `fields/fields.ndjson`: the columns of file versions that filters compare, and the scopes. */
   versionFields: 5,
 } as const;

@@ -2,7 +2,7 @@
 export { stem } from "../../native/text.ts";
 export { ENGLISH } from "./analysis/language.ts";
 export { unitTables } from "./analysis/simple-runs.ts";
-export { tokenize, tokenSpans } from "./analysis/tokenize.ts";
+export { spellingSpans, tokenize, tokenSpans } from "./analysis/tokenize.ts";
 export { analyseQuery } from "./query/analyse-query.ts";
 export { buildSegment } from "./segment/build.ts";
 export {

@@ -336,7 +336,8 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   const none = new Uint32Array(0);
   const words = { words: "", raws: "", numbers: none, joined: "", joints: none };
   const good = { view: NUMBER, query: "", ...words, ...page };
-  const tokenizer = { kinds, folded, tokensOf: (): string[] => [] };
+  const nothing = (): string[] => [];
+  const tokenizer = { kinds, folded, tokensOf: nothing, spellingsOf: nothing };
   const open = openTextView as (...args: unknown[]) => void;
   const lookUp = (change: object = {}) =>
     lookUpText({ ...good, ...change }, { ...tokenizer, ...change });
@@ -391,6 +392,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     ["progress of another type", { progress: null }],
     ["too few kinds", { kinds: new Uint8Array(10) }],
     ["a tokenizer that is no function", { tokensOf: null }],
+    ["a reader of spellings that is no function", { spellingsOf: null }],
   ])("a lookup with %s", (_, change) => {
     open(NUMBER, [bytes], [null]);
     expect(() => lookUp(change)).toThrow(TypeError);

@@ -115,6 +115,8 @@ test("the file whose name is the query comes first, whatever its title", () => {
     "docs/git-commit-tree.md":
       "# git-commit-tree(1) Manual Page\n\n## NAME\n\nThe git commit of a tree.",
     "git-commit/tree.md": "# Trees\n\nA git commit has a tree.",
+    "docs/git-stash.pdf.md": "# Hiding places\n\nWork is put away.",
+    "docs/git-stash-list.md": "# Lists\n\nThe git stash has a list, and the git stash is kept.",
   };
   const { lookUp, hits } = worldOf(pages);
   for (const query of ["git commit", "git-commit", "gitCommit"]) {
@@ -123,6 +125,8 @@ test("the file whose name is the query comes first, whatever its title", () => {
       expect(hits(mode, query)[0]?.path).toBe("docs/git-commit.md");
     }
   }
+  expect(lookUp("git stash")[0]).toBe("docs/git-stash.pdf.md");
+  expect(lookUp("stash pdf")[0]).toBe("docs/git-stash.pdf.md");
 });
 
 test("a vector takes nothing from the words, and a page without a word of the query never repeats it", () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Retriever } from "../../bench/relevance/retriever.ts";
-import { tessera } from "../../bench/relevance/tessera.ts";
 import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
 import { parseMarkdown } from "../../src/markdown/index.ts";
 import { WEAK_SCORE } from "../../src/shared/limits.ts";
+import { searchText } from "../../support/text-search.ts";
+import { documentOf, viewOf } from "../unit/text/documents.ts";
 
 /** Spellings of a name or a word that each find a text with any other of them. */
 const SAME: ReadonlyArray<readonly [kind: string, ...spellings: string[]]> = [
@@ -35,6 +36,8 @@ const SAME: ReadonlyArray<readonly [kind: string, ...spellings: string[]]> = [
   ["names by their parts", "poolGates", "pool_gates"],
   ["names by their parts", "parseHTTPHeader", "parse-http-header", "parse_http_header"],
   ["numbers and units", "75GB", "75 GB", "75-GB"],
+  ["numbers and units", "７５ＧＢ", "75 GB", "75GB"],
+  ["numbers and units", "75ГБ", "75 ГБ"],
   ["numbers and units", "24500", "24,500"],
   ["numbers and units", "1234567", "1,234,567", "1 234 567", "1.234.567"],
   ["numbers and units", "5G", "5 G", "5-G"],
@@ -52,17 +55,23 @@ const SAME: ReadonlyArray<readonly [kind: string, ...spellings: string[]]> = [
   ["apostrophes", "Hawaiʻi", "Hawai'i", "Hawaii", "Hawai’i"],
   ["apostrophes", "oʻzbek", "o'zbek", "o‘zbek", "ozbek"],
   ["apostrophes", "Qurʾan", "Qur'an"],
+  ["apostrophes", "Quran", "Qur'an", "Qur’an"],
+  ["apostrophes", "Xian", "Xi'an"],
   ["letters", "col·legi", "col.legi", "coŀlegi", "collegi"],
+  ["letters", "il·lusió", "iŀlusió", "illusió"],
   ["letters", "ज़रूरत", "ज\u093cरूरत", "जरूरत"],
   ["letters", "می‌خواهم", "می خواهم", "میخواهم"],
   ["letters", "über", "ueber", "uber"],
-  ["letters", "Öl", "Oel"],
+  ["letters", "Öl", "Oel", "O\u0308l"],
   ["signs alone", "?."],
   ["signs alone", "=>"],
   ["signs alone", "??="],
   ["signs alone", "&&"],
   ["signs alone", "!=="],
 ];
+
+/** Words that are found by the parts of an identifier, which are not marked in it. */
+const UNMARKED = "max pool gates in maxPoolGates";
 
 /** A query and a text that must not be found by it. */
 const OTHER: ReadonlyArray<readonly [query: string, text: string]> = [
@@ -98,9 +107,15 @@ function worldOf(text: string) {
     path,
     ...parseMarkdown(path, markdown),
   }));
-  const lookUp = tessera(documents);
+  const view = viewOf(documents);
   return {
-    lookUp,
+    /** The paths that are found, and the words that are marked in the first. */
+    lookUp(query: string) {
+      const { hits } = searchText(view, query);
+      const { text = "", matches = [] } = hits[0]?.snippet ?? {};
+      const marked = matches.map(([start, end]) => text.slice(start, end));
+      return { paths: hits.map(({ path }) => path), marked };
+    },
     hits(query: string) {
       const passages = documents.map(({ title, content }) => embedPassage([title], content));
       const retriever = new Retriever(documents, passages);
@@ -120,8 +135,11 @@ describe("a spelling finds the others", () => {
       const { lookUp, hits } = worldOf(text);
       for (const query of spellings) {
         const [best] = hits(query);
-        const isFound = lookUp(query)[0] === "page.md" && best?.path === "page.md";
+        const { paths, marked } = lookUp(query);
+        const isFound = paths[0] === "page.md" && best?.path === "page.md";
         if (!isFound || best.score < WEAK_SCORE) missed.push(`${query} -> ${text}`);
+        else if (`${query} in ${text}` !== UNMARKED && marked.length * best.marked.length === 0)
+          missed.push(`nothing is marked: ${query} -> ${text}`);
       }
     }
     expect(missed).toEqual([]);
@@ -131,6 +149,76 @@ describe("a spelling finds the others", () => {
 describe("other words are not found", () => {
   test.each(OTHER.map((row) => [...row]))("%s, in %p", (query, text) => {
     const { lookUp } = worldOf(text as string);
-    expect(lookUp(query as string)).not.toContain("page.md");
+    expect(lookUp(query as string).paths).not.toContain("page.md");
   });
+});
+
+test("of a long page the passage with another spelling is shown", () => {
+  const filler = "Nothing of the kind is here. ".repeat(400);
+  for (const [query, text] of [
+    ["24500", "24,500"],
+    ["usa", "U.S.A."],
+    ["quran", "Qur'an"],
+    ["?.", "a?.b"],
+  ] as const) {
+    const content = `${filler}Here it is: ${text}, at last. ${filler}`;
+    const [hit] = searchText(viewOf([documentOf("a.md", { content })]), query).hits;
+    const { text: shown = "", matches = [] } = hit?.snippet ?? {};
+    const marked = matches.map(([start, end]) => shown.slice(start, end));
+    expect(marked).toEqual([query === "?." ? query : text.replace(/\.$/, "")]);
+    expect(shown).toContain("Here it is");
+  }
+});
+
+test("parts of a word that is written apart are marked and named only where they are together", () => {
+  const filler = "A name and a user, or many names of users. ".repeat(40);
+  const content = `${filler}Type your user name here. ${filler}`;
+  const view = viewOf([
+    documentOf("a.md", { title: "Names", headings: ["The user"], content }),
+    documentOf("b.md", { content: `${filler}A username. ${filler}` }),
+  ]);
+  const hits = searchText(view, "username").hits.map(({ path, matched_fields, snippet }) => ({
+    ...{ path, matched_fields },
+    marked: snippet?.matches.map(([start, end]) => snippet.text.slice(start, end)),
+  }));
+  expect(hits).toContainEqual({ path: "a.md", matched_fields: ["content"], marked: ["user name"] });
+  expect(hits).toContainEqual({ path: "b.md", matched_fields: ["content"], marked: ["username"] });
+  const both = searchText(view, "username name").hits.find(({ path }) => path === "a.md");
+  expect(both?.matched_fields).toContain("title");
+});
+
+test.each([
+  ["24500", "There are 24,500 visitors.", "There are many."],
+  ["usa", "It is made in the U.S.A. by hand.", "It is made by hand."],
+  ["username", "Type your user name here.", "A name, a user, a name of a user, and no name."],
+  ["username", "Type your username here.", "A name, a user, a name of a user, and no name."],
+])("of a page the passage with %s in any spelling is the hit: %s", (query, wanted, other) => {
+  const passages = [other, wanted, other];
+  const page = documentOf("a.md", { content: passages.join(" ") });
+  const elsewhere = documentOf("b.md", { content: "The user name is elsewhere." });
+  const documents = [page, elsewhere];
+  const vectors = documents.map(({ content }) => embedPassage([], content));
+  const retriever = new Retriever(documents, vectors, ({ content }) =>
+    content === page.content ? passages : [content],
+  );
+  const vector = embed(query) as Float32Array<ArrayBuffer>;
+  for (const mode of ["keyword", "hybrid"] as const) {
+    const hit = retriever.hits(mode, query, vector, 10).find(({ path }) => path === "a.md");
+    expect(hit?.passage).toBe(wanted);
+  }
+  retriever.close();
+});
+
+test("a word written apart is looked for in a bounded amount of text", () => {
+  const word = "bcdfghjklmnpqrstvwxzbcdfghjklmnp";
+  const cut = (at: number, between: string) => word.slice(0, at) + between + word.slice(at);
+  const all = Array.from({ length: word.length - 1 }, (_, i) => cut(i + 1, " x "));
+  // Each cut reads it, and the bound is reached by the 30th.
+  const long = documentOf("long.md", { content: `${all.join(" x ")} ${"x ".repeat(285_000)}` });
+  const early = documentOf("early.md", { content: cut(2, " ") });
+  const late = documentOf("late.md", { content: cut(30, " ") });
+  const found = (...documents: Parameters<typeof viewOf>[0]) =>
+    searchText(viewOf(documents), word).hits.map(({ path }) => path);
+  expect(found(early, late)).toEqual(["early.md", "late.md"]);
+  expect(found(early, late, long)).toEqual(["early.md"]);
 });

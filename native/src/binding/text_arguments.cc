@@ -11,7 +11,7 @@ namespace tessera {
 static constexpr size_t WORD_NUMBERS = 8;
 static constexpr size_t JOINT_NUMBERS = 3;
 enum WordFlags : uint32_t {
-  PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, JOINT = 16, CHARACTER = 32
+  PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, CHARACTER = 16
 };
 
 /// The number of code units.
@@ -55,17 +55,20 @@ ThreadTokenizer::ThreadTokenizer(const Napi::CallbackInfo& info, size_t position
   if (kinds.size() != UNITS || folded.size() != UNITS) {
     throwTypeError(env_, "kinds and folded must have 65,536 elements");
   }
-  const Napi::Value tokens = tokenizer["tokensOf"].value;
-  if (!tokens.IsFunction()) throwTypeError(env_, "tokensOf must be a function");
-  tokensOf_ = tokens.As<Napi::Function>();
+  const auto functionNamed = [&](const char* name) {
+    const Napi::Value value = tokenizer[name].value;
+    if (!value.IsFunction()) throwTypeError(env_, std::string(name) + " must be a function");
+    return value.As<Napi::Function>();
+  };
+  tokensOf_ = functionNamed("tokensOf");
+  spellingsOf_ = functionNamed("spellingsOf");
 }
 
-std::vector<TokenSpan> ThreadTokenizer::tokensOf(std::u16string_view text) const {
+std::vector<TokenSpan> ThreadTokenizer::call(const Napi::Function& function, std::u16string_view text) const {
   // A page of some scripts asks many times.
   const Napi::HandleScope scope(env_);
-  const Napi::Value result =
-      tokensOf_.Call({Napi::String::New(env_, text.data(), text.size())});
-  if (!result.IsArray()) throwTypeError(env_, "tokensOf must return an array");
+  const Napi::Value result = function.Call({Napi::String::New(env_, text.data(), text.size())});
+  if (!result.IsArray()) throwTypeError(env_, "a tokenizer must return an array");
   const auto list = result.As<Napi::Array>();
   std::vector<TokenSpan> spans;
   for (uint32_t i = 0; i + 2 < list.Length(); i += 3) {
@@ -95,7 +98,7 @@ void readWords(const Fields& query, std::vector<AnalysedWord>& words) {
     const std::u16string raw = rawLength == 0 ? texts.substr(start, length) : raws.substr(rawStart, rawLength);
     words.push_back({texts.substr(start, length), raw, count, (flags & PREFIX) != 0,
                      (flags & CHARACTER) != 0, (flags & MAY_BE_MISSPELT) != 0, (flags & IDENTIFIER) != 0, (flags & CHANCE) != 0,
-                     (flags & JOINT) != 0, numbers[i + 3], numbers[i + 5], numbers[i + 6], numbers[i + 7]});
+                     numbers[i + 3], numbers[i + 5], numbers[i + 6], numbers[i + 7]});
     start += length;
     rawStart += rawLength;
   }

@@ -49,14 +49,18 @@ Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool m
 /// The tokenizer of the thread, which native code asks only for what it has not seen.
 class ThreadTokenizer final : public Tokenizer {
  public:
-  /// @param position that of the argument with kinds, folded and tokensOf
+  /// @param position that of the argument with kinds, folded, tokensOf and spellingsOf
   ThreadTokenizer(const Napi::CallbackInfo& info, size_t position);
 
-  std::vector<TokenSpan> tokensOf(std::u16string_view text) const override;
+  std::vector<TokenSpan> tokensOf(std::u16string_view text) const override { return call(tokensOf_, text); }
+  std::vector<TokenSpan> spellingsOf(std::u16string_view text) const override { return call(spellingsOf_, text); }
 
  private:
+  std::vector<TokenSpan> call(const Napi::Function& function, std::u16string_view text) const;
+
   Napi::Env env_;
   Napi::Function tokensOf_;
+  Napi::Function spellingsOf_;
 };
 
 }  // namespace tessera

@@ -72,7 +72,7 @@ void HitMaker::addPassages(const HitCandidate& candidate, std::vector<ShownHit>&
   const auto chunks = chunksOf(version);
   if (chunks.empty() && source_.given(version) == nullptr) unread_.emplace_back(version);
   const auto covered = candidate.match == nullptr ? std::vector<double>(chunks.size())
-                                                  : passages_.coverages(chunks);
+                                                  : passages_.coverages(chunks, best.document);
   double most = 0;
   for (const double each : covered) most = std::max(most, each);
   std::vector<ShownHit> others;

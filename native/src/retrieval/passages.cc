@@ -33,7 +33,16 @@ void Passages::eachPassage(std::span<const ChunkRef> chunks, const Visit& visit)
   }
 }
 
-std::vector<double> Passages::coverages(std::span<const ChunkRef> chunks) {
+void Passages::readSpellings(const std::optional<TextMatch>& file) {
+  if (file) {
+    shown_.readSpellings(segments_[file->segment], file->document);
+  } else {
+    shown_.skipSpellings();
+  }
+}
+
+std::vector<double> Passages::coverages(std::span<const ChunkRef> chunks, const std::optional<TextMatch>& file) {
+  readSpellings(file);
   std::vector<double> covered(chunks.size());
   eachPassage(chunks, [&](size_t i, double own) { covered[i] = own; });
   return covered;
@@ -42,6 +51,7 @@ std::vector<double> Passages::coverages(std::span<const ChunkRef> chunks) {
 void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
   hit.chunk = chunks.front();
   if (chunks.size() == 1) return;
+  readSpellings(hit.document);
   double most = 0;
   eachPassage(chunks, [&](size_t i, double covered) {
     if (covered <= most + WEIGHT_ROUNDING) return;
@@ -54,6 +64,7 @@ void Passages::choose(std::span<const ChunkRef> chunks, ShownHit& hit) {
 void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
   if (!hit.chunk) return highlightFile(*hit.document, snippet);
   const DividedText& divided = scratch_.chunks.of(hit.chunk->parts.content, hit.chunk->place);
+  readSpellings(hit.document);
   if (!hit.words) shown_.find(divided, spans_);
   const std::vector<WordSpan>& words = hit.words ? *hit.words : spans_;
   cutSnippet(divided.text, words, densest(words), tokenizer_, snippet);
@@ -66,6 +77,7 @@ void Passages::highlightFile(const TextMatch& file, Snippet& snippet) {
   Snippeter snippeter(segment, marks, query_, tokenizer_, scratch_.texts);
   if (snippeter.snippet(file.document, snippet)) return;
   const std::u16string head = headTextOf(segment, file.document);
+  shown_.skipSpellings();
   shown_.find(head, 0, head.size(), spans_);
   cutSnippet(head, spans_, densest(spans_), tokenizer_, snippet);
 }

@@ -39,7 +39,7 @@ class Passages {
            const Tokenizer& tokenizer, LookupScratch& scratch);
 
   /// The weight of the words in the passage that covers most of the query, of each chunk of a file; 0 without any.
-  std::vector<double> coverages(std::span<const ChunkRef> chunks);
+  std::vector<double> coverages(std::span<const ChunkRef> chunks, const std::optional<TextMatch>& file);
   /// Gives a hit the chunk with the passage that covers most of the query; the first of equal ones.
   void choose(std::span<const ChunkRef> chunks, ShownHit& hit);
   /// The passage of a hit's chunk, or of a file without chunks, that covers most of the query.
@@ -49,6 +49,7 @@ class Passages {
   /// Calls `visit(i, covered)` with the weight of the densest passage of each chunk, whose words are in `spans_`.
   template <typename Visit>
   void eachPassage(std::span<const ChunkRef> chunks, const Visit& visit);
+  void readSpellings(const std::optional<TextMatch>& file);
   WordWindow densest(std::span<const WordSpan> words) {
     return densestPassage(words, query_, found_, counts_);
   }

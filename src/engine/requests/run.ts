@@ -2,7 +2,13 @@ import * as native from "../../../native/index.ts";
 import { joined } from "../../../native/owned-bytes.ts";
 import { retrieve as retrieveNatively } from "../../../native/retrieval.ts";
 import { closeTextView, lookUpText, openTextView } from "../../../native/text.ts";
-import { analyseQuery, type SharedView, tokenSpans, unitTables } from "../../text/index.ts";
+import {
+  analyseQuery,
+  type SharedView,
+  spellingSpans,
+  tokenSpans,
+  unitTables,
+} from "../../text/index.ts";
 import {
   type EngineRequest,
   type LookupRequest,
@@ -83,7 +89,7 @@ function open(view: SharedView, usedAt: number): void {
 const NO_NUMBERS = new Uint32Array(0);
 const NOTHING = { words: "", raws: "", numbers: NO_NUMBERS, joined: "", joints: NO_NUMBERS };
 
-const TOKENIZER = { ...unitTables, tokensOf: tokenSpans };
+const TOKENIZER = { ...unitTables, tokensOf: tokenSpans, spellingsOf: spellingSpans };
 
 /** The parts of a request by text that native code reads: its page in the view that is open now, and its words. */
 function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {

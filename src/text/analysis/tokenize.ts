@@ -30,21 +30,23 @@ const NOTHING: WordSink = {
   ...{ ascii: ignore, other: ignore, compound: ignore, joined: ignore, signs: ignore },
 };
 
-/** Spellings in parts that other texts write as one word, with their positions: `24,500`, `U.S.A.`. */
-export function joinedIn(text: string): Array<{ start: number; end: number; text: string }> {
-  const found: Array<{ start: number; end: number; text: string }> = [];
+/**
+ * Spellings and signs of a text in addition to its tokens, in the same form: words in parts that other texts write as one
+ * (`24,500`, `U.S.A.`), and signs that have a meaning together (`?.`, `=>`).
+ */
+export function spellingSpans(text: string): TokenSpans {
+  const spans: TokenSpans = [];
+  const joined: Array<readonly [start: number, end: number, text: string]> = [];
   eachWord(text, {
     ...NOTHING,
-    joined: (joined, start, end) => found.push({ start, end, text: joined }),
+    joined: (own, start, end) => joined.push([start, end, own]),
+    signs: (signs, start) => spans.push(start, start + signs.length, signs),
   });
-  return found;
-}
-
-/** The signs in a text that have a meaning together: `?.`, `=>`. */
-export function signsIn(text: string): string[] {
-  const found: string[] = [];
-  eachWord(text, { ...NOTHING, signs: (signs) => found.push(signs) });
-  return found;
+  // Words are not read within another word.
+  for (const [start, end, own] of joined) {
+    for (const token of tokenize(own)) spans.push(start, end, token);
+  }
+  return spans;
 }
 
 /** Splits text into tokens. */

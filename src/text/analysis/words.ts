@@ -1,5 +1,5 @@
 import { WORD_MAX_CHARS } from "../../shared/limits.ts";
-import { isJoint, joinedAt } from "./joined.ts";
+import { geminatedIn, isJoint, joinedAt } from "./joined.ts";
 import { goesOnInName, NameFinder, opensName } from "./names.ts";
 import { unitsOf } from "./text-units.ts";
 
@@ -47,8 +47,8 @@ export interface WordSink {
   other(text: string, start: number): void;
   /** Joined spellings, such as `USA` for `U.S.A.`, and their positions. */
   joined(text: string, start: number, end: number): void;
-  /** Two or three signs together, such as `?.`. */
-  signs(signs: string): void;
+  /** Two or three signs together, such as `?.`, that start at `start`. */
+  signs(signs: string, start: number): void;
 }
 
 const SIGNS = new Set("!?&|=<>:~^%+*.@#$-/\\");
@@ -74,7 +74,7 @@ export function eachWord(text: string, sink: WordSink): void {
     if (folded === SEPARATOR) {
       if (isSign[unit] === 1) {
         const end = endOfSigns(units, i, length);
-        if (end - i > 1 && end - i <= SIGNS_MAX) sink.signs(text.slice(i, end));
+        if (end - i > 1 && end - i <= SIGNS_MAX) sink.signs(text.slice(i, end), i);
         i = end - 1;
       }
       continue;
@@ -102,7 +102,12 @@ export function eachWord(text: string, sink: WordSink): void {
       sink.ascii(units, start, Math.min(i, start + WORD_MAX_CHARS), i);
       const isMixed = all === 0 && (some & LETTER_BIT) !== 0;
       if (hasInnerUpper || isMixed) sink.compound(text.slice(start, i));
-    } else sink.other(text.slice(start, i), start);
+    } else {
+      const piece = text.slice(start, i);
+      sink.other(piece, start);
+      const joined = geminatedIn(piece);
+      if (joined !== undefined) sink.joined(joined, start, i);
+    }
     if (names.isOpen || goesOnInName(unit)) names.close(start, i);
     if (isJoint(units, start, i, unit)) {
       const joined = joinedAt(text, start);

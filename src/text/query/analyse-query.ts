@@ -1,7 +1,6 @@
 import { languagesOf } from "../analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
 import { parseQuery } from "./parse.ts";
-import { ROLE } from "./unspaced-words.ts";
 
 /** Shorter words match exactly only. */
 const FUZZY_MIN_CHARS = 4;
@@ -26,7 +25,7 @@ interface AnalysedQuery {
 const WORD_NUMBERS = 8;
 const FLAG = {
   ...{ prefix: 1, mayBeMisspelt: 2, identifier: 4 },
-  ...{ chance: 8, joint: 16, character: 32 },
+  ...{ chance: 8, character: 16 },
 } as const;
 
 /** Analyses the words of a query, as far as that does not depend on documents. */
@@ -35,13 +34,12 @@ export function analyseQuery(query: string): AnalysedQuery {
   const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
   const numbers = new Uint32Array(words.length * WORD_NUMBERS);
   const raws = words.map(({ text, raw }) => (raw === text ? "" : raw));
-  words.forEach(({ text, count, isPrefix, isCharacter, role, cuts }, i) => {
+  words.forEach(({ text, count, isPrefix, isCharacter, isChance, cuts }, i) => {
     const flags =
       (isPrefix ? FLAG.prefix : 0) |
       (countLetters(text) >= FUZZY_MIN_CHARS ? FLAG.mayBeMisspelt : 0) |
       (identifiers.has(text) ? FLAG.identifier : 0) |
-      (role === ROLE.content ? 0 : FLAG.chance) |
-      (role === ROLE.joint ? FLAG.joint : 0) |
+      (isChance ? FLAG.chance : 0) |
       (isCharacter ? FLAG.character : 0);
     const rawLength = (raws[i] as string).length;
     const own = [text.length, count, flags, languagesOf(text), rawLength];

@@ -1,9 +1,9 @@
 import { countCharacters } from "../analysis/characters.ts";
 import { isUnspaced } from "../analysis/folding.ts";
 import { surfaceForm } from "../analysis/surface-form.ts";
-import { signsIn, tokenize, tokenSpans } from "../analysis/tokenize.ts";
+import { spellingSpans, tokenize, tokenSpans } from "../analysis/tokenize.ts";
 import { type Cuts, cutsOf, type JoinedSpelling, joinedSpellings, NO_CUTS } from "./spellings.ts";
-import { ROLE, type Role, UnspacedWords } from "./unspaced-words.ts";
+import { UnspacedWords } from "./unspaced-words.ts";
 
 interface ParsedWord {
   text: string;
@@ -15,8 +15,8 @@ interface ParsedWord {
   isCharacter: boolean;
   /** The number of occurrences in the query. A word that a question names twice weighs twice. */
   count: number;
-  /** The relation of a pair of characters to the words of the query. */
-  role: Role;
+  /** True for characters of a script without spaces that are neighbours by chance. */
+  isChance: boolean;
   /** The positions at which texts may write the word apart. */
   cuts: Cuts;
 }
@@ -31,19 +31,19 @@ interface ParsedQuery {
 export function parseQuery(query: string): ParsedQuery {
   const words = new Map<string, ParsedWord>();
   const tokens = tokensOf(query);
-  tokens.forEach(({ text, raw, role, isSingle, cuts }, i) => {
+  tokens.forEach(({ text, raw, isChance, isSingle, cuts }, i) => {
     const word = words.get(text) ?? {
       text,
       raw,
       isPrefix: false,
       isCharacter: isSingle,
       count: 0,
-      role,
+      isChance,
       cuts: words.size < CUT_WORDS_MAX ? cuts() : NO_CUTS,
     };
     words.set(text, word);
     word.count++;
-    if (role < word.role) word.role = role;
+    word.isChance &&= isChance;
     if (i === tokens.length - 1 && !isSingle) word.isPrefix = true;
   });
   return { words: [...words.values()], joined: joinedSpellings(query, tokens, [...words.keys()]) };
@@ -55,7 +55,7 @@ const CUT_WORDS_MAX = 16;
 interface Token {
   readonly text: string;
   readonly raw: string;
-  readonly role: Role;
+  readonly isChance: boolean;
   /** True for one character of a script without spaces. */
   readonly isSingle: boolean;
   /** The position in the query. */
@@ -80,7 +80,7 @@ function tokensOf(query: string): Token[] {
       const written = query.slice(start, end);
       const raw = written === text ? text : surfaceForm(written);
       const cuts = () => cutsOf(text, written);
-      tokens.push({ text, raw, role: ROLE.content, isSingle: false, start, end, cuts });
+      tokens.push({ text, raw, isChance: false, isSingle: false, start, end, cuts });
       continue;
     }
     unspaced ??= new UnspacedWords(query);
@@ -89,23 +89,24 @@ function tokensOf(query: string): Token[] {
       const [own] = tokenize(query.slice(lone.start, lone.end));
       if (own !== undefined)
         tokens.push({
-          ...{ text: own, raw: own, role: ROLE.content, isSingle: true },
+          ...{ text: own, raw: own, isChance: false, isSingle: true },
           ...{ start, end, cuts: uncut },
         });
     }
     const isSingle = countCharacters(text) === 1;
     // The last token of an unspaced run repeats the second character of the pair before it.
     if (isSingle && (lone !== undefined || isTailOf(before, text))) continue;
-    const role = unspaced.roleOf(start, end);
-    tokens.push({ text, raw: text, role, isSingle, start, end, cuts: uncut });
+    const isChance = unspaced.isChance(start, end);
+    tokens.push({ text, raw: text, isChance, isSingle, start, end, cuts: uncut });
   }
   return tokens;
 }
 
 /** The signs of a query without words. */
 function signTokensOf(query: string): Token[] {
-  return signsIn(query).map((text) => ({
-    ...{ text, raw: text, role: ROLE.content, isSingle: false },
+  const signs = spellingSpans(query).filter((each) => typeof each === "string");
+  return signs.map((text) => ({
+    ...{ text, raw: text, isChance: false, isSingle: false },
     ...{ start: 0, end: 0, cuts: uncut },
   }));
 }

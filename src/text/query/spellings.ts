@@ -1,6 +1,6 @@
 import { isUnspaced } from "../analysis/folding.ts";
 import { ENGLISH_BIT, FRENCH_BIT, languagesOf } from "../analysis/function-words.ts";
-import { joinedIn, subwordsOf, tokenize } from "../analysis/tokenize.ts";
+import { spellingSpans, subwordsOf } from "../analysis/tokenize.ts";
 
 /**
  * How else texts may write the words of a query: joined (`timezone` for `time zone`, `nodejs` for `Node.js`) or apart.
@@ -25,6 +25,7 @@ const PAIR_MIN_CHARS = 3;
 const NEIGHBOURS_MIN_CHARS = 4;
 const LETTERS = /^[\p{L}\p{M}]+$/u;
 const ASCII_WORD = /^[A-Za-z0-9]+$/;
+const NUMBERS_AND_LETTERS = /\d+|\D+/g;
 /** An ending in English: `user's` is another form of `user`. */
 const POSSESSIVE = "s";
 /** Function words that end other words: login, setup, readonly. */
@@ -42,13 +43,14 @@ export function cutsOf(text: string, written: string): Cuts {
       else englishPairs |= 1 << at;
     }
   }
-  const parts = ASCII_WORD.test(written) ? partStarts(written) : 0;
-  return { pairs: pairs >>> 0, englishPairs: englishPairs >>> 0, parts };
+  // A name in other letters shows its parts by numbers alone.
+  const parts = ASCII_WORD.test(written) ? subwordsOf(written) : text.match(NUMBERS_AND_LETTERS);
+  return { pairs: pairs >>> 0, englishPairs: englishPairs >>> 0, parts: startsOf(parts ?? []) };
 }
 
-function partStarts(name: string): number {
+function startsOf(parts: readonly string[]): number {
   let [starts, at] = [0, 0];
-  for (const part of subwordsOf(name)) {
+  for (const part of parts) {
     if (at > 0) starts |= 1 << at;
     at += part.length;
   }
@@ -120,14 +122,15 @@ export function joinedSpellings(
       if (isNeighbour(before.text, token.text, link)) addRun([before, token], add);
     }
     chain = isLinked ? [...chain, token] : [token];
-    const other = umlautOf(query.slice(token.start, token.end), token.text);
+    const other = umlautOf(query.slice(token.start, token.end).normalize(), token.text);
     if (other !== undefined) add([token], other);
   }
   addChain(chain, add);
-  for (const { start, end, text } of joinedIn(query)) {
+  const spans = spellingSpans(query);
+  for (let i = 0; i < spans.length; i += 3) {
+    const [start, end, text] = spans.slice(i, i + 3) as [number, number, string];
     const own = plain.filter((token) => token.start >= start && token.end <= end);
-    const [joined] = tokenize(text);
-    if (own.length > 0 && joined !== undefined) add(own, joined);
+    if (own.length > 0) add(own, text);
   }
   return [...spellings.values()];
 }

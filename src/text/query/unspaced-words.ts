@@ -19,16 +19,6 @@ interface Word {
   readonly isSingle: boolean;
 }
 
-export const ROLE = {
-  /** A part of a content word. */
-  content: 0,
-  /** A pair that joins two content words. */
-  joint: 1,
-  /** A pair with a part of a function word. */
-  chance: 2,
-} as const;
-export type Role = (typeof ROLE)[keyof typeof ROLE];
-
 /** The script of a word selects the language of its segmentation. This language only decides on ties. */
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
@@ -104,14 +94,14 @@ export class UnspacedWords {
     }
   }
 
-  /** The relation of a pair of characters, or of one, to the words. */
-  roleOf(start: number, end: number): Role {
+  /** True if a pair of characters, or one, is not a part of a content word. */
+  isChance(start: number, end: number): boolean {
     const first = this.#wordAt(start);
     const last = this.#wordAt(end - 1);
-    if (first === undefined || last === undefined) return ROLE.content;
-    if (first.isFunctional || last.isFunctional) return ROLE.chance;
+    if (first === undefined || last === undefined) return false;
+    if (first.isFunctional || last.isFunctional) return true;
     // Dictionaries lack words: a remaining single character belongs to its neighbours.
-    return first === last || first.isSingle || last.isSingle ? ROLE.content : ROLE.joint;
+    return first !== last && !first.isSingle && !last.isSingle;
   }
 
   /** The character at a position, if it is a word and its neighbours are function words or missing. */

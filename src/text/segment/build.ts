@@ -58,14 +58,20 @@ function stage(
   };
 }
 
-/** Adds the tokens of a path. The file name is a passage of its own, before the folder. */
+/** The ending of a name in Markdown, and before it that of a file which was converted to it. */
+const ENDING = /(?<=.)(\.(?:html?|adoc|asciidoc|pdf|docx))?\.(?:md|mdx|markdown)$/i;
+
+/** Adds the tokens of a path. The file name is a passage of its own, before the folder and the format. */
 function addPath(path: string, tokens: TokenWriter): void {
-  const name = path.lastIndexOf("/") + 1;
+  const start = path.lastIndexOf("/") + 1;
+  const name = path.slice(start);
+  const [ending = "", format = ""] = ENDING.exec(name) ?? [];
   tokens.mark(MARK + FIELD.path);
-  tokens.addText(path.slice(name).replace(/\.(?:md|mdx|markdown)$/i, ""));
-  if (name > 0) {
+  tokens.addText(name.slice(0, name.length - ending.length));
+  const others = path.slice(0, start) + format;
+  if (others !== "") {
     tokens.mark(BREAK);
-    tokens.addText(path.slice(0, name));
+    tokens.addText(others);
   }
   tokens.addSpellings();
 }

@@ -6,6 +6,7 @@ import { planByReference, type QueryPlan } from "./plan.ts";
 import type { Vocabulary } from "./plan-word.ts";
 import { rankByReference, tokensOf, wordsOfTerms } from "./ranking.ts";
 import { type ReferenceSnippet, snippetByReference } from "./snippet.ts";
+import { isMatch } from "./tokens.ts";
 
 interface ReferenceItem {
   readonly path: string;
@@ -43,10 +44,12 @@ function fieldsOf(segment: SegmentReader, s: number, document: number, plan: Que
   const words = wordsOfTerms(s, plan);
   const names = new Set<string>();
   let field: number = FIELD.path;
-  for (const token of tokensOf(segment, document)) {
+  const tokens = tokensOf(segment, document);
+  tokens.forEach((token, i) => {
     if (token >= MARK && token < FIRST_INNER_MARK) field = token - MARK;
-    if (!words.has(token)) continue;
+    const match = words.get(token);
+    if (match === undefined || !isMatch(tokens.subarray(0, i + 1), match.word, s, plan)) return;
     names.add(NAMES.get(field) ?? `frontmatter.${segment.keys[field - FIELD.firstKey]}`);
-  }
+  });
   return [...names];
 }

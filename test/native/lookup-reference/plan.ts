@@ -3,7 +3,6 @@ import { languagesOf } from "../../../src/text/analysis/function-words.ts";
 import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
 import { parseQuery } from "../../../src/text/query/parse.ts";
 import { NO_CUTS } from "../../../src/text/query/spellings.ts";
-import { ROLE } from "../../../src/text/query/unspaced-words.ts";
 import {
   type ParsedWord,
   type PlannedWord,
@@ -59,7 +58,7 @@ function functionWordsOf(words: readonly KnownWord[], documents: number): Readon
   const isCertain = words.length > weights.LONG_QUERY_WORDS || best.length > 1;
   const least = isCertain ? 0 : weights.FUNCTION_WORD_MIN_SHARE * documents;
   const common = best.filter(({ planned }) => planned.frequency >= least);
-  return new Set([...common, ...words.filter(({ role }) => role !== ROLE.content)]);
+  return new Set([...common, ...words.filter(({ isChance }) => isChance)]);
 }
 
 interface KnownWord extends ParsedWord {
@@ -80,7 +79,7 @@ function withParts(
     for (const text of parts) seen.add(text);
     const share = word.planned.isHeld ? weights.COMPOUND_PART_SHARE : 1;
     const own = [...new Set(parts)].map((text) => {
-      const whole = { isPrefix: false, isCharacter: false, role: ROLE.content, cuts: NO_CUTS };
+      const whole = { isPrefix: false, isCharacter: false, isChance: false, cuts: NO_CUTS };
       const part = { ...word, text, raw: text, ...whole, share };
       return { ...part, planned: planWord(part, vocabulary, typed, true) };
     });
@@ -148,7 +147,7 @@ export function planByReference(vocabulary: Vocabulary, query: string, typed = t
   const missing = own.flatMap((words) => {
     const [word] = words as [KnownWord];
     if (words.some(isKnown)) return [];
-    const mayBeFunctional = languagesOf(word.text) !== 0 || word.role !== ROLE.content;
+    const mayBeFunctional = languagesOf(word.text) !== 0 || word.isChance;
     const share = mayBeFunctional ? weights.FUNCTION_WORD_SHARE : 1;
     return [word.count * share * Math.log(2 * documents + 2)];
   });
@@ -167,7 +166,7 @@ export function planByReference(vocabulary: Vocabulary, query: string, typed = t
   const placed = own.flatMap((each): Paired[] => {
     const held = each.filter(isKnown);
     const [word] = each as [KnownWord];
-    const mayBeFunctional = languagesOf(word.text) !== 0 || word.role !== ROLE.content;
+    const mayBeFunctional = languagesOf(word.text) !== 0 || word.isChance;
     if (held.length === 0) return mayBeFunctional ? [] : [{ idf: missingIdf, selective: true }];
     return held.map((part) => {
       const at = known.indexOf(part);

@@ -2,10 +2,16 @@
 
 import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { kindOf, NOT_SIMPLE } from "../../../src/text/analysis/simple-runs.ts";
-import { type SegmentReader, tokenSpans } from "../../../src/text/index.ts";
+import {
+  type SegmentReader,
+  spellingSpans,
+  tokenize,
+  tokenSpans,
+} from "../../../src/text/index.ts";
 import { FIELD, MARK } from "../../../src/text/segment/format.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import { tokensOf, wordsOfTerms } from "./ranking.ts";
+import { isMatch, isWhole } from "./tokens.ts";
 
 export interface ReferenceSnippet {
   readonly text: string;
@@ -44,53 +50,85 @@ export function snippetByReference(
   if (blocks[0] === undefined) return null;
   const words = wordsOfTerms(s, plan);
   const tokens = [...tokensOf(segment, document)];
-  const content = tokens.slice(tokens.indexOf(MARK + FIELD.content) + 1);
-  const end = content.findIndex((token) => token >= MARK);
-  const found = content.slice(0, end < 0 ? undefined : end).flatMap((token, position) => {
+  const after = tokens.slice(tokens.indexOf(MARK + FIELD.content) + 1);
+  const end = after.findIndex((token) => token >= MARK);
+  const content = Uint32Array.from(end < 0 ? after : after.slice(0, end));
+  const found = [...content].flatMap((token, position) => {
     const match = words.get(token);
-    return match === undefined ? [] : [{ position, word: match.word }];
+    const read = content.subarray(0, position + 1);
+    const isShown = match !== undefined && isMatch(read, match.word, s, plan);
+    return isShown ? [{ position, word: match.word }] : [];
   });
+  const marked = markedWords(segment, s, plan);
+  const around = (text: string, spans: readonly Span[]) => {
+    const starts = spans.map(({ start, word }) => ({ position: start, word }));
+    const start = densest(starts, SNIPPET_MAX_CHARS - LEAD_CHARS, plan);
+    return cut(text, spans, start === null ? 0 : Math.max(0, start - LEAD_CHARS));
+  };
   const at = densest(found, WINDOW_TOKENS, plan);
-  if (at === null) return cut(blocks[0].text, [], 0);
+  if (at === null) {
+    // Spellings in parts follow the tokens of the content.
+    const all = blocks.map(({ text }) => ({ text, spans: spansIn(text, 0, text.length, marked) }));
+    const { text, spans } = all.find((block) => block.spans.length > 0) ?? {
+      ...blocks[0],
+      spans: [],
+    };
+    return around(text, spans);
+  }
 
   const index = blocks.findLastIndex((block) => block.firstToken <= at);
   const { firstToken, text: own } = blocks[index] as (typeof blocks)[number];
   const next = blocks[index + 1];
   const last = next?.firstToken ?? (segment.lengths[document] as number);
   const estimate = ((at - firstToken) / Math.max(1, last - firstToken)) * own.length;
-  const after =
+  const following =
     estimate + REGION_CHARS / 2 > own.length ? next?.text.slice(0, SNIPPET_MAX_CHARS) : "";
-  const text = after ? `${own} ${after}` : own;
-  const marked = markedWords(segment, s, plan);
+  const text = following ? `${own} ${following}` : own;
   const from = wordStart(text, Math.max(0, estimate - REGION_CHARS / 2));
   const to = characterStart(text, Math.min(text.length, from + REGION_CHARS));
   const near = spansIn(text, from, to, marked);
-  const spans = near.length > 0 ? near : spansIn(text, 0, text.length, marked);
-  const starts = spans.map(({ start, word }) => ({ position: start, word }));
-  const start = densest(starts, SNIPPET_MAX_CHARS - LEAD_CHARS, plan);
-  return cut(text, spans, start === null ? 0 : Math.max(0, start - LEAD_CHARS));
+  return around(text, near.length > 0 ? near : spansIn(text, 0, text.length, marked));
 }
 
 /** How much of the query the passage of a text covers that covers most. */
-export function coverageByReference(
-  text: string,
-  marked: ReadonlyMap<string, number>,
-  plan: QueryPlan,
-): number {
+export function coverageByReference(text: string, marked: Marked, plan: QueryPlan): number {
   const spans = spansIn(text, 0, text.length, marked);
   const found = spans.map(({ start, word }) => ({ position: start, word }));
   return windowOf(found, SNIPPET_MAX_CHARS - LEAD_CHARS, plan).most;
 }
 
-/** The words of a query that snippets mark, by token. */
-export function markedWords(segment: SegmentReader, s: number, plan: QueryPlan) {
-  const terms = segment.terms();
+/** The words of a query as snippets mark them. */
+export interface Marked {
+  /** The words by token. */
+  readonly words: ReadonlyMap<string, number>;
+  /** Tokens that are words by themselves, and not only parts of a word that is written apart. */
+  readonly whole: ReadonlySet<string>;
+  readonly apart: ReadonlyArray<{ readonly word: number; readonly parts: readonly string[] }>;
+}
+
+export function markedWords(segment: SegmentReader, s: number, plan: QueryPlan): Marked {
+  const terms = segment.terms() as string[];
   const least = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
-  const marked = new Map<string, number>();
-  for (const [term, { word }] of wordsOfTerms(s, plan)) {
-    if ((plan.words[word] as QueryWord).weight >= least) marked.set(terms[term] as string, word);
-  }
-  return marked;
+  const isHeavy = (word: number) => (plan.words[word] as QueryWord).weight >= least;
+  const all = [...wordsOfTerms(s, plan)].filter(([, { word }]) => isHeavy(word));
+  const words = new Map(all.map(([term, { word }]) => [terms[term] as string, word]));
+  const whole = all
+    .filter(([term]) => isWhole(term, s, plan))
+    .map(([term]) => terms[term] as string);
+  const apart = plan.words.flatMap((own, word) => {
+    const ways = isHeavy(word) ? (own.apart[s] ?? []) : [];
+    return ways.map((way) => ({ word, parts: way.terms.map((term) => terms[term] as string) }));
+  });
+  return { words, whole: new Set(whole), apart };
+}
+
+/** The same in several segments. */
+export function mergedMarks(all: readonly Marked[]): Marked {
+  return {
+    words: new Map(all.flatMap(({ words }) => [...words]).toReversed()),
+    whole: new Set(all.flatMap(({ whole }) => [...whole])),
+    apart: all.flatMap(({ apart }) => apart),
+  };
 }
 
 /** The first position from which a width holds most of the query. */
@@ -119,20 +157,36 @@ function windowOf(found: readonly Found[], width: number, { words }: QueryPlan) 
 }
 
 /** The words in a part of a text. */
-function spansIn(
-  text: string,
-  from: number,
-  to: number,
-  marked: ReadonlyMap<string, number>,
-): Span[] {
+function spansIn(text: string, from: number, to: number, marked: Marked): Span[] {
+  const part = text.slice(from, to);
+  const found = (tokens: ReadonlyArray<number | string>) => {
+    const spans: Array<Span & { readonly token: string }> = [];
+    for (let i = 0; i < tokens.length; i += 3) {
+      const [start, end, token] = tokens.slice(i, i + 3) as [number, number, string];
+      const word = marked.words.get(token);
+      if (word !== undefined) spans.push({ start: from + start, end: from + end, word, token });
+    }
+    return spans.toSorted((a, b) => a.start - b.start);
+  };
   const spans: Span[] = [];
-  const tokens = tokenSpans(text.slice(from, to));
-  for (let i = 0; i < tokens.length; i += 3) {
-    const [start, end, token] = tokens.slice(i, i + 3) as [number, number, string];
-    const word = marked.get(token);
-    if (word !== undefined) spans.push({ start: from + start, end: from + end, word });
+  const all = found(tokenSpans(part));
+  for (let i = 0; i < all.length; ) {
+    const way = marked.apart.find(({ parts }) =>
+      parts.every((each, k) => {
+        const [before, own] = [all[i + k - 1], all[i + k]];
+        if (own?.token !== each) return false;
+        const gap = k === 0 ? "" : text.slice(before?.end, own.start);
+        return (k === 0 || own.start >= (before?.end ?? 0)) && tokenize(gap).length === 0;
+      }),
+    );
+    const own = all.slice(i, i + (way?.parts.length ?? 1));
+    const [first, last] = [own[0] as Span, own.at(-1) as Span];
+    if (way !== undefined) spans.push({ start: first.start, end: last.end, word: way.word });
+    const isPart = (token: string) => marked.apart.some(({ parts }) => parts.includes(token));
+    spans.push(...own.filter(({ token }) => !isPart(token) || marked.whole.has(token)));
+    i += own.length;
   }
-  return spans.toSorted((a, b) => a.start - b.start);
+  return [...spans, ...found(spellingSpans(part))].toSorted((a, b) => a.start - b.start);
 }
 
 function cut(text: string, spans: readonly Span[], wanted: number): ReferenceSnippet {

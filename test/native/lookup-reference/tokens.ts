@@ -41,6 +41,19 @@ export function matchesAt(
   }));
 }
 
+/** Whether the last token so far is a word of the query, or ends a word that is written apart. */
+export function isMatch(read: Uint32Array, word: number, s: number, plan: QueryPlan): boolean {
+  const term = read.at(-1) as number;
+  return isWhole(term, s, plan) || matchesAt(read, { word, coverage: 1 }, s, plan).length > 0;
+}
+
+/** Whether a term is a match by itself, and not only a part of a word that is written apart. */
+export function isWhole(term: number, s: number, { words }: QueryPlan): boolean {
+  return words.some(({ forms, others }) =>
+    [...(forms[s] ?? []), ...(others[s] ?? [])].some((each) => each.term === term),
+  );
+}
+
 /** The words of a passage that match, and its further tokens, of those that are written apart. */
 export function countsOf(tokens: readonly Token[]) {
   const own = tokens.filter(({ isFirst }) => isFirst);

@@ -3,7 +3,7 @@
 import { planByReference, type QueryPlan } from "../lookup-reference/plan.ts";
 import type { Vocabulary } from "../lookup-reference/plan-word.ts";
 import { rankByReference } from "../lookup-reference/ranking.ts";
-import { coverageByReference, markedWords } from "../lookup-reference/snippet.ts";
+import { coverageByReference, markedWords, mergedMarks } from "../lookup-reference/snippet.ts";
 import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference, wordsScoreOf } from "./fuse.ts";
 
 export interface ReferenceChunk {
@@ -51,9 +51,7 @@ const WHOLE = { shardIndex: 0, shardCount: 1 };
 /** The chunk of a file with the best passage; the first of equal ones. */
 function bestPassage(file: ReferenceFile, vocabulary: Vocabulary, plan: QueryPlan) {
   const { segments } = vocabulary.view;
-  const marked = new Map(
-    segments.flatMap((segment, s) => [...markedWords(segment, s, plan)]).toReversed(),
-  );
+  const marked = mergedMarks(segments.map((segment, s) => markedWords(segment, s, plan)));
   let [best, most] = [file.chunks[0], 0];
   for (const chunk of file.chunks) {
     const covered = coverageByReference(chunk.content, marked, plan);

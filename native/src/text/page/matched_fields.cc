@@ -21,17 +21,16 @@ static void appendName(std::string& out, const TextSegment& segment, uint32_t fi
 
 void appendMatchedFields(std::string& out, const TextSegment& segment, uint32_t document,
                          const TermMarks& marks) {
-  const uint8_t* wordOf = marks.wordOf();
-  const uint32_t end = segment.tokenStart[document + 1];
+  const auto tokens = segment.tokensOf(document);
   std::vector<uint32_t> fields;
   uint32_t field = PATH_FIELD;
   bool isNamed = false;
-  for (uint32_t i = segment.tokenStart[document]; i < end; i++) {
-    const int32_t token = segment.tokens[i];
+  for (size_t i = 0; i < tokens.size(); i++) {
+    const int32_t token = tokens[i];
     if (token < FIRST_INNER_MARK) {
       field = fieldOfMark(token);
       isNamed = std::ranges::find(fields, field) != fields.end();
-    } else if (token >= 0 && !isNamed && wordOf[token] != 0) {
+    } else if (token >= 0 && !isNamed && marks.isMatch(tokens, i)) {
       fields.push_back(field);
       isNamed = true;
       // The content is the last field and by far the longest.

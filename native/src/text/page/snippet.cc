@@ -119,11 +119,12 @@ bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
   const Range blocks = segment_.blocksOf(document);
   if (blocks.empty()) return false;
   uint32_t token = 0;
-  if (!bestWindow(document, token)) {
-    cut(texts_.of(segment_, blocks.from), {}, 0, tokenizer_, snippet);
-    return true;
+  const bool hasSpellings = shown_.readSpellings(segment_, document);
+  if (bestWindow(document, token)) {
+    readAround(document, blocks, token);
+  } else {
+    readFirst(blocks, hasSpellings);
   }
-  readAround(document, blocks, token);
   cutSnippet(text_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
   return true;
 }
@@ -156,8 +157,18 @@ void Snippeter::findWords(std::span<const int32_t> content, size_t from, size_t 
   found_.clear();
   for (size_t i = from; i < to; i++) {
     const uint8_t word = wordOf[content[i]];
-    if (word != 0) found_.push_back({static_cast<double>(i), word - size_t{1}});
+    if (word != 0 && marks_.isMatch(content, i)) found_.push_back({static_cast<double>(i), word - size_t{1}});
   }
+}
+
+void Snippeter::readFirst(Range blocks, bool hasSpellings) {
+  spans_.clear();
+  for (uint32_t block = blocks.from; hasSpellings && block < blocks.to; block++) {
+    text_ = texts_.of(segment_, block);
+    shown_.find(text_, 0, text_.size(), spans_);
+    if (!spans_.empty()) return;
+  }
+  text_ = texts_.of(segment_, blocks.from);
 }
 
 void Snippeter::readAround(uint32_t document, Range blocks, uint32_t token) {

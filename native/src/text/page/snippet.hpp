@@ -62,6 +62,8 @@ class Snippeter {
   std::span<const int32_t> contentOf(uint32_t document) const;
   /// Puts the words of the query in a part of the content into `found_`.
   void findWords(std::span<const int32_t> content, size_t from, size_t to);
+  /// Puts the first text with a spelling in parts, or else the first, into `text_`, and its words into `spans_`.
+  void readFirst(Range blocks, bool hasSpellings);
   /// Puts the text around a token into `text_`, and its words into `spans_`.
   void readAround(uint32_t document, Range blocks, uint32_t token);
   const TextSegment& segment_;

@@ -49,9 +49,47 @@ void ViewWords::each(double least, const std::function<void(std::u16string_view)
   }
 }
 
+bool SegmentWords::isWhole(std::u16string_view token) const {
+  const auto term = findTerm(segment_, token);
+  return term && marks_.isWhole(*term);
+}
+
+bool ViewWords::isWhole(std::u16string_view token) const {
+  for (size_t s = 0; s < segments_.size(); s++) {
+    const auto term = findTerm(segments_[s], token);
+    if (term && isWholeMatch(query_, s, *term)) return true;
+  }
+  return false;
+}
+
+/// Adds a word with the texts of its parts, unless it is known.
+static void addApart(std::vector<ApartWord>& all, const TextSegment& segment, size_t word,
+                     std::span<const uint32_t> terms) {
+  ApartWord own{word, {}};
+  for (const uint32_t term : terms) own.parts.emplace_back(segment.term(term));
+  if (std::ranges::find(all, own) == all.end()) all.push_back(std::move(own));
+}
+
+std::vector<ApartWord> SegmentWords::apart(double least) const {
+  std::vector<ApartWord> all;
+  marks_.eachApart(least, [&](size_t word, const auto& terms) { addApart(all, segment_, word, terms); });
+  return all;
+}
+
+std::vector<ApartWord> ViewWords::apart(double least) const {
+  std::vector<ApartWord> all;
+  for (size_t w = 0; w < query_.words.size(); w++) {
+    if (query_.words[w].weight < least) continue;
+    for (size_t s = 0; s < segments_.size(); s++) {
+      for (const ApartTerms& own : query_.words[w].planned->terms[s].apart) addApart(all, segments_[s], w, own.terms);
+    }
+  }
+  return all;
+}
+
 ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double least,
                        const Tokenizer& tokenizer)
-    : words_(words), query_(query), least_(least), tokenizer_(tokenizer) {
+    : words_(words), query_(query), least_(least), tokenizer_(tokenizer), apart_(words.apart(least)) {
   words.each(least, [&](std::u16string_view token) {
     starts_.set(WordStart::of(token));
     if (!token.empty()) firsts_.set(WordStart::ofUnit(token[0]));
@@ -69,10 +107,13 @@ void ShownWords::find(std::u16string_view text, size_t from, size_t to,
   };
   if (!hasNames_) {
     const auto wants = [&](char16_t first) { return firsts_.test(WordStart::ofUnit(first)); };
-    return units_.each(part, wants, visit);
+    units_.each(part, wants, visit);
+  } else {
+    const auto any = [](char16_t) { return true; };
+    findNames(part, from, spans, [&](const auto& each) { units_.each(part, any, each); });
   }
-  const auto any = [](char16_t) { return true; };
-  findNames(part, from, spans, [&](const auto& each) { units_.each(part, any, each); });
+  joinParts(text, spans);
+  addSpellings(part, from, spans);
 }
 
 void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) {
@@ -85,14 +126,78 @@ void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) 
       const auto [start, end] = divided.pieces[i];
       findPiece(text.substr(start, end - start), isAscii, start, spans);
     }
-    return;
+  } else {
+    findNames(text, 0, spans, [&](const auto& each) {
+      for (size_t i = 0; i < divided.pieces.size(); i++) {
+        const auto [start, end] = divided.pieces[i];
+        each(start, end, divided.wordStarts[i] != DividedText::OTHER);
+      }
+    });
   }
-  findNames(text, 0, spans, [&](const auto& each) {
-    for (size_t i = 0; i < divided.pieces.size(); i++) {
-      const auto [start, end] = divided.pieces[i];
-      each(start, end, divided.wordStarts[i] != DividedText::OTHER);
+  joinParts(text, spans);
+  addSpellings(text, 0, spans);
+}
+
+const ApartWord* ShownWords::apartAt(std::u16string_view text, std::span<const WordSpan> spans) const {
+  // Of the units between words that are not ASCII, the tokenizer has seen all but typographic ones.
+  const auto isSeparator = [&](char16_t unit) {
+    const uint8_t kind = tokenizer_.kinds[unit];
+    return unit < 0x80 ? !isDigit(unit) && !isLetter(unit) : kind == SEPARATOR_UNIT || kind == UNKNOWN_UNIT;
+  };
+  const auto isGap = [&](size_t from, size_t to) {
+    return from <= to && std::ranges::all_of(text.substr(from, to - from), isSeparator);
+  };
+  for (const ApartWord& own : apart_) {
+    size_t found = 0;
+    for (; found < own.parts.size() && found < spans.size(); found++) {
+      const WordSpan& span = spans[found];
+      if (span.token->first != own.parts[found] || (found > 0 && !isGap(spans[found - 1].end, span.start))) break;
     }
-  });
+    if (found == own.parts.size()) return &own;
+  }
+  return nullptr;
+}
+
+/// Joins the parts of words that are written apart, and removes parts that stand alone.
+void ShownWords::joinParts(std::u16string_view text, std::vector<WordSpan>& spans) const {
+  if (apart_.empty()) return;
+  std::vector<WordSpan> joined;
+  for (size_t i = 0; i < spans.size();) {
+    const ApartWord* own = spans[i].token->second.isPart ? apartAt(text, std::span(spans).subspan(i)) : nullptr;
+    const size_t end = i + (own == nullptr ? 1 : own->parts.size());
+    if (own != nullptr) joined.push_back({spans[i].start, spans[end - 1].end, own->word, nullptr});
+    for (; i < end; i++) {
+      const auto& [token, match] = *spans[i].token;
+      if (!match.isPart || words_.isWhole(token)) joined.push_back(spans[i]);
+    }
+  }
+  spans = std::move(joined);
+}
+
+bool ShownWords::readSpellings(const TextSegment& segment, uint32_t document) {
+  const auto tokens = segment.tokensOf(document);
+  const auto isWanted = [&](int32_t term) {
+    const auto token = segment.term(static_cast<uint32_t>(term));
+    return starts_.test(WordStart::of(token)) && known(token).second.word != 0;
+  };
+  hasSpellings_ = false;
+  // The content is the last field, and its spellings follow its tokens.
+  for (size_t end = tokens.size(), i = end; i-- > 0 && !hasSpellings_;) {
+    if (tokens[i] >= 0) continue;
+    if (tokens[i] < FIRST_INNER_MARK) break;
+    if (tokens[i] == JOINED_MARK) hasSpellings_ = std::ranges::any_of(tokens.subspan(i + 1, end - i - 1), isWanted);
+    end = i;
+  }
+  return hasSpellings_;
+}
+
+/// Adds the spellings in parts and the signs of a part of a text, if its document has any that match.
+void ShownWords::addSpellings(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans) {
+  if (!hasSpellings_) return;
+  for (const auto& [start, end, token] : tokenizer_.spellingsOf(part)) {
+    push(token, offset + start, offset + end, spans);
+  }
+  std::ranges::stable_sort(spans, {}, &WordSpan::start);
 }
 
 void ShownWords::findPiece(std::u16string_view piece, bool isAscii, size_t offset,
@@ -173,19 +278,20 @@ void ShownWords::findRun(std::u16string_view run, UnitKind kind, size_t offset,
   }
 }
 
-uint8_t ShownWords::wordOf(std::u16string_view token) {
-  const auto known = known_.find(token);
-  if (known != known_.end()) return known->second;
-  const uint8_t word = words_.wordOf(token);
-  known_.emplace(token, word);
-  return word;
+const KnownToken& ShownWords::known(std::u16string_view token) {
+  const auto found = known_.find(token);
+  if (found != known_.end()) return *found;
+  const bool isPart = std::ranges::any_of(
+      apart_, [&](const ApartWord& own) { return std::ranges::find(own.parts, token) != own.parts.end(); });
+  return *known_.emplace(token, TokenMatch{words_.wordOf(token), isPart}).first;
 }
 
 void ShownWords::push(std::u16string_view token, size_t start, size_t end,
                       std::vector<WordSpan>& spans) {
   if (!starts_.test(WordStart::of(token))) return;
-  const uint8_t word = wordOf(token);
-  if (word != 0 && query_.words[word - 1u].weight >= least_) spans.push_back({start, end, word - 1u});
+  const KnownToken& own = known(token);
+  const uint8_t word = own.second.word;
+  if (word != 0 && query_.words[word - 1u].weight >= least_) spans.push_back({start, end, word - 1u, &own});
 }
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/keyed_hash.hpp"
@@ -16,6 +17,13 @@
 
 namespace tessera {
 
+/// The position in a query of the word that a token matches, plus 1; 0 for none. It may be a part of one that is written apart.
+struct TokenMatch {
+  uint8_t word;
+  bool isPart;
+};
+using KnownToken = std::pair<const std::u16string, TokenMatch>;
+
 /// Where a text holds a word of a query.
 struct WordSpan {
   /// In UTF-16 code units, half-open.
@@ -23,6 +31,15 @@ struct WordSpan {
   size_t end;
   /// The position of the word in the query.
   size_t word;
+  /// The token that was found; null for the joined parts of a word.
+  const KnownToken* token = nullptr;
+};
+
+/// A word of a query that texts write as several.
+struct ApartWord {
+  size_t word;
+  std::vector<std::u16string> parts;
+  bool operator==(const ApartWord&) const = default;
 };
 
 /// Which word of a query a token matches.
@@ -33,6 +50,10 @@ class TokenWords {
   virtual uint8_t wordOf(std::u16string_view token) const = 0;
   /// Calls `visit(token)` for every token that matches a word of at least this weight, sometimes repeatedly.
   virtual void each(double least, const std::function<void(std::u16string_view)>& visit) const = 0;
+  /// Whether a token is a match by itself, and not only a part of a word that is written apart.
+  virtual bool isWhole(std::u16string_view token) const = 0;
+  /// The ways in which words of at least this weight are written apart.
+  virtual std::vector<ApartWord> apart(double least) const = 0;
 };
 
 /// By the marks of one segment.
@@ -43,6 +64,8 @@ class SegmentWords final : public TokenWords {
 
   uint8_t wordOf(std::u16string_view token) const override;
   void each(double least, const std::function<void(std::u16string_view)>& visit) const override;
+  bool isWhole(std::u16string_view token) const override;
+  std::vector<ApartWord> apart(double least) const override;
 
  private:
   const TextSegment& segment_;
@@ -57,6 +80,8 @@ class ViewWords final : public TokenWords {
 
   uint8_t wordOf(std::u16string_view token) const override;
   void each(double least, const std::function<void(std::u16string_view)>& visit) const override;
+  bool isWhole(std::u16string_view token) const override;
+  std::vector<ApartWord> apart(double least) const override;
 
  private:
   const std::span<const TextSegment> segments_;
@@ -76,6 +101,12 @@ class ShownWords {
   /// The same in the whole of a text.
   void find(const DividedText& divided, std::vector<WordSpan>& spans);
 
+  /// Also finds, in the texts of this document from now on, spellings in parts and signs, which are no tokens of a text.
+  /// Returns whether the document has any that match.
+  bool readSpellings(const TextSegment& segment, uint32_t document);
+  /// Finds nothing but tokens from now on.
+  void skipSpellings() { hasSpellings_ = false; }
+
  private:
   template <typename Pieces>
   void findNames(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans, const Pieces& eachPiece);
@@ -83,9 +114,13 @@ class ShownWords {
   void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findRun(std::u16string_view run, UnitKind kind, size_t offset, std::vector<WordSpan>& spans);
+  /// The word that is written apart from a span on; null if only a part of it is there, or nothing of it.
+  const ApartWord* apartAt(std::u16string_view text, std::span<const WordSpan> spans) const;
+  void joinParts(std::u16string_view text, std::vector<WordSpan>& spans) const;
+  void addSpellings(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans);
   /// Adds the span of a token if it matches.
   void push(std::u16string_view token, size_t start, size_t end, std::vector<WordSpan>& spans);
-  uint8_t wordOf(std::u16string_view token);
+  const KnownToken& known(std::u16string_view token);
 
   const TokenWords& words_;
   const TextQuery& query_;
@@ -97,10 +132,12 @@ class ShownWords {
   std::bitset<WordStart::COUNT> starts_;
   /// Whether a matching term is a name with symbols in or around it.
   bool hasNames_ = false;
+  bool hasSpellings_ = false;
+  const std::vector<ApartWord> apart_;
   /// The text that is read.
   WordUnits units_;
   /// Tokens that were looked for.
-  std::unordered_map<std::u16string, uint8_t, KeyedHash, std::equal_to<>> known_;
+  std::unordered_map<std::u16string, TokenMatch, KeyedHash, std::equal_to<>> known_;
 };
 
 }  // namespace tessera

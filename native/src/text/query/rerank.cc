@@ -13,7 +13,6 @@ namespace tessera {
 static constexpr size_t BLOCK = 8;
 /// No word of the query.
 static constexpr size_t NO_WORD = SIZE_MAX;
-static constexpr size_t NO_TOKEN = SIZE_MAX;
 
 /// Whether all terms of a segment that a word matches are the whole of it and earn bonuses.
 static bool isPlain(const PlannedWord& word, size_t number) {
@@ -95,7 +94,7 @@ size_t Reranker::readPassage(size_t from, size_t end) {
   coverage_ = 0;
   matches_ = 0;
   further_ = 0;
-  passageStart_ = leadingEnd_ = matchedEnd_ = from;
+  leadingEnd_ = matchedEnd_ = from;
   leading_ = 0;
   lastPlace_ = 0;
   inOrder_ = true;
@@ -188,7 +187,7 @@ void Reranker::addMatch(size_t at, uint32_t term, size_t position) {
 }
 
 void Reranker::addSpelling(size_t at, uint32_t term, size_t position) {
-  const size_t start = startOf(at, term, position);
+  const size_t start = marks_.startOf(segment_.tokens, position);
   if (start == NO_TOKEN) return;
   matches_++;
   further_ += position - std::max(start, matchedEnd_);
@@ -205,20 +204,6 @@ void Reranker::addSpelling(size_t at, uint32_t term, size_t position) {
     addWord(at, marks_.coverageOf(term), start, position);
   }
   if (leading_ > leading) leadingEnd_ = position + 1;
-}
-
-size_t Reranker::startOf(size_t at, uint32_t term, size_t position) const {
-  const auto& apart = query_.words[at].planned->terms[number_].apart;
-  bool isPart = false;
-  for (const ApartTerms& own : apart) {
-    isPart = isPart || std::ranges::find(own.terms, term) != own.terms.end();
-    const size_t length = own.terms.size();
-    if (own.terms.back() != term || position + 1 < passageStart_ + length) continue;
-    const auto tokens = segment_.tokens.subspan(position + 1 - length, length);
-    const auto isTerm = [](int32_t token, uint32_t each) { return token == static_cast<int32_t>(each); };
-    if (std::ranges::equal(tokens, own.terms, isTerm)) return position + 1 - length;
-  }
-  return isPart ? NO_TOKEN : position;
 }
 
 const JoinedWords* Reranker::joinedBy(size_t at, uint32_t term) const {

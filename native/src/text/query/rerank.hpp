@@ -62,9 +62,6 @@ class Reranker {
   void addSpelling(size_t word, uint32_t term, size_t position);
   /// Adds an occurrence of a word: the tokens up to a position, and the share of the word that they cover.
   void addWord(size_t word, double coverage, size_t start, size_t position);
-  /// The first token of a word that is written apart and ends with a term at a position; `NO_TOKEN` if another word or
-  /// only a part of it is there. The position itself for any other term.
-  size_t startOf(size_t word, uint32_t term, size_t position) const;
   /// The words that documents write as one with this one, by that term; null for any other term.
   const JoinedWords* joinedBy(size_t word, uint32_t term) const;
   double fit(size_t length) const;
@@ -91,8 +88,6 @@ class Reranker {
   /// Of the current passage: how many words of the query start it, in order, and the token after them.
   size_t leading_ = 0;
   size_t leadingEnd_ = 0;
-  /// Of the current passage: its first token.
-  size_t passageStart_ = 0;
   /// Of the current passage: the place of its last selective word, and whether all follow each other in the query.
   size_t lastPlace_ = 0;
   bool inOrder_ = true;

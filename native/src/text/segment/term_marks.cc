@@ -26,6 +26,34 @@ TermMarks::TermMarks(const TextSegment& segment, size_t number, const TextQuery&
   }
 }
 
+bool isWholeMatch(const TextQuery& query, size_t number, uint32_t term) {
+  return std::ranges::any_of(query.words, [&](const QueryWord& word) {
+    const SegmentTerms& terms = word.planned->terms[number];
+    const auto isIn = [&](const auto& list) { return std::ranges::find(list, term, &TermMatch::term) != list.end(); };
+    return isIn(terms.forms) || isIn(terms.others) || terms.longer.has(term);
+  });
+}
+
+size_t TermMarks::startOf(std::span<const int32_t> tokens, size_t at) const {
+  const auto term = static_cast<uint32_t>(tokens[at]);
+  const PlannedWord& word = *query_.words[scratch_.wordOf[term] - 1u].planned;
+  bool isPart = false;
+  for (const ApartTerms& own : word.terms[number_].apart) {
+    isPart = isPart || std::ranges::find(own.terms, term) != own.terms.end();
+    const size_t length = own.terms.size();
+    if (own.terms.back() != term || at + 1 < length) continue;
+    // Marks part the words of different passages.
+    const auto isTerm = [](int32_t token, uint32_t each) { return token == static_cast<int32_t>(each); };
+    if (std::ranges::equal(tokens.subspan(at + 1 - length, length), own.terms, isTerm)) return at + 1 - length;
+  }
+  return isPart ? NO_TOKEN : at;
+}
+
+bool TermMarks::isMatch(std::span<const int32_t> tokens, size_t at) const {
+  const auto term = static_cast<uint32_t>(tokens[at]);
+  return scratch_.wordOf[term] != 0 && (startOf(tokens, at) != NO_TOKEN || isWhole(term));
+}
+
 bool TermMarks::earnsBonus(uint32_t term) const {
   const PlannedWord& word = *query_.words[scratch_.wordOf[term] - 1u].planned;
   const SegmentTerms& terms = word.terms[number_];

@@ -28,8 +28,6 @@ struct AnalysedWord {
   /// Whether it is characters of a script without spaces that are next to each other by chance: they reach from
   /// one word into the next, or into a particle.
   bool isChance;
-  /// Whether it joins two words that both say what the query is about, and so is a part of a phrase.
-  bool isJoint;
   /// The languages of which it is a function word, as bits.
   uint32_t functionalIn;
   /// Where texts may write it as two words: bit i for a second one from unit i on.

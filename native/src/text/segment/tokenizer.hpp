@@ -34,6 +34,8 @@ class Tokenizer {
 
   /// The tokens of a text in any script.
   virtual std::vector<TokenSpan> tokensOf(std::u16string_view text) const = 0;
+  /// The spellings in parts of one word, such as `24,500`, and the signs that have a meaning together.
+  virtual std::vector<TokenSpan> spellingsOf(std::u16string_view text) const = 0;
 
   /// The kind of a code unit, which may not have occurred yet.
   UnitKind kindOf(char16_t unit) const {
