@@ -94,6 +94,21 @@ test("a typo that one page has made, too, does not hide the pages with the word"
   expect(lookUp("environment")).not.toContain("typo.md");
 });
 
+test("a word that one page holds comes before titles with a similar word", () => {
+  const starts = Array.from({ length: 5 }, (_, i) => [`s${i}.md`, `# Start\n\nHow to start ${i}.`]);
+  const { lookUp, hits } = worldOf({
+    ...OTHERS,
+    ...Object.fromEntries(starts),
+    "stop.md":
+      "# Stopping a server\n\nIn this mode, which is called smart, nobody is disconnected.",
+  });
+  expect(lookUp("smart")[0]).toBe("stop.md");
+  expect(lookUp("smart")).toContain("s0.md");
+  for (const mode of ["keyword", "hybrid"] as const) {
+    expect(hits(mode, "smart")[0]?.path).toBe("stop.md");
+  }
+});
+
 test("a page without a heading of its own is found by the name of its file", () => {
   const commands = ["get", "set", "append", "expire", "rename"];
   const pages = commands.map((name) => [

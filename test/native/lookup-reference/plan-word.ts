@@ -150,7 +150,7 @@ function meantMatches(
       return vocabulary.formsOf(meant, meant).map((term) => ({
         ...term,
         ...(term.text === meant ? { similarity, coverage } : rest),
-        earnsBonus: true,
+        earnsBonus: held === 0,
       }));
     });
 }

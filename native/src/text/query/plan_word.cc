@@ -27,6 +27,7 @@ void addOther(SegmentTerms& terms, const TermMatch& match) {
     if (known == list->end()) continue;
     known->similarity = std::max(known->similarity, match.similarity);
     known->coverage = std::max(known->coverage, match.coverage);
+    known->earnsBonus = known->earnsBonus || match.earnsBonus;
     return;
   }
   terms.others.push_back(match);
@@ -125,7 +126,8 @@ class WordPlanner {
   }
 
   /// Words that a misspelt word may mean, each with the rest of its stem group. A word that documents hold can mean only
-  /// those of many more documents, and with the same digits: `QX7742` is no typo there.
+  /// those of many more documents, and with the same digits: `QX7742` is no typo there. These earn no bonus, so that a
+  /// title with `start` is not before the only text with `smart`.
   void addMeant() {
     const size_t least = MEANT_MIN_RATIO * (exactFrequency_ + longerFrequency_);
     for (const std::u16string& meant : wordsAtOneTypo(view_, word_.text, least)) {
@@ -141,9 +143,9 @@ class WordPlanner {
           meantFrequency_ += frequency;
           const bool isMeant = segments_[s].term(term) == meant;
           addOther(planned_.terms[s],
-                   isMeant ? TermMatch{term, similarity, FUZZY_COVERAGE}
+                   isMeant ? TermMatch{term, similarity, FUZZY_COVERAGE, least == 0}
                            : TermMatch{term, similarity * FUZZY_STEM_SIMILARITY,
-                                       FUZZY_COVERAGE * STEM_COVERAGE});
+                                       FUZZY_COVERAGE * STEM_COVERAGE, least == 0});
         }
       }
     }

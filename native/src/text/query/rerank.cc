@@ -17,7 +17,8 @@ static constexpr size_t NO_WORD = SIZE_MAX;
 /// Whether all terms of a segment that a word matches are the whole of it and earn bonuses.
 static bool isPlain(const PlannedWord& word, size_t number) {
   const SegmentTerms& terms = word.terms[number];
-  return terms.apart.empty() && (word.longerEarnBonus || terms.longer.empty());
+  return terms.apart.empty() && (word.longerEarnBonus || terms.longer.empty()) &&
+         std::ranges::all_of(terms.others, &TermMatch::earnsBonus);
 }
 
 Reranker::Reranker(const TextSegment& segment, size_t number, const TermMarks& marks, const TextQuery& query)

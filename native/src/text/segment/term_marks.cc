@@ -57,8 +57,10 @@ bool TermMarks::isMatch(std::span<const int32_t> tokens, size_t at) const {
 bool TermMarks::earnsBonus(uint32_t term) const {
   const PlannedWord& word = *query_.words[scratch_.wordOf[term] - 1u].planned;
   const SegmentTerms& terms = word.terms[number_];
-  return word.longerEarnBonus || !terms.longer.has(term) ||
-         std::ranges::binary_search(terms.forms, term, {}, &TermMatch::term);
+  if (std::ranges::binary_search(terms.forms, term, {}, &TermMatch::term)) return true;
+  if (terms.longer.has(term)) return word.longerEarnBonus;
+  const auto other = std::ranges::find(terms.others, term, &TermMatch::term);
+  return other == terms.others.end() || other->earnsBonus;
 }
 
 TermMarks::~TermMarks() {

@@ -55,6 +55,8 @@ struct TermMatch {
   /// The weight of an occurrence, and how much of the word it covers. The word itself: 1 and 1.
   double similarity;
   double coverage;
+  /// Whether it earns bonuses as the word itself would.
+  bool earnsBonus = true;
 };
 
 /// A word as a segment writes it apart: terms that follow each other in documents.
