@@ -126,7 +126,7 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
   }
   for (const project of projects) {
     const nodes = new Set((await progressOf(sql, project.id)).keys());
-    const seq = await new ChangeLog(sql).requestRebuild(project.id);
+    const seq = (await new ChangeLog(sql).requestRebuild(project.id)).seq;
     if (nodes.size === 0) {
       print(
         io,

@@ -3,8 +3,8 @@ import { readIndexState } from "../api/projects/index-state.ts";
 import { projectIdsOf } from "../auth/project-reference.ts";
 import { commandName } from "../config/caller.ts";
 import type { Sql } from "../db/client.ts";
-import { positionOf } from "../indexing/changes/index-state.ts";
-import { untilShown } from "../indexing/changes/visibility.ts";
+import { ChangeLog } from "../indexing/changes/change-log.ts";
+import { untilReported, untilShown } from "../indexing/changes/visibility.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject } from "./find-project.ts";
 import { interruptible } from "./interruption.ts";
@@ -49,23 +49,21 @@ export async function waitUntilComplete(
   timeoutSeconds: number,
 ): Promise<void> {
   const project = await findProject(sql, reference);
-  const deadline = performance.now() + timeoutSeconds * 1_000;
+  let state = await readIndexState(sql, project.id);
+  const holds = async () => {
+    state = await readIndexState(sql, project.id);
+    return state.complete;
+  };
   const wait = new WaitNotice(io.stderr);
-  try {
-    for (;;) {
-      const state = await readIndexState(sql, project.id);
-      if (state.complete) return;
-      wait.show(progressOf(state));
-      if (performance.now() >= deadline) {
-        throw new CommandError(
-          `${project.slug}: not complete after ${timeoutSeconds} s: ${missing(state)}`,
-        );
-      }
-      await Bun.sleep(INDEX_WAIT_POLL_MS);
-    }
-  } finally {
-    wait.stop();
-  }
+  const isComplete = await untilReported(sql, holds, {
+    signal: AbortSignal.timeout(timeoutSeconds * 1_000),
+    pollMs: INDEX_WAIT_POLL_MS,
+    onWait: () => wait.show(progressOf(state)),
+  }).finally(() => wait.stop());
+  if (isComplete) return;
+  throw new CommandError(
+    `${project.slug}: not complete after ${timeoutSeconds} s: ${missing(state)}`,
+  );
 }
 
 /** `--no-wait`, for every command that changes the results of searches. */
@@ -73,16 +71,16 @@ export function noWaitOption(): Option {
   return new Option("--no-wait", "end before searches of a running service see the change");
 }
 
-/** The work that is left until searches see the first project that lacks a change; undefined without such a project. */
-async function missingOf(sql: Sql, projects: readonly string[]): Promise<string | undefined> {
-  for (const reference of projects) {
-    const project = await findProject(sql, reference).catch(() => undefined);
+/** The work that is left until searches see the first project that lacks a change. */
+async function missingOf(sql: Sql, projects: readonly string[]): Promise<string> {
+  for (const id of projects) {
+    const project = await findProject(sql, id).catch(() => undefined);
     if (project === undefined) continue;
     const state = await readIndexState(sql, project.id);
     const isShown = state.data.every((index) => index.pending_changes === 0);
     if (!isShown) return `${project.slug}: ${missing(state)}`;
   }
-  return undefined;
+  return "a server to report";
 }
 
 /** The message for an interruption of a command that only waits. */
@@ -96,32 +94,26 @@ const KEPT = () =>
 export async function untilSearchable(
   io: Io,
   sql: Sql,
-  projects: Iterable<string>,
+  references: Iterable<string>,
   wait = true,
 ): Promise<void> {
-  if (wait) await interruptible(KEPT, () => waitUntilSearchable(io, sql, projects));
+  if (wait) await interruptible(KEPT, () => waitUntilSearchable(io, sql, references));
 }
 
-async function waitUntilSearchable(io: Io, sql: Sql, projects: Iterable<string>): Promise<void> {
-  const wanted = await projectIdsOf(sql, projects);
-  if (wanted.length === 0) return;
-  const position = await positionOf(sql, wanted);
-  const look = () => missingOf(sql, wanted).then((text) => text ?? "a server to report");
+async function waitUntilSearchable(io: Io, sql: Sql, references: Iterable<string>): Promise<void> {
+  const projects = await projectIdsOf(sql, references);
+  if (projects.length === 0) return;
+  const position = await new ChangeLog(sql).newest({ projects });
+  const signal = AbortSignal.timeout(SEARCHABLE_WAIT_SECONDS * 1_000);
   const wait = new WaitNotice(io.stderr);
-  let lookAt = performance.now() + INDEX_WAIT_POLL_MS;
-  const onWait = async () => {
-    const now = performance.now();
-    if (now < lookAt) return;
-    lookAt = now + INDEX_WAIT_POLL_MS;
-    wait.show(`waiting until searches see the change | ${await look()}`);
-  };
-  const timeoutMs = SEARCHABLE_WAIT_SECONDS * 1_000;
-  const isShown = await untilShown(sql, { projects: wanted, position, timeoutMs, onWait }).finally(
-    () => wait.stop(),
+  const onWait = async () =>
+    wait.show(`waiting until searches see the change | ${await missingOf(sql, projects)}`);
+  const isShown = await untilShown(sql, { projects, position, signal, onWait }).finally(() =>
+    wait.stop(),
   );
   if (isShown) return;
   notice(
     io,
-    `stored, but searches do not see it after ${SEARCHABLE_WAIT_SECONDS} s: waiting for ${await look()}`,
+    `stored, but searches do not see it after ${SEARCHABLE_WAIT_SECONDS} s: waiting for ${await missingOf(sql, projects)}`,
   );
 }

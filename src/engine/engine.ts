@@ -1,4 +1,3 @@
-import type { AwaitedChange } from "../indexing/changes/applied-changes.ts";
 import type { FieldSummary } from "../indexing/fields/field-summary.ts";
 import type { EngineFigures } from "../observability/metrics.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
@@ -10,7 +9,16 @@ interface EngineState extends EngineFigures {
 }
 
 /** The indexes that an answer is read from: texts and the fields of filters, or vectors as well. */
-export type IndexRead = "texts" | "vectors";
+type IndexRead = "texts" | "vectors";
+
+/** A change of the log that reads of a project wait for. */
+export interface AwaitedChange {
+  readonly projectId: string;
+  readonly seq: number;
+  readonly read: IndexRead;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
 
 /**
  * Holds vectors and texts, follows the changes of the database, and searches. The operations depend on
@@ -52,8 +60,8 @@ export interface Engine {
   ): Promise<string>;
   /** Notes that the log has this change: answers without it know that they lack it. */
   noteChange(seq: number): void;
-  /** Resolves with true once these reads see the change, or with false when the wait ends first. */
-  whenApplied(change: AwaitedChange, read: IndexRead): Promise<boolean>;
+  /** Resolves with true once the reads see the change, or with false when the wait ends first. */
+  waitFor(change: AwaitedChange): Promise<boolean>;
   /** Milliseconds for which the oldest change that such a read may lack is known; 0 if it lacks none. */
   behindMs(projectId: string, read: IndexRead): number | Promise<number>;
   state(): EngineState;

@@ -158,7 +158,7 @@ function openEmbedded(parts: Parts): Engine {
     retrieve: (request) => retrieve((each) => retrievals.run(each), platform, request),
     ...fieldReads(indexer),
     noteChange: (seq) => indexer.applied.note(seq),
-    whenApplied: (change) => indexer.applied.wait(change),
+    waitFor: ({ projectId, seq, signal }) => indexer.applied.waitFor(projectId, seq, signal),
     behindMs: (projectId) => indexer.applied.behindMs(projectId),
     state() {
       const { report, pendingLoads } = indexer;
@@ -227,9 +227,9 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
       ),
     ...fieldReads(indexer),
     noteChange: (seq) => applied.note(seq),
-    async whenApplied(change, read) {
-      const waits = [applied.wait(change), ...(read === "vectors" ? [vectors.wait(change)] : [])];
-      return (await Promise.all(waits)).every(Boolean);
+    async waitFor({ projectId, seq, read, signal }) {
+      const isThere = await applied.waitFor(projectId, seq, signal);
+      return isThere && (read === "texts" || (await vectors.waitFor(seq, signal)));
     },
     async behindMs(projectId, read) {
       const texts = applied.behindMs(projectId);

@@ -1,6 +1,7 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
 import { CHANGE_WAIT_MAX_MS, CURSOR_MAX_CHARS } from "../shared/limits.ts";
+import type { Position } from "../shared/position.ts";
 import type { Operation, ResponseHeader } from "./operation.ts";
 
 /** Names a state of the service that has the change which was answered. */
@@ -57,19 +58,13 @@ export function headersOf(operation: Operation): Readonly<Record<string, Respons
   return { ...operation.responseHeaders, ...(isWrite(operation) ? changeHeader : {}) };
 }
 
-/** The number of a change in the log, and when it was written: a log that was set back may have the number again. */
-export interface ChangePosition {
-  readonly seq: number;
-  readonly at: string;
-}
-
 /** The change that a read waits for. */
 export interface ChangeWait {
   readonly principal: Principal;
   /** The project, as the caller names it. */
   readonly reference: string;
   /** The position of the change, which `positionOf` returned. */
-  readonly position: ChangePosition;
+  readonly position: Position;
   readonly read: NonNullable<Operation["reads"]>;
   readonly request: Request;
 }
@@ -79,7 +74,7 @@ export interface Changes {
   /** The token of everything that is committed; undefined when the database does not answer. */
   token(): Promise<string | undefined>;
   /** The position of a token's change. Throws `validation-failed` for a token of another service. */
-  positionOf(token: string): ChangePosition;
+  positionOf(token: string): Position;
   /** Waits until the index has the change. Throws `index-behind`, `overloaded`, `project-not-found`. */
   wait(wait: ChangeWait): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import { projectIdsOf } from "../auth/project-reference.ts";
 import type { Queryable } from "../db/client.ts";
-import { isAnyLagging, positionOf } from "../indexing/changes/index-state.ts";
+import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { untilShown } from "../indexing/changes/visibility.ts";
+import { CHANGE_VISIBLE_BOUND_MS } from "../shared/limits.ts";
 
 /** How often an import checks whether the indexes keep up with it. */
 const IMPORT_INDEX_CHECK_MS = 250;
@@ -11,11 +12,7 @@ const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
 /** The longest that an import which was committed as a whole waits until searches see it. */
 const VISIBLE_WAIT_MAX_MS = 60_000;
 
-/**
- * Lets the indexes of running services keep up with an import. It pauses while one of them reports
- * that a change of the import's projects, or a file version that an import has announced, has been
- * waiting for longer than changes may.
- */
+/** Lets the indexes of running services keep up with an import. */
 export class Backpressure {
   #checkedAt = Number.NEGATIVE_INFINITY;
   /** True once the index did not catch up in time. Then the import does not wait for it again. */
@@ -28,30 +25,28 @@ export class Backpressure {
   ) {}
 
   /**
-   * Waits for IMPORT_INDEX_WAIT_MAX_MS at most.
-   * @param projects references
-   * @param onWait called before it waits
+   * Waits until all services show what is to be visible by now, for IMPORT_INDEX_WAIT_MAX_MS at most: the changes of the
+   * import's projects, and the file versions that imports have announced, that are older than changes may be.
+   *
+   * @param references of projects
+   * @param onWait called before services are asked again
    */
-  async pause(projects: ReadonlySet<string>, onWait?: () => void): Promise<void> {
-    const startedAt = performance.now();
-    if (this.#gaveUp || startedAt - this.#checkedAt < IMPORT_INDEX_CHECK_MS) return;
-    const ids = await projectIdsOf(this.sql, projects);
-    while (await isAnyLagging(this.sql, ids)) {
-      if (performance.now() - startedAt > (this.waitMaxMs ?? IMPORT_INDEX_WAIT_MAX_MS)) {
-        this.#gaveUp = true;
-        return;
-      }
-      onWait?.();
-      await Bun.sleep(IMPORT_INDEX_CHECK_MS);
-    }
+  async pause(references: ReadonlySet<string>, onWait = () => {}): Promise<void> {
+    if (this.#gaveUp || performance.now() - this.#checkedAt < IMPORT_INDEX_CHECK_MS) return;
+    const { sql, waitMaxMs = IMPORT_INDEX_WAIT_MAX_MS } = this;
+    const projects = await projectIdsOf(sql, references);
+    const position = await new ChangeLog(sql).newest({ projects, ageMs: CHANGE_VISIBLE_BOUND_MS });
+    const signal = AbortSignal.timeout(waitMaxMs);
+    const wait = { signal, pollMs: IMPORT_INDEX_CHECK_MS, onWait };
+    this.#gaveUp = !(await untilShown(sql, { projects, position, announced: true, ...wait }));
     this.#checkedAt = performance.now();
   }
 
   /** Waits until all services show what was committed last, for VISIBLE_WAIT_MAX_MS at most. */
-  async untilVisible(projects: ReadonlySet<string>): Promise<void> {
-    const wanted = await projectIdsOf(this.sql, projects);
-    const position = await positionOf(this.sql, wanted);
-    const timeoutMs = this.waitMaxMs ?? VISIBLE_WAIT_MAX_MS;
-    await untilShown(this.sql, { projects: wanted, position, timeoutMs });
+  async untilVisible(references: ReadonlySet<string>): Promise<void> {
+    const { sql, waitMaxMs = VISIBLE_WAIT_MAX_MS } = this;
+    const projects = await projectIdsOf(sql, references);
+    const position = await new ChangeLog(sql).newest({ projects });
+    await untilShown(sql, { projects, position, signal: AbortSignal.timeout(waitMaxMs) });
   }
 }

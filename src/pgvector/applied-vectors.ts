@@ -1,5 +1,4 @@
 import type { Sql } from "../db/client.ts";
-import type { AwaitedChange } from "../indexing/changes/applied-changes.ts";
 import { VECTOR_APPLIED_POLL_MS } from "../shared/limits.ts";
 import { SharedWork } from "../shared/shared-work.ts";
 import { readState } from "./catalogue.ts";
@@ -18,11 +17,10 @@ export class AppliedVectors {
     return state.complete && state.seq >= seq;
   }
 
-  /** Resolves with true once `has` returns true, or with false on a timeout or an abort of the signal. */
-  async wait({ seq, timeoutMs, signal }: Omit<AwaitedChange, "projectId">): Promise<boolean> {
-    const deadline = performance.now() + timeoutMs;
+  /** Resolves with true once `has` returns true, or with false on an abort of the signal. */
+  async waitFor(seq: number, signal: AbortSignal): Promise<boolean> {
     while (!(await this.has(seq).catch(() => false))) {
-      if (signal.aborted || performance.now() > deadline) return false;
+      if (signal.aborted) return false;
       await Bun.sleep(VECTOR_APPLIED_POLL_MS);
     }
     return true;

@@ -261,7 +261,7 @@ export class PgvectorSearch {
     const read = () => readContents(sql, this.#thresholds, { projectId, id }, dimension);
     const known = await read();
     if (known !== undefined && known.chunks > 0) return known;
-    const wanted = await changes.newestOf(projectId, id);
+    const { seq: wanted } = await changes.newest({ projects: [projectId], ref: id });
     const deadline = performance.now() + SEARCH_LOAD_TIMEOUT_MS;
     while (performance.now() < deadline) {
       // The state is read before the contents, so that the contents are at least as new.

@@ -7,6 +7,7 @@ import type {
   ProjectEmbedders,
 } from "../../import/embedders/project-embedders.ts";
 import { Problem } from "../../problem/problem.ts";
+import { within } from "../../shared/within.ts";
 import { FairSemaphore, type Release, SERIAL } from "../../tenants/fair-semaphore.ts";
 import type { Written } from "./change-file.ts";
 
@@ -27,11 +28,9 @@ const BEHIND = new Problem("overloaded", {
 
 interface UnseenServices {
   readonly sql: Sql;
-  readonly engine: Pick<Engine, "noteChange" | "whenApplied">;
+  readonly engine: Pick<Engine, "waitFor">;
   readonly embedders: ProjectEmbedders;
 }
-
-const NEVER = new AbortController().signal;
 
 /**
  * Bounds what users have written and searches do not show yet, so that a flood of writes leaves no more work behind
@@ -67,7 +66,6 @@ export class UnseenWrites {
   }
 
   async #untilSeen({ projectId }: Written): Promise<void> {
-    const { engine } = this.services;
     const writtenAt = performance.now();
     let waited = false;
     const seq = await this.#embeddings.position(projectId, {
@@ -80,8 +78,8 @@ export class UnseenWrites {
     });
     if (seq === undefined) return;
     if (waited) this.#embeddedAt = performance.now();
-    engine.noteChange(seq);
-    const change = { projectId, seq, timeoutMs: this.countsMaxMs, signal: NEVER };
-    await engine.whenApplied(change, "vectors");
+    await within(this.countsMaxMs, (signal) =>
+      this.services.engine.waitFor({ projectId, seq, read: "vectors", signal }),
+    );
   }
 }

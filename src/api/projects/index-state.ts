@@ -9,6 +9,7 @@ import {
 import { countWaiting } from "../../embeddings/queue/queries.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { announceProject } from "../../import/put/announce.ts";
+import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import {
   isComplete,
   PARKED_TOLD_SECONDS,
@@ -158,16 +159,9 @@ const EXAMPLE: IndexState = {
   ],
 };
 
-/** The position of the last change of a project; null for a project without a change in the log. */
-async function readLastChange(sql: Queryable, projectId: string) {
-  const [row] = await sql<{ seq: number; at: Date }[]>`
-    SELECT seq::float8 AS seq, at FROM change_log WHERE project_id = ${projectId} ORDER BY seq DESC LIMIT 1`;
-  return { last_sequence: row?.seq ?? null, last_changed_at: timestamp(row?.at ?? null) };
-}
-
 /** The reports of running servers about a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
-  const last = await readLastChange(sql, projectId);
+  const last = await new ChangeLog(sql).newest({ projects: [projectId] });
   const reports = (await readIndexReports(sql, projectId)).filter(({ fresh }) => fresh);
   const data = reports.map((report) => ({
     server: report.server,
@@ -187,7 +181,8 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
   return {
     complete: data.length > 0 && data.every((index) => index.complete),
     applied_sequence: reports.length === 0 || applied < 0 ? null : applied,
-    ...last,
+    last_sequence: last.seq || null,
+    last_changed_at: last.seq === 0 ? null : timestamp(new Date(last.at)),
     embeddings_waiting: await countWaiting(sql, projectId),
     embeddings_failed: await countFailures(sql, projectId),
     embedding_failures: (await readFailures(sql, projectId)).map((failure) => ({

@@ -1,13 +1,15 @@
 import { findProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
 import { AwaitedEmbeddings } from "../../embeddings/queue/awaited.ts";
-import type { Engine, IndexRead } from "../../engine/engine.ts";
-import type { ChangePosition, Changes, ChangeWait } from "../../http/changes.ts";
+import type { AwaitedChange, Engine } from "../../engine/engine.ts";
+import type { Changes, ChangeWait } from "../../http/changes.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
 import { ChangeLog } from "../../indexing/changes/change-log.ts";
 import { untilShown } from "../../indexing/changes/visibility.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { CHANGE_WAIT_MAX_MS } from "../../shared/limits.ts";
+import type { Position } from "../../shared/position.ts";
+import { within } from "../../shared/within.ts";
 import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
 
 /** Reads that may wait for changes; tenants share these places. */
@@ -15,21 +17,12 @@ const CHANGE_WAITS_MAX = 1_024;
 /** What tokens are sealed for. They hold for the whole database, so that a caller needs the last one only. */
 const BINDING = "change";
 
-interface Wait {
-  readonly projectId: string;
-  /** The number of the change in the log. */
-  readonly seq: number;
-  /** The time at which the wait is over. */
-  readonly deadline: number;
-  readonly signal: AbortSignal;
-}
-
 const unknownToken = () =>
   invalid([{ field: "min_change", message: "must be the X-Change of an answer of this service" }]);
 
 /**
- * A change is a position in the change log: a number and a time. Its token is the sealed position. The token of a write is
- * the last position after its commit, so it also covers the earlier commits of others.
+ * The token of a change is its sealed position. That of a write is the last position after its commit, so it also covers
+ * the earlier commits of others.
  */
 export class ChangeGate implements Changes {
   readonly #permits = new FairSemaphore({ permits: CHANGE_WAITS_MAX });
@@ -39,7 +32,7 @@ export class ChangeGate implements Changes {
   constructor(
     private readonly sql: Sql,
     private readonly cursors: CursorSigner,
-    private readonly engine: Pick<Engine, "noteChange" | "whenApplied">,
+    private readonly engine: Pick<Engine, "noteChange" | "waitFor">,
   ) {
     this.#embeddings = new AwaitedEmbeddings(sql);
     this.#log = new ChangeLog(sql);
@@ -52,7 +45,7 @@ export class ChangeGate implements Changes {
     return this.cursors.seal(BINDING, [newest.seq, newest.at]);
   }
 
-  positionOf(token: string): ChangePosition {
+  positionOf(token: string): Position {
     let position: unknown;
     try {
       position = this.cursors.open(BINDING, token);
@@ -75,27 +68,21 @@ export class ChangeGate implements Changes {
     if ((await this.#log.checkAnchor(position)) === "mismatch") throw unknownToken();
     const { seq } = position;
     this.engine.noteChange(seq);
-    const { signal } = request;
-    const deadline = performance.now() + CHANGE_WAIT_MAX_MS;
-    const wait = { projectId, seq, deadline, signal };
-    const isThere = await (read === "reports" ? this.#reported(wait) : this.#applied(wait, read));
+    const wait = (signal: AbortSignal) =>
+      read === "reports"
+        ? untilShown(this.sql, { projects: [projectId], position, signal })
+        : this.#applied({ projectId, seq, read, signal });
+    const isThere = await within(CHANGE_WAIT_MAX_MS, wait, request.signal);
     if (!isThere) throw new Problem("index-behind");
   }
 
-  #reported({ projectId, seq, deadline, signal }: Wait): Promise<boolean> {
-    const timeoutMs = deadline - performance.now();
-    return untilShown(this.sql, { projects: [projectId], position: seq, timeoutMs, signal });
-  }
-
   /** The vectors of a text are a change of their own, which the project's embedder makes after the other. */
-  async #applied(wait: Wait, read: IndexRead): Promise<boolean> {
-    const { projectId, seq, deadline, signal } = wait;
-    const isOver = () => signal.aborted || performance.now() > deadline;
+  async #applied(change: AwaitedChange): Promise<boolean> {
+    const { projectId, seq, read, signal } = change;
+    const isOver = () => signal.aborted;
     const embedded =
       read === "vectors" ? await this.#embeddings.position(projectId, { isOver }) : 0;
     if (embedded === undefined) return false;
-    const timeoutMs = Math.max(0, deadline - performance.now());
-    const change = { projectId, seq: Math.max(seq, embedded), timeoutMs, signal };
-    return await this.engine.whenApplied(change, read);
+    return await this.engine.waitFor({ ...change, seq: Math.max(seq, embedded) });
   }
 }

@@ -15,12 +15,14 @@ interface EmbeddedWait {
 
 /** Waits for the embeddings of files that are stored. All waits share the queries of the queue. */
 export class AwaitedEmbeddings {
-  /** The number of waits by project. */
-  readonly #waits = new Map<string, number>();
+  readonly #waits = new Set<{ readonly projectId: string }>();
   readonly #looks: SharedWork<ReadonlyMap<string, EmbeddedPosition>>;
 
   constructor(sql: Sql) {
-    this.#looks = new SharedWork(() => readEmbeddedPositions(sql, [...this.#waits.keys()]));
+    this.#looks = new SharedWork(() => {
+      const projects = new Set([...this.#waits].map(({ projectId }) => projectId));
+      return readEmbeddedPositions(sql, [...projects]);
+    });
   }
 
   /**
@@ -31,7 +33,8 @@ export class AwaitedEmbeddings {
     projectId: string,
     { embedder, isOver }: EmbeddedWait,
   ): Promise<number | undefined> {
-    this.#waits.set(projectId, (this.#waits.get(projectId) ?? 0) + 1);
+    const wait = { projectId };
+    this.#waits.add(wait);
     try {
       let last: number | null | undefined;
       for (;;) {
@@ -45,9 +48,7 @@ export class AwaitedEmbeddings {
         await Bun.sleep(EMBEDDED_POLL_MS);
       }
     } finally {
-      const others = (this.#waits.get(projectId) as number) - 1;
-      if (others === 0) this.#waits.delete(projectId);
-      else this.#waits.set(projectId, others);
+      this.#waits.delete(wait);
     }
   }
 }

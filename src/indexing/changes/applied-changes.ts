@@ -5,27 +5,15 @@ export interface Progress {
   readonly reached: number;
   /** How often the log has been read to its end. */
   readonly ends: number;
-  /** Projects whose oldest waiting change may be another now, with that change; 0 while one is being loaded. */
-  readonly pending: ReadonlyArray<readonly [projectId: string, seq: number | undefined]>;
+  /** Up to where searches see each project for which that may be another change now. */
+  readonly applied: ReadonlyArray<readonly [projectId: string, seq: number]>;
 }
 
-/** A change that is waited for. */
-export interface AwaitedChange {
-  readonly projectId: string;
+/** Changes that searches of a project lack, although they were handed to it. */
+interface Lacking {
+  /** The last change before them. */
   readonly seq: number;
-  readonly timeoutMs: number;
-  /** Ends the wait. */
-  readonly signal: AbortSignal;
-}
-
-interface Waiting {
-  readonly seq: number;
-  readonly end: (isApplied: boolean) => void;
-}
-
-interface Pending {
-  readonly seq: number;
-  /** When this thread has heard of it. */
+  /** When this thread has heard of them. */
   readonly since: number;
 }
 
@@ -39,25 +27,25 @@ export class AppliedChanges {
   #ends = 0;
   /** The end of the log is read this often before it certainly was after `#newest` became known. */
   #lostAfterEnds = 0;
-  /** The oldest change of each project that searches do not see. */
-  readonly #pending = new Map<string, Pending>();
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #lacking = new Map<string, Lacking>();
+  /** Each looks whether a change that is waited for is there. */
+  readonly #looks = new Set<() => void>();
 
   /** @param isLoaded true for a project in memory; any other is read from the database as it is by then */
   constructor(private readonly isLoaded: (projectId: string) => boolean) {}
 
-  receive({ reached, ends, pending }: Progress): void {
+  receive({ reached, ends, applied }: Progress): void {
     this.#reached = reached;
     this.#ends = ends;
     const now = performance.now();
     // A log that ends before the newest change has lost it: another server has taken over.
     const isLost = reached < this.#newest.seq && ends >= this.#lostAfterEnds;
     if (reached > this.#newest.seq || isLost) this.#newest = { seq: reached, since: now };
-    for (const [id, seq] of pending) {
-      if (seq === undefined) this.#pending.delete(id);
-      else if (this.#pending.get(id)?.seq !== seq) this.#pending.set(id, { seq, since: now });
+    for (const [id, seq] of applied) {
+      if (seq >= reached) this.#lacking.delete(id);
+      else if (this.#lacking.get(id)?.seq !== seq) this.#lacking.set(id, { seq, since: now });
     }
-    for (const projectId of this.#waiting.keys()) this.#endApplied(projectId);
+    for (const look of this.#looks) look();
   }
 
   /** Nothing is known any more: the thread has ended, and the next one tells it again. */
@@ -65,7 +53,7 @@ export class AppliedChanges {
     this.#reached = -1;
     this.#ends = 0;
     this.#lostAfterEnds = 2;
-    this.#pending.clear();
+    this.#lacking.clear();
   }
 
   /** This process knows that there is such a change. */
@@ -83,51 +71,35 @@ export class AppliedChanges {
     return this.#newest;
   }
 
-  /** True once searches of the project see all changes up to this one. */
-  has(projectId: string, seq: number): boolean {
-    return seq <= this.#applied(projectId);
+  /** The last change up to which searches of a project see all. */
+  of(projectId: string): number {
+    const lacking = this.#lacking.get(projectId);
+    if (lacking !== undefined) return lacking.seq;
+    return this.isLoaded(projectId) ? this.#reached : Number.POSITIVE_INFINITY;
   }
 
-  /** Resolves with true as soon as `has` is, or with false when the time is over or the signal ends it. */
-  wait({ projectId, seq, timeoutMs, signal }: AwaitedChange): Promise<boolean> {
-    if (this.has(projectId, seq)) return Promise.resolve(true);
+  /** Resolves with true as soon as searches of a project see all changes up to this one; with false once the signal ends that. */
+  async waitFor(projectId: string, seq: number, signal: AbortSignal): Promise<boolean> {
+    if (this.of(projectId) >= seq) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting = this.#waiting.get(projectId) ?? new Set();
-    this.#waiting.set(projectId, waiting);
-    const giveUp = () => end(false);
-    const timer = setTimeout(giveUp, timeoutMs);
-    const end = (isApplied: boolean) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", giveUp);
-      waiting.delete(one);
-      if (waiting.size === 0 && this.#waiting.get(projectId) === waiting) {
-        this.#waiting.delete(projectId);
-      }
-      resolve(isApplied);
+    const look = () => {
+      if (this.of(projectId) >= seq) resolve(true);
     };
-    const one = { seq, end };
-    waiting.add(one);
+    const giveUp = () => resolve(false);
+    this.#looks.add(look);
     signal.addEventListener("abort", giveUp);
     if (signal.aborted) giveUp();
-    return promise;
+    const isThere = await promise;
+    this.#looks.delete(look);
+    signal.removeEventListener("abort", giveUp);
+    return isThere;
   }
 
   /** How many milliseconds ago this process heard of the oldest change that searches may lack; 0 without one. */
   behindMs(projectId: string): number {
-    const since = this.#pending.get(projectId)?.since ?? Number.POSITIVE_INFINITY;
+    const since = this.#lacking.get(projectId)?.since ?? Number.POSITIVE_INFINITY;
     const unread = this.#newest.seq > this.#reached ? this.#unreadSince : Number.POSITIVE_INFINITY;
     const oldest = Math.min(since, unread);
     return oldest === Number.POSITIVE_INFINITY ? 0 : Math.max(1, performance.now() - oldest);
-  }
-
-  #applied(projectId: string): number {
-    const pending = this.#pending.get(projectId);
-    if (pending !== undefined) return Math.min(this.#reached, pending.seq - 1);
-    return this.isLoaded(projectId) ? this.#reached : Number.POSITIVE_INFINITY;
-  }
-
-  #endApplied(projectId: string): void {
-    const applied = this.#applied(projectId);
-    for (const { seq, end } of this.#waiting.get(projectId) ?? []) if (seq <= applied) end(true);
   }
 }

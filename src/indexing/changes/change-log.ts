@@ -1,8 +1,9 @@
-import type { Sql } from "../../db/client.ts";
+import type { Queryable } from "../../db/client.ts";
 import { databaseId } from "../../db/open.ts";
 import type { ScopeKind, ScopeRef } from "../../engine/requests/scope.ts";
 import { timed } from "../../observability/long-tasks.ts";
 import { CHANGE_BATCH_MAX } from "../../shared/limits.ts";
+import type { Position } from "../../shared/position.ts";
 
 const CHANGE_LOG_RETENTION_DAYS = 7;
 
@@ -19,14 +20,13 @@ export interface Change {
   readonly isCopy: boolean;
 }
 
-/**
- * A position in the change log of one database. The time distinguishes the log from one that was
- * restored from a backup and has grown past the same number since.
- */
-export interface Anchor {
-  readonly seq: number;
-  /** When that entry was written, as PostgreSQL prints it; "" for the empty log. */
-  readonly at: string;
+/** Which entries are asked for. */
+interface Entries {
+  readonly projects: readonly string[];
+  /** Of this scope, or of the project itself, only. */
+  readonly ref?: string;
+  /** At least this old. */
+  readonly ageMs?: number;
 }
 
 interface ChangeRow {
@@ -45,7 +45,7 @@ function changeOf(row: ChangeRow): Change {
 
 /** The change log and the scopes it refers to. Every query reads what is committed now. */
 export class ChangeLog {
-  constructor(private readonly sql: Sql) {}
+  constructor(private readonly sql: Queryable) {}
 
   /** Entries of a project after `seq` in order, at most CHANGE_BATCH_MAX of them. */
   async after(seq: number, projectId: string): Promise<Change[]> {
@@ -60,7 +60,7 @@ export class ChangeLog {
    * Entries after the anchor in order, at most CHANGE_BATCH_MAX of them. Null when the log does not
    * have the anchor: a standby without the last commits has taken over, or the entry was pruned.
    */
-  async following({ seq, at }: Anchor): Promise<Change[] | null> {
+  async following({ seq, at }: Position): Promise<Change[] | null> {
     const rows = await this.sql<ChangeRow[]>`
       SELECT seq, project_id, kind, ref, at::text AS at, is_copy FROM change_log
       WHERE seq >= ${seq} ORDER BY seq LIMIT ${CHANGE_BATCH_MAX + 1}`;
@@ -70,25 +70,29 @@ export class ChangeLog {
     return anchor?.seq === seq && anchor.at === at ? later : null;
   }
 
-  /** The newest entry. */
-  async newest(): Promise<Anchor> {
-    const [row] = await this.sql<{ seq: string; at: string }[]>`
-      SELECT seq, at::text AS at FROM change_log ORDER BY seq DESC LIMIT 1`;
+  /** The position of the newest entry, or of the newest of those that are asked for. */
+  async newest(of?: Entries): Promise<Position> {
+    const { sql } = this;
+    // The newest one of each project is read from an index, however many there are.
+    const entries =
+      of === undefined
+        ? sql`change_log`
+        : sql`unnest(${[...of.projects]}::uuid[]) AS p (id)
+      CROSS JOIN LATERAL (
+        SELECT seq, at FROM change_log WHERE project_id = p.id
+          ${of.ref === undefined ? sql`` : sql`AND ref = ${of.ref}`}
+          ${of.ageMs === undefined ? sql`` : sql`AND at < now() - make_interval(secs => ${of.ageMs / 1_000})`}
+        ORDER BY seq DESC LIMIT 1) AS entry`;
+    const [row] = await sql<{ seq: string; at: string }[]>`
+      SELECT seq, at::text AS at FROM ${entries} ORDER BY seq DESC LIMIT 1`;
     return row === undefined ? { seq: 0, at: "" } : { seq: Number(row.seq), at: row.at };
-  }
-
-  /** The number of the newest entry of a scope or of the project itself; 0 when the log has none. */
-  async newestOf(projectId: string, ref: string): Promise<number> {
-    const [row] = await this.sql<{ seq: string | null }[]>`
-      SELECT max(seq) AS seq FROM change_log WHERE project_id = ${projectId} AND ref = ${ref}`;
-    return Number(row?.seq ?? 0);
   }
 
   /**
    * Compares an anchor with the log: `valid` when the log still reaches back to it, `pruned` when
    * its entries were deleted since, `mismatch` when this log never had it.
    */
-  async checkAnchor(anchor: Anchor): Promise<"valid" | "pruned" | "mismatch"> {
+  async checkAnchor(anchor: Position): Promise<"valid" | "pruned" | "mismatch"> {
     const [row] = await this.sql<{ at: string | null; oldest: string | null }[]>`
       SELECT (SELECT at::text FROM change_log WHERE seq = ${anchor.seq}) AS at,
         (SELECT min(seq) FROM change_log) AS oldest`;
@@ -153,11 +157,11 @@ export class ChangeLog {
     return Number(row?.count ?? 0);
   }
 
-  /** Asks all servers to rebuild the indexes of a project. Returns the number of the entry. */
-  async requestRebuild(projectId: string): Promise<number> {
+  /** Asks all servers to rebuild the indexes of a project. Returns the position of the entry. */
+  async requestRebuild(projectId: string): Promise<Position> {
     await this.sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;
     // It has its number once it is committed.
-    return await this.newestOf(projectId, projectId);
+    return await this.newest({ projects: [projectId], ref: projectId });
   }
 
   /** Projects that have changed, other than by being copied, the most recently changed first. */

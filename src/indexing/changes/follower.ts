@@ -2,7 +2,8 @@ import { CHANGES_CHANNEL } from "../../db/channels.ts";
 import type { Sql } from "../../db/client.ts";
 import type { Log } from "../../observability/log.ts";
 import { CHANGE_BATCH_MAX, CHANGE_POLL_INTERVAL_MS } from "../../shared/limits.ts";
-import type { Anchor, Change, ChangeLog } from "./change-log.ts";
+import type { Position } from "../../shared/position.ts";
+import type { Change, ChangeLog } from "./change-log.ts";
 
 interface FollowerEvents {
   apply(change: Change): void;
@@ -18,7 +19,7 @@ interface FollowerEvents {
  */
 export class Follower {
   /** The last entry that was applied. */
-  reached: Anchor;
+  reached: Position;
   /** How often the log has been read to its end. */
   ends = 0;
   #wake: () => void = () => {};
@@ -30,7 +31,7 @@ export class Follower {
     private readonly log: Log,
     private readonly changes: ChangeLog,
     private readonly events: FollowerEvents,
-    start: Anchor,
+    start: Position,
   ) {
     this.reached = start;
   }
@@ -41,7 +42,7 @@ export class Follower {
     log: Log,
     changes: ChangeLog,
     events: FollowerEvents,
-    from?: Anchor,
+    from?: Position,
   ): Promise<Follower> {
     const follower = new Follower(log, changes, events, from ?? (await changes.newest()));
     const wake = () => follower.#notified();
@@ -105,7 +106,7 @@ export class Follower {
     this.#reach(newest);
   }
 
-  #reach({ seq, at }: Anchor): void {
+  #reach({ seq, at }: Position): void {
     this.reached = { seq, at };
     this.events.reached?.(seq);
   }

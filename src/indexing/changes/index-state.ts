@@ -1,9 +1,5 @@
 import type { Queryable, Sql } from "../../db/client.ts";
-import {
-  CHANGE_VISIBLE_BOUND_MS,
-  INDEX_NODE_EXPIRY_SECONDS,
-  INDEX_STATE_FRESH_SECONDS,
-} from "../../shared/limits.ts";
+import { INDEX_NODE_EXPIRY_SECONDS, INDEX_STATE_FRESH_SECONDS } from "../../shared/limits.ts";
 
 /** For how long a task that was parked is told, since the last time. */
 export const PARKED_TOLD_SECONDS = 3_600;
@@ -113,54 +109,6 @@ export function shortId(server: string): string {
 /** True when the index has all changes, and its graph is built and calibrated. */
 export function isComplete({ settled, vectors, graphed, pending }: StoredReport): boolean {
   return settled && vectors === graphed && pending === 0;
-}
-
-/**
- * True while a running server reports that a change of one of the projects, or an announced file
- * version, has been waiting for longer than changes may. `projects` are ids. It compares with
- * the time of each report, since reports are some seconds apart.
- */
-export async function isAnyLagging(sql: Queryable, projects: readonly string[]): Promise<boolean> {
-  const [row] = await sql<{ lags: boolean }[]>`
-    SELECT EXISTS (
-      SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
-      WHERE p.id = ANY (${projects as string[]}::uuid[])
-        AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
-        AND (s.waiting_ms > ${CHANGE_VISIBLE_BOUND_MS} OR EXISTS (
-          SELECT FROM change_log c WHERE c.project_id = s.project_id AND c.seq > s.seq
-            AND c.at < s.updated_at - make_interval(secs => ${CHANGE_VISIBLE_BOUND_MS / 1_000})))
-    ) AS lags`;
-  return row?.lags === true;
-}
-
-/** The position of the last change of the projects, by id; 0 without any. */
-export async function positionOf(sql: Queryable, projects: readonly string[]): Promise<number> {
-  const [row] = await sql<{ seq: number }[]>`
-    SELECT coalesce(max(c.seq), 0)::float8 AS seq
-    FROM change_log c JOIN projects p ON p.id = c.project_id
-    WHERE p.id = ANY (${projects as string[]}::uuid[])`;
-  return row?.seq ?? 0;
-}
-
-/**
- * True while a running server has not read the change log up to this position, or has loaded one of the
- * projects and does not show it there.
- */
-export async function isAnyBefore(
-  sql: Queryable,
-  projects: readonly string[],
-  position: number,
-): Promise<boolean> {
-  const [row] = await sql<{ hides: boolean }[]>`
-    SELECT EXISTS (
-      SELECT FROM index_nodes WHERE seq < ${position}
-        AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
-    ) OR EXISTS (
-      SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
-      WHERE p.id = ANY (${projects as string[]}::uuid[])
-        AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
-        AND s.seq < ${position}) AS hides`;
-  return row?.hides === true;
 }
 
 /** A task of the index that has failed or has ended its thread, twice each time. */

@@ -1,40 +1,71 @@
 import { INDEX_REPORTS_CHANNEL } from "../../db/channels.ts";
 import type { Queryable } from "../../db/client.ts";
-import { isAnyBefore } from "./index-state.ts";
+import { CHANGE_VISIBLE_BOUND_MS, INDEX_STATE_FRESH_SECONDS } from "../../shared/limits.ts";
+import type { Position } from "../../shared/position.ts";
 
-/** How often those who wait look at what servers report. */
-const VISIBLE_POLL_MS = 50;
-/** How often they ask servers to report. */
+/** How often a wait looks at what servers report. */
+const REPORTS_POLL_MS = 50;
+/** How often it asks them to report. */
 const REPORTS_WANTED_MS = 250;
+
+interface Wait {
+  /** Ends the wait; a wait without one has no end of its own. */
+  readonly signal?: AbortSignal;
+  /** Between two looks. */
+  readonly pollMs?: number;
+  /** Called each time before servers are asked again. */
+  onWait?(): unknown;
+}
 
 interface Shown {
   /** Ids of projects. */
   readonly projects: readonly string[];
-  /** A position in the change log. */
-  readonly position: number;
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-  /** Called before every look but the first. */
-  onWait?(): Promise<void>;
+  readonly position: Position;
+  /** True if file versions that imports have announced count as well, unless they are younger than changes may be. */
+  readonly announced?: boolean;
 }
 
 /**
- * Waits until searches on all running servers see the projects as of a position. Servers report regularly,
- * and at once when they are asked. False when the time is over or the signal ends the wait.
+ * Waits until what servers report is as it is wanted. They report regularly, and at once when they are asked. False
+ * once the signal ends the wait.
  */
-export async function untilShown(sql: Queryable, shown: Shown): Promise<boolean> {
-  const { projects, position, timeoutMs, signal, onWait } = shown;
-  const startedAt = performance.now();
-  let askedAt = Number.NEGATIVE_INFINITY;
-  while (await isAnyBefore(sql, projects, position)) {
+export async function untilReported(
+  sql: Queryable,
+  holds: () => Promise<boolean>,
+  { signal, pollMs = REPORTS_POLL_MS, onWait }: Wait,
+): Promise<boolean> {
+  let askedAt: number | undefined;
+  while (!(await holds())) {
+    if (signal?.aborted) return false;
     const now = performance.now();
-    if (signal?.aborted || now - startedAt > timeoutMs) return false;
-    if (now - askedAt > REPORTS_WANTED_MS) {
+    if (askedAt === undefined || now - askedAt >= REPORTS_WANTED_MS) {
+      if (askedAt !== undefined) await onWait?.();
       await sql`SELECT pg_notify(${INDEX_REPORTS_CHANNEL}, '')`;
       askedAt = now;
     }
-    await onWait?.();
-    await Bun.sleep(VISIBLE_POLL_MS);
+    await Bun.sleep(pollMs);
   }
   return true;
+}
+
+/** Waits until searches on all running servers see the projects as of a position, as `untilReported` does. */
+export async function untilShown(
+  sql: Queryable,
+  { projects, position, announced = false, ...wait }: Shown & Wait,
+): Promise<boolean> {
+  // A server that has read the log up to the position and reports nothing of a project has not loaded it.
+  const isShown = async () => {
+    const [row] = await sql<{ hides: boolean }[]>`
+      SELECT EXISTS (
+        SELECT FROM index_nodes WHERE seq < ${position.seq}
+          AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+      ) OR EXISTS (
+        SELECT FROM index_state s JOIN projects p ON p.id = s.project_id
+        WHERE p.id = ANY (${projects as string[]}::uuid[])
+          AND s.updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
+          AND (s.seq < ${position.seq} OR ${announced} AND s.waiting_ms > ${CHANGE_VISIBLE_BOUND_MS})
+      ) AS hides`;
+    return row?.hides === false;
+  };
+  return await untilReported(sql, isShown, wait);
 }

@@ -1,6 +1,7 @@
 import type { LimitFunction } from "p-limit";
 import type { Log } from "../../observability/log.ts";
-import type { Anchor, ChangeLog } from "../changes/change-log.ts";
+import type { Position } from "../../shared/position.ts";
+import type { ChangeLog } from "../changes/change-log.ts";
 import type { FieldIndex } from "../fields/field-index.ts";
 import type { FieldWork } from "../fields/field-work.ts";
 import type { SnapshotStore } from "../snapshots/snapshot-store.ts";
@@ -15,7 +16,7 @@ export interface IndexingContext {
   readonly snapshots: SnapshotStore;
   readonly databaseId: string;
   /** The last change that was handed to the projects. */
-  readonly anchor: () => Anchor;
+  readonly anchor: () => Position;
   /** One of `indexes`: what filters compare. */
   readonly fields: FieldIndex;
   /** In which users take turns to read them. */

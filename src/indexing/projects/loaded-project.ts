@@ -106,9 +106,12 @@ export class LoadedProject {
     for (const scopeId of derivedScopes) this.derived.used(scopeId);
   }
 
-  /** False for a while after a failed snapshot, such as on a full disk. */
+  /**
+   * False for a while after a failed snapshot, such as on a full disk, and until every scope was read again in a log
+   * that was set back: a snapshot would have them as they never were in this log.
+   */
   canSave(now: number): boolean {
-    return now >= this.#restsUntil;
+    return now >= this.#restsUntil && this.indexer.oldestPending !== 0;
   }
 
   /** Does one slice of maintenance, and begins what goes on by itself. */
@@ -129,8 +132,7 @@ export class LoadedProject {
   async save(): Promise<void> {
     const { anchor, databaseId, indexes, snapshots } = this.context;
     const position = anchor();
-    const pending = this.indexer.oldestPending;
-    const seq = pending === undefined ? position.seq : Math.min(position.seq, pending - 1);
+    const seq = this.indexer.applied(position.seq);
     const { unsavedChanges } = this.indexer;
     const dirtySince = this.#dirtySince;
     this.indexer.unsavedChanges = 0;

@@ -19,7 +19,7 @@ interface LoadedProjectsEvents {
   loaded(projectId: string): void;
   /** Called before the memory of the project is freed. */
   evicted(projectId: string): void;
-  /** A project is being loaded, or what `oldestPending` returns for it may have changed. */
+  /** A project is being loaded, or what `applied` returns for it may have changed. */
   progressed?(projectId: string): void;
 }
 
@@ -64,12 +64,14 @@ export class LoadedProjects {
   }
 
   /**
-   * The oldest change that searches of a project do not see; undefined when they see all that were handed to it,
-   * and for one that is not in memory, which is read from the database. One that is being loaded has seen none.
+   * The last change up to which searches of a project see all: the last that was handed to the projects, unless an
+   * older one is still pending. One that is being loaded shows none; one that is not in memory is read from the database.
    */
-  oldestPending(projectId: string): number | undefined {
+  applied(projectId: string): number {
+    const { seq } = this.context.anchor();
     const project = this.#projects.get(projectId);
-    return project === undefined || project.ready ? project?.indexer.oldestPending : 0;
+    if (project === undefined) return seq;
+    return project.ready ? project.indexer.applied(seq) : -1;
   }
 
   /** Projects in memory or on their way there. */
@@ -153,13 +155,15 @@ export class LoadedProjects {
     return this.#projects.get(projectId)?.derived.membersOf(scopeId);
   }
 
-  /** Indexes every scope again. Resolves when all are queued; rejects when they cannot be read. */
+  /**
+   * Indexes every scope again, for a log that was set back: none of it is shown before. Resolves when all are queued;
+   * rejects when they cannot be read.
+   */
   async reindexAll(): Promise<void> {
-    const { anchor, changes } = this.context;
     for (const id of this.ids()) {
-      const scopes = await changes.scopesOf(id);
+      const scopes = await this.context.changes.scopesOf(id);
       if (scopes === null) await this.remove(id);
-      for (const scope of scopes ?? []) this.indexer(id)?.mark(scope, anchor().seq);
+      for (const scope of scopes ?? []) this.indexer(id)?.mark(scope, 0);
     }
   }
 

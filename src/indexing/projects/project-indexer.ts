@@ -108,6 +108,11 @@ export class ProjectIndexer {
     return this.#running !== undefined;
   }
 
+  /** Up to which change searches see all, of those up to `reached` that were handed to the project. */
+  applied(reached: number): number {
+    return Math.min(reached, (this.oldestPending ?? Number.POSITIVE_INFINITY) - 1);
+  }
+
   /** The oldest log entry that is not indexed yet; undefined when all are. */
   get oldestPending(): number | undefined {
     const scopes = [...this.#pending.all(), ...this.#current].map((pending) => pending.seq);

@@ -4,7 +4,7 @@ import pLimit from "p-limit";
 import { DISK_FORMATS } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { isUuid } from "../../shared/formats.ts";
-import type { Anchor } from "../changes/change-log.ts";
+import type { Position } from "../../shared/position.ts";
 
 const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
@@ -15,7 +15,7 @@ const UNCHANGEABLE: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM", "
 export interface Manifest {
   readonly databaseId: string;
   /** A position that identifies the change log. */
-  readonly anchor: Anchor;
+  readonly anchor: Position;
   /** Changes up to this one are in the snapshot. */
   readonly seq: number;
 }

@@ -116,10 +116,10 @@ export class IndexingThread {
       progressed: (projectId: string) => progress.changed(projectId),
     };
     const projects = new LoadedProjects(context, events, memoryBudget);
-    const progress = new ProgressReporter(post, {
-      reached: () => follower.reached.seq,
-      ends: () => follower.ends,
-      oldestPending: (projectId) => projects.oldestPending(projectId),
+    const progress = new ProgressReporter((changed) => {
+      const applied = changed.map((id) => [id, projects.applied(id)] as const);
+      const { reached, ends } = follower;
+      post({ type: "progress", reached: reached.seq, ends, applied });
     });
     const mayPreload = (projectId: string) => {
       const wanted = preload === "all" || (preload === "own" && context.snapshots.has(projectId));
@@ -196,9 +196,8 @@ export class IndexingThread {
 
   #report(): void {
     const { projects, follower } = this;
-    const pending = projects.ready().map((project) => project.oldestPending);
-    const seqs = pending.filter((seq): seq is number => seq !== undefined);
-    const lag = seqs.length === 0 ? 0 : follower.reached.seq - Math.min(...seqs) + 1;
+    const { seq } = follower.reached;
+    const lag = Math.max(0, ...projects.ready().map((project) => seq - project.applied(seq)));
     const behind = this.#behind();
     const { settled, ...totals } = projects.totals();
     const complete = behind === null && settled && !projects.isIndexing();
@@ -241,9 +240,7 @@ export class IndexingThread {
   /** What other processes learn of the indexes of a project. */
   #reportsOf(indexer: ProjectIndexer) {
     const { id: projectId, announcedMs, isBusy } = indexer;
-    const { seq: reached } = this.follower.reached;
-    const oldest = this.projects.oldestPending(projectId);
-    const seq = oldest === undefined ? reached : Math.min(reached, oldest - 1);
+    const seq = this.projects.applied(projectId);
     const waitingMs = Math.round(announcedMs);
     const isIdle = this.projects.isReady(projectId) && !isBusy;
     const stats = this.context.indexes.flatMap((index) => index.stats(projectId));

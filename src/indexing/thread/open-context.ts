@@ -4,8 +4,9 @@ import type { Sql } from "../../db/client.ts";
 import type { Log } from "../../observability/log.ts";
 import { LogLimiter } from "../../observability/log-limiter.ts";
 import { INDEX_RETRY_BASE_MS } from "../../shared/limits.ts";
+import type { Position } from "../../shared/position.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
-import { type Anchor, ChangeLog } from "../changes/change-log.ts";
+import { ChangeLog } from "../changes/change-log.ts";
 import { FieldIndex } from "../fields/field-index.ts";
 import { FieldWork } from "../fields/field-work.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
@@ -66,7 +67,7 @@ export async function openContext(
   sql: Sql,
   log: Log,
   post: Post,
-  anchor: () => Anchor,
+  anchor: () => Position,
 ): Promise<{ context: IndexingContext; names: NativeNames }> {
   const names = new NativeNames(options.instance);
   const fields = new FieldIndex();

@@ -1,9 +1,10 @@
 import pLimit from "p-limit";
 import type { Sql } from "../../db/client.ts";
 import type { ScopeRef } from "../../engine/requests/scope.ts";
-import type { Anchor, Change } from "../../indexing/changes/change-log.ts";
+import type { Change } from "../../indexing/changes/change-log.ts";
 import { Follower } from "../../indexing/changes/follower.ts";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS } from "../../shared/limits.ts";
+import type { Position } from "../../shared/position.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { SCHEMA } from "../tables.ts";
 import { type CopyRole, dropProject, type Layout, openProject } from "./projects-store.ts";
@@ -24,7 +25,7 @@ interface Sources extends Pick<ReplicationContext, "sql" | "changes" | "reader" 
 }
 
 interface SavedState {
-  readonly anchor: Anchor;
+  readonly anchor: Position;
   readonly complete: boolean;
 }
 
@@ -47,9 +48,9 @@ export class ReplicatedProjects {
   /** Projects whose rows have changed since the last look. */
   readonly changed = new Set<string>();
   /** Changes that were handed to projects and are not saved as applied, in order. */
-  readonly #trail: Anchor[] = [];
+  readonly #trail: Position[] = [];
   #follower: Follower | undefined;
-  #saved: Anchor = { seq: 0, at: "" };
+  #saved: Position = { seq: 0, at: "" };
   #isComplete = false;
   #stopped = false;
 
@@ -149,9 +150,8 @@ export class ReplicatedProjects {
 
   /** All changes up to this one are searchable. */
   get seq(): number {
-    const pending = this.all().flatMap(({ indexer }) => indexer.oldestPending ?? []);
-    const reached = this.#follower?.reached.seq ?? 0;
-    return pending.length === 0 ? reached : Math.min(...pending) - 1;
+    const { reached } = this;
+    return Math.min(reached, ...this.all().map(({ indexer }) => indexer.applied(reached)));
   }
 
   /** The last change that was handed to the projects. */
@@ -262,7 +262,7 @@ export class ReplicatedProjects {
     if (this.#isComplete ? seq <= this.#saved.seq : seq < this.#saved.seq) return;
     let anchor = this.#saved;
     const done = this.#trail.findLastIndex((entry) => entry.seq <= seq);
-    if (done >= 0) anchor = this.#trail[done] as Anchor;
+    if (done >= 0) anchor = this.#trail[done] as Position;
     const { sql } = this.from;
     await sql.begin(async (tx) => {
       await fence(tx, this.layout.epoch);

@@ -47,13 +47,13 @@ export async function readTables(sql: Sql, projects: ReplicatedProjects) {
     const indexer = progress.get(project_id);
     // A rebuild is pending until searches read the copy that it has built.
     const rebuild = projects.renewals.rebuildSeq(project_id) ?? Number.POSITIVE_INFINITY;
-    const pending = Math.min(rebuild, indexer?.oldestPending ?? projects.reached + 1);
+    const { reached } = projects;
     const vectors = Number(rows);
     const isSmall = vectors < VECTOR_GRAPH_MIN_ROWS;
     return {
       ...{ projectId: project_id, dimension, vectors, documents: 0, bytes: 0 },
       graphed: graph || isSmall ? vectors : 0,
-      seq: pending - 1,
+      seq: Math.min(rebuild - 1, indexer?.applied(reached) ?? reached),
       waitingMs: Math.round(indexer?.announcedMs ?? 0),
       settled: (isSmall || (graph && calibrated)) && indexer?.isBusy !== true,
       ...(recall === null || samples === null ? {} : { recall, samples }),

@@ -25,8 +25,7 @@ function writing(countsMaxMs?: number) {
       }),
     );
   const engine = {
-    noteChange() {},
-    whenApplied: () => new Promise<boolean>((resolve) => unindexed.add(() => resolve(true))),
+    waitFor: () => new Promise<boolean>((resolve) => unindexed.add(() => resolve(true))),
   };
   const writes = new UnseenWrites({ sql: sql as never, engine, embedders }, countsMaxMs);
   const stored: string[] = [];

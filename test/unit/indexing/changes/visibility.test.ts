@@ -9,7 +9,8 @@ const { sql } = await createTestDatabase();
 await migrate(sql);
 const project = await addProject(sql, await addUser(sql));
 const server = crypto.randomUUID();
-const POSITION = 7;
+const POSITION = { seq: 7, at: "" };
+const BEFORE = POSITION.seq - 1;
 
 const reports = (seq: number, own?: number) =>
   sql.begin(async (tx) => {
@@ -21,7 +22,10 @@ const reports = (seq: number, own?: number) =>
       VALUES (${server}, ${project.id}, 0, ${own}, 0, 0, 0)`;
   });
 const shown = (timeoutMs: number) =>
-  untilShown(sql, { projects: [project.id], position: POSITION, timeoutMs });
+  untilShown(sql, {
+    ...{ projects: [project.id], position: POSITION },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
 
 describe("waiting until searches see a position", () => {
   test("ends at once where no server runs", async () => {
@@ -30,7 +34,7 @@ describe("waiting until searches see a position", () => {
 
   test("asks servers to report, and ends when they have read the log and show the project", async () => {
     let asked = 0;
-    const answers = [() => reports(POSITION - 1), () => reports(POSITION, -1), () => reports(9, 9)];
+    const answers = [() => reports(BEFORE), () => reports(POSITION.seq, -1), () => reports(9, 9)];
     await sql.listen(INDEX_REPORTS_CHANNEL, () => void answers[asked++]?.());
     await reports(0);
     expect(await shown(60_000)).toBe(true);
@@ -38,7 +42,7 @@ describe("waiting until searches see a position", () => {
   });
 
   test("ends in time for a server that does not show it, and for one that has read the log only", async () => {
-    await reports(9, POSITION - 1);
+    await reports(9, BEFORE);
     expect(await shown(100)).toBe(false);
     await reports(9);
     expect(await shown(100)).toBe(true);

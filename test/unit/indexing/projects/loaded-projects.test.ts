@@ -36,16 +36,21 @@ const scope = { id: randomUUID(), kind: "environment" as const };
 interface World {
   readonly index?: Partial<VersionIndex>;
   scopesOf?(projectId: string): Promise<unknown[]>;
+  versionsOf?(): Promise<string[]>;
 }
 
 /** Projects with an empty scope each, and the names of those that were loaded and evicted. */
-function openProjects({ index = {}, scopesOf = async () => [scope] }: World = {}) {
+function openProjects({
+  index = {},
+  scopesOf = async () => [scope],
+  versionsOf = async () => [],
+}: World = {}) {
   const [loaded, evicted]: [string[], string[]] = [[], []];
   const context = {
     log: createLog("silent"),
     indexes: [{ ...indexOfEqualProjects(), ...index }],
     fields: new FieldIndex(),
-    changes: { scopesOf, versionsOf: async () => [] },
+    changes: { scopesOf, versionsOf },
     reader: {},
     snapshots: new SnapshotStore(temporaryFolder("projects")),
     databaseId: "d",
@@ -126,4 +131,24 @@ test("a project that cannot be loaded delays those after it for two attempts, an
   const mended = projects.load("broken");
   await advance(2 * INDEX_RETRY_BASE_MS);
   expect(await mended).toBe("loaded");
+});
+
+test("in a log that was set back a project shows nothing, and has no snapshot, until its scopes were read again", async () => {
+  const reading = Promise.withResolvers<string[]>();
+  const reads = [Promise.resolve<string[]>([]), reading.promise];
+  let snapshots = 0;
+  const snapshot = async () => void snapshots++;
+  const { projects } = openProjects({
+    index: { snapshot },
+    versionsOf: () => reads.shift() ?? Promise.resolve([]),
+  });
+  await projects.load("p");
+  await projects.reindexAll();
+  await turns();
+  expect(projects.applied("p")).toBe(-1);
+  expect([await projects.saveOne(() => true), snapshots]).toEqual([false, 0]);
+  reading.resolve([]);
+  await turns();
+  expect(projects.applied("p")).toBe(1);
+  expect([await projects.saveOne(() => true), snapshots]).toEqual([true, 1]);
 });
