@@ -1,21 +1,20 @@
 import { Command } from "commander";
+import { readIndexState } from "../api/projects/index-state.ts";
 import { listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
 import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { isComplete, readIndexReports, shortId } from "../indexing/changes/index-state.ts";
-import { INDEX_STATE_FRESH_SECONDS } from "../shared/limits.ts";
+import { untilShown } from "../indexing/changes/visibility.ts";
 import { CommandError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
-import { waitUntilComplete } from "./index-wait.ts";
+import { progressOf, waitUntilComplete } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { duration } from "./options.ts";
 import { print } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
 import { formatTable } from "./table.ts";
-
-const REBUILD_POLL_MS = 250;
+import { WaitNotice } from "./wait-notice.ts";
 
 interface StatusOptions {
   readonly project?: string;
@@ -125,67 +124,21 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
     return;
   }
   for (const project of projects) {
-    const nodes = new Set((await progressOf(sql, project.id)).keys());
-    const seq = (await new ChangeLog(sql).requestRebuild(project.id)).seq;
-    if (nodes.size === 0) {
-      print(
-        io,
-        `${project.slug}: no running server has loaded it; it is rebuilt when a server next loads it\n`,
-      );
-      continue;
-    }
-    await waitForRebuild(io, sql, project, seq, nodes);
-    print(
-      io,
-      `${project.slug}: rebuilt by ${nodes.size} running ${nodes.size === 1 ? "server" : "servers"}\n`,
-    );
+    await untilRebuilt(io, sql, project);
+    const reports = await readIndexReports(sql, project.id);
+    const { size } = new Set(reports.filter(({ fresh }) => fresh).map(({ server }) => server));
+    const outcome =
+      size === 0
+        ? "no running server has loaded it; it is rebuilt when a server next loads it"
+        : `rebuilt by ${size} running ${size === 1 ? "server" : "servers"}`;
+    print(io, `${project.slug}: ${outcome}\n`);
   }
 }
 
-/** The positions of the running servers in a project, by server. */
-async function progressOf(sql: Sql, projectId: string) {
-  const servers = new Map<string, { seq: number; vectors: number }>();
-  for (const { fresh, server, seq, vectors } of await readIndexReports(sql, projectId)) {
-    if (!fresh) continue;
-    const known = servers.get(server) ?? { seq, vectors: 0 };
-    servers.set(server, {
-      seq: Math.min(seq, known.seq),
-      vectors: vectors + known.vectors,
-    });
-  }
-  return servers;
-}
-
-/** Waits until each node has read the request and has loaded all vectors of the project's scopes. */
-async function waitForRebuild(
-  io: Io,
-  sql: Sql,
-  project: Project,
-  request: number,
-  nodes: ReadonlySet<string>,
-): Promise<void> {
-  const expected = await new ChangeLog(sql).countVectors(project.id);
-  const waiting = new Set(nodes);
-  let lastSeen = performance.now();
-  const bar = progressBar(io.stderr, `${project.slug}: {phase} {bar} {value} of {total} vectors`);
-  bar?.start(expected, 0, { phase: "waiting for the server" });
-  try {
-    while (waiting.size > 0) {
-      await Bun.sleep(REBUILD_POLL_MS);
-      for (const [node, { seq, vectors }] of await progressOf(sql, project.id)) {
-        if (!waiting.has(node)) continue;
-        lastSeen = performance.now();
-        if (seq < request) continue;
-        if (vectors >= expected) waiting.delete(node);
-        bar?.update(vectors, { phase: "rebuilding" });
-      }
-      if (performance.now() - lastSeen > INDEX_STATE_FRESH_SECONDS * 1_000) {
-        throw new CommandError(
-          `${project.slug}: the server stopped reporting; the rebuild continues when a server loads the project`,
-        );
-      }
-    }
-  } finally {
-    bar?.stop();
-  }
+/** Asks for a rebuild, and waits until every running server that has loaded the project has made it. */
+async function untilRebuilt(io: Io, sql: Sql, { id, slug }: Project): Promise<void> {
+  const position = await new ChangeLog(sql).requestRebuild(id);
+  const wait = new WaitNotice(io.stderr);
+  const onWait = async () => wait.show(`${slug}: ${progressOf(await readIndexState(sql, id))}`);
+  await untilShown(sql, { projects: [id], position, onWait }).finally(() => wait.stop());
 }

@@ -32,7 +32,7 @@ function missing({ data }: State): string {
 }
 
 /** The progress of the indexes, with the work that is left. */
-function progressOf(state: State): string {
+export function progressOf(state: State): string {
   const vectors = sum(state.data.map((index) => index.vectors));
   const graphed = vectors - sum(state.data.map((index) => index.graph_backlog));
   return `indexing: ${graphed} of ${vectors} vectors in the graph | ${missing(state)}`;

@@ -147,16 +147,6 @@ export class ChangeLog {
     return versions === null ? [] : timed("split versions", () => versions.split(" "));
   }
 
-  /** The number of chunks with an embedding in the scopes of a project. */
-  async countVectors(projectId: string): Promise<number> {
-    const [row] = await this.sql<{ count: string }[]>`
-      SELECT count(*) FROM chunks WHERE project_id = ${projectId} AND embedding IS NOT NULL
-        AND file_version_id IN (
-          SELECT file_version_id FROM environment_files WHERE project_id = ${projectId}
-          UNION SELECT unnest(versions) FROM release_contents WHERE project_id = ${projectId})`;
-    return Number(row?.count ?? 0);
-  }
-
   /** Asks all servers to rebuild the indexes of a project. Returns the position of the entry. */
   async requestRebuild(projectId: string): Promise<Position> {
     await this.sql`SELECT append_change(${projectId}, 'rebuild', ${projectId})`;

@@ -118,7 +118,6 @@ export class LoadedProjects {
 
   /** Loads a project, for a tenant if one has asked for it. */
   async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
-    if (this.#dropping.has(projectId)) await this.#dropping.get(projectId);
     const known = this.#projects.get(projectId);
     const progressed = () => this.events.progressed?.(projectId);
     const project = known ?? new LoadedProject(projectId, this.context, progressed);
@@ -167,11 +166,15 @@ export class LoadedProjects {
     }
   }
 
-  /** Discards the snapshot of a project and rebuilds it from the database, if it is in memory. */
+  /**
+   * Discards the snapshot of a project and rebuilds it from the database, if it is in memory. At no time does it count
+   * as one that is not, which would be read as it is by then.
+   */
   async rebuild(projectId: string): Promise<void> {
     const wasLoaded = this.#projects.has(projectId);
-    await this.remove(projectId);
+    const removed = this.remove(projectId);
     if (wasLoaded) await this.load(projectId);
+    await removed;
   }
 
   /** Does one slice of maintenance of one project, and begins what goes on by itself. */
@@ -242,6 +245,7 @@ export class LoadedProjects {
   /** Retries while the database does not answer, until the project is loaded or was dropped. */
   async #load(project: LoadedProject): Promise<LoadOutcome> {
     const { id } = project;
+    await this.#dropping.get(id);
     await this.enforceBudget();
     const attempt = async (): Promise<LoadOutcome> => {
       if (!this.#isCurrent(project)) return "dropped";
@@ -262,21 +266,26 @@ export class LoadedProjects {
 
   /** Drops a project that was deleted from the database, and its snapshot. */
   remove(projectId: string): Promise<void> {
-    return this.#drop(projectId).then(() => this.context.snapshots.discard(projectId));
+    return this.#drop(projectId, () => this.context.snapshots.discard(projectId));
   }
 
-  #drop(projectId: string): Promise<void> {
+  /** Frees the memory of a project, and then does the rest, before it can be loaded again. */
+  #drop(projectId: string, rest = () => {}): Promise<void> {
     const project = this.#projects.get(projectId);
-    if (project === undefined) return this.#dropping.get(projectId) ?? Promise.resolve();
+    const before = this.#dropping.get(projectId);
+    if (project === undefined) return Promise.resolve(before).then(rest);
     this.#projects.delete(projectId);
     this.events.evicted(projectId);
     project.derived.close();
-    const dropping = project.indexer.close().then(async () => {
-      // A snapshot that is being written still needs the indexes.
-      await this.context.snapshots.exclusively(async () => {});
-      for (const index of this.context.indexes) index.dropProject(projectId);
-      this.#dropping.delete(projectId);
-    });
+    const dropping: Promise<void> = Promise.all([before, project.indexer.close()]).then(
+      async () => {
+        // A snapshot that is being written still needs the indexes.
+        await this.context.snapshots.exclusively(async () => {});
+        for (const index of this.context.indexes) index.dropProject(projectId);
+        rest();
+        if (this.#dropping.get(projectId) === dropping) this.#dropping.delete(projectId);
+      },
+    );
     this.#dropping.set(projectId, dropping);
     return dropping;
   }

@@ -133,6 +133,47 @@ test("a project that cannot be loaded delays those after it for two attempts, an
   expect(await mended).toBe("loaded");
 });
 
+test("a project that is rebuilt shows nothing until it is loaded again, and never counts as one that is not in memory", async () => {
+  const settling = [Promise.resolve()];
+  const never = Promise.withResolvers<void>().promise;
+  const { projects, loaded } = openProjects({ index: { settle: () => settling.shift() ?? never } });
+  await projects.load("p");
+  expect([projects.applied("p"), projects.ids()]).toEqual([1, ["p"]]);
+  void projects.rebuild("p");
+  // Before its old indexes are dropped, and while it is read from the database again.
+  for (let turn = 0; turn < 8; turn++) {
+    expect([projects.applied("p"), projects.ids()]).toEqual([-1, ["p"]]);
+    await turns(1);
+  }
+  expect(loaded).toEqual(["p"]);
+});
+
+test("a rebuild begins when the indexes from before it are dropped, also where one rebuild interrupts another", async () => {
+  const calls: string[] = [];
+  const fake = indexOfEqualProjects();
+  const index: Partial<VersionIndex> = {
+    ...fake,
+    openProject(id) {
+      calls.push("open");
+      fake.openProject(id);
+    },
+    dropProject(id) {
+      calls.push("drop");
+      fake.dropProject(id);
+    },
+  };
+  const { projects } = openProjects({ index });
+  await projects.load("p");
+  const rebuilds = [projects.rebuild("p"), projects.rebuild("p")];
+  await turns();
+  rebuilds.push(projects.rebuild("p"));
+  await Promise.all(rebuilds);
+  expect(projects.applied("p")).toBe(1);
+  expect(calls.at(-1)).toBe("open");
+  // None is opened beside one that is not dropped.
+  expect(calls.join(" ")).not.toContain("open open");
+});
+
 test("in a log that was set back a project shows nothing, and has no snapshot, until its scopes were read again", async () => {
   const reading = Promise.withResolvers<string[]>();
   const reads = [Promise.resolve<string[]>([]), reading.promise];
