@@ -57,8 +57,9 @@ export async function checkOwners(tx: Queryable, ...projectIds: string[]): Promi
 /** What a transaction charges to several projects. */
 export class Charges {
   readonly #charges = new Map<string, Required<Charge>>();
+  /** Projects that get another owner, whose limits they are compared with. */
+  readonly #owned = new Set<string>();
 
-  /** A charge of nothing is that of a project that gets another owner. */
   add(projectId: string, { files = 0, bytes, chunks = 0 }: Charge): void {
     const sum = this.#charges.get(projectId) ?? { files: 0, bytes: 0, chunks: 0 };
     this.#charges.set(projectId, {
@@ -68,8 +69,13 @@ export class Charges {
     });
   }
 
+  addOwner(projectId: string): void {
+    this.#owned.add(projectId);
+  }
+
   addAll(others: Charges): void {
     for (const [projectId, sum] of others.#charges) this.add(projectId, sum);
+    for (const projectId of others.#owned) this.addOwner(projectId);
   }
 
   /** Counts all as `count` does. */
@@ -79,12 +85,13 @@ export class Charges {
 
   /** Charges each project as `charge` does, in the order of their ids, so that two transactions never wait for each other. */
   async settle(tx: Queryable): Promise<void> {
-    const [only, ...others] = this.#charges;
-    if (only === undefined) return;
-    if (others.length === 0 && only[1].bytes !== 0) return await charge(tx, ...only);
     const inOrder = [...this.#charges].sort(([a], [b]) => (a < b ? -1 : 1));
+    const [only, ...others] = inOrder;
+    if (only && others.length === 0 && this.#owned.size === 0) return await charge(tx, ...only);
     for (const [projectId, sum] of inOrder) await charge(tx, projectId, sum, true);
-    await checkOwners(tx, ...inOrder.map(([projectId]) => projectId));
+    const grown = inOrder.filter(([, sum]) => Math.max(sum.files, sum.bytes, sum.chunks) > 0);
+    const compared = new Set([...this.#owned, ...grown.map(([projectId]) => projectId)]);
+    if (compared.size > 0) await checkOwners(tx, ...compared);
   }
 }
 

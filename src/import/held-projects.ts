@@ -3,12 +3,15 @@ import type { Permission } from "../auth/principal.ts";
 import { mayWrite, OWNER } from "../auth/roles.ts";
 import type { Queryable } from "../db/client.ts";
 import { holdProjects } from "../db/project-lock.ts";
+import { Problem } from "../problem/problem.ts";
 import type { InputRecord } from "./records/batches.ts";
-import { ImportError, RecordError, RightLost, TargetGone } from "./records/errors.ts";
+import { ImportError, RecordError } from "./records/errors.ts";
 import type { ImportTarget } from "./records/target.ts";
 import type { ImportSession } from "./session.ts";
 
 const PERMISSION: Permission = "projects.import";
+/** The rest of the body is not read. */
+const headers = { connection: "close" };
 
 /** The role of the caller of an import, unless the credential in use has lost its permission; an operator owns all. */
 async function roleOf(sql: Queryable, actor: Actor, target: ImportTarget): Promise<string> {
@@ -24,18 +27,17 @@ async function roleOf(sql: Queryable, actor: Actor, target: ImportTarget): Promi
 }
 
 /**
- * Keeps the projects of an import from being deleted, transaction by transaction. Throws TargetGone if that is the
- * only project that the import may write to, and RightLost if its caller may no longer do so: an upload may take
- * an hour, and a right that is taken away ends sooner.
+ * Keeps the projects of an import from being deleted, transaction by transaction. Throws `project-not-found` if that is
+ * the only project that the import may write to, and `permission-denied` if its caller may no longer do so: an upload
+ * may take an hour, and a right that is taken away ends sooner.
  */
 export class HeldProjects {
-  /** Ids of the projects that have been written to. */
-  readonly #written = new Set<string>();
-
+  /** @param written ids of the projects that the import has written to */
   constructor(
     private readonly session: ImportSession,
     private readonly target: ImportTarget | undefined,
     private readonly actor: Actor,
+    private readonly written: ReadonlySet<string>,
   ) {}
 
   /** Begins the transaction of a batch: holds the target until it ends. */
@@ -43,22 +45,31 @@ export class HeldProjects {
     const changesProject = ({ parsed }: InputRecord) =>
       !(parsed instanceof RecordError) && parsed.kind === "project";
     await this.#holdTarget(records.some(changesProject));
+    if (this.target !== undefined) await this.#keepEmbedders([this.target.id]);
   }
 
   /** Holds projects of a batch until its transaction ends. Throws a RecordError if one is gone. */
   async hold(projects: ReadonlySet<string>): Promise<void> {
-    if (!(await holdProjects(this.session.sql, [...projects]))) {
+    const ids = [...projects];
+    if (!(await holdProjects(this.session.sql, ids))) {
       throw new RecordError("project: does not exist any more");
     }
-    for (const id of projects) this.#written.add(id);
+    await this.#keepEmbedders(ids);
+  }
+
+  /** The embedders of projects stay as they are: embeddings of a batch are compared with them. */
+  async #keepEmbedders(ids: readonly string[]): Promise<void> {
+    await this.session.sql`
+      SELECT FROM projects WHERE id = ANY (${[...ids]}::uuid[]) ORDER BY id FOR KEY SHARE`;
   }
 
   /** Runs a step that may write to any project of the import, in a transaction. Throws an ImportError if one is gone. */
   async lastStep<T>(work: () => Promise<T>): Promise<T> {
-    const { sql } = this.session;
-    return await this.session.transaction(async () => {
+    const { session, written } = this;
+    return await session.transaction(async () => {
       await this.#holdTarget();
-      if (this.#written.size > 0 && !(await holdProjects(sql, [...this.#written]))) {
+      const isWhole = this.target !== undefined || (await holdProjects(session.sql, [...written]));
+      if (!isWhole) {
         throw new ImportError(
           "a project of this import has been deleted meanwhile: run this import again",
         );
@@ -71,10 +82,13 @@ export class HeldProjects {
     const { session, target, actor } = this;
     if (target === undefined) return;
     if (!(await holdProjects(session.sql, [target.id]))) {
-      throw new TargetGone("the project of the import is gone");
+      throw new Problem("project-not-found", { headers });
     }
     const role = await roleOf(session.sql, actor, target);
     if (needsOwner ? role === OWNER : mayWrite(role)) return;
-    throw new RightLost("the caller may no longer import into the project");
+    throw new Problem("permission-denied", {
+      detail: "The caller has lost the right to import into the project during the import.",
+      headers,
+    });
   }
 }

@@ -38,7 +38,7 @@ const NOTHING_IMPORTED = { imported: new Map(), changed: 0, changedRecords: 0 } 
 /** So few new file versions are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
 
-/** Writes batches of records in order. Throws an ImportError, TargetGone and RightLost. */
+/** Writes batches of records in order. Throws an ImportError, and problems of the only project. */
 export async function importRecords(
   pool: Sql,
   batches: AsyncIterable<InputRecord[]>,
@@ -114,19 +114,25 @@ class Import {
     private readonly options: ImportOptions,
   ) {
     if (options.target !== undefined) this.written.add(options.target.id);
-    this.#held = new HeldProjects(session, options.target, options.actor);
+    this.#held = new HeldProjects(session, options.target, options.actor, this.written);
     this.#backpressure = new Backpressure(session.sql, options.indexWaitMaxMs);
   }
 
   async import(batches: AsyncIterable<InputRecord[]>): Promise<ImportSummary> {
     // The next batch is read and validated while PostgreSQL writes this one.
     let writing: Promise<void> = Promise.resolve();
-    for await (const batch of batches) {
-      await writing;
-      await this.#keepPace(batch);
-      writing = this.#importBatch(batch);
-      // The next await reports a rejection; until then it must not count as unhandled.
-      writing.catch(() => {});
+    try {
+      for await (const batch of batches) {
+        await writing;
+        await this.#keepPace(batch);
+        writing = this.#importBatch(batch);
+        // The next await reports a rejection; until then it must not count as unhandled.
+        writing.catch(() => {});
+      }
+    } catch (error) {
+      // The statements of a batch that is being written must not follow the end of its transaction.
+      await writing.catch(() => {});
+      throw error;
     }
     await writing;
     await this.#finish();

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { Transaction } from "../../src/db/client.ts";
 import { retryFailures } from "../../src/embeddings/queue/failures.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
@@ -8,6 +9,7 @@ import {
   startEmbeddingEndpoint,
   vectorOf,
 } from "../../support/embedding-endpoint.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 import { until } from "../../support/until.ts";
 
 const SECRET = "sk-the-operators-key";
@@ -500,4 +502,55 @@ describe("files that wait for their embeddings", () => {
     expect(sent.length).toBe(texts.length);
     await node.stop();
   });
+});
+
+describe("a project never has embeddings of another embedder:", () => {
+  const embedded = {
+    ...file("a.md", "# A"),
+    chunks: [{ content: "A", embedding: Array.from({ length: 1024 }, (_, i) => i + 1) }],
+  };
+  const start = async () => {
+    const project = await projectOf();
+    await report(project, [file("a.md", "a")]);
+    return project;
+  };
+  const fingerprintOf = async (embedder: string) => {
+    const { id } = await projectOf(embedder);
+    const [row] = await api.sql`SELECT embedder FROM projects WHERE id = ${id}`;
+    return row?.["embedder"] as string;
+  };
+
+  test("an import sees that the project has just got one", async () => {
+    const project = await start();
+    const fingerprint = await fingerprintOf("model");
+    const { refused, errors } = await beforeCommit(
+      api.sql,
+      (tx) => tx`UPDATE projects SET embedder = ${fingerprint} WHERE id = ${project.id}`,
+      () => report(project, [embedded]),
+    );
+    expect(refused).toBe(1);
+    expect(errors[0].message).toStartWith("embedder: that of the project is");
+  });
+
+  test.each(["a request", "an import"])(
+    "%s that gives it one sees what an import has just stored",
+    async (way) => {
+      const project = await start();
+      const storing = (tx: Transaction) => tx`
+        WITH held AS (SELECT id FROM projects WHERE id = ${project.id} FOR KEY SHARE)
+        INSERT INTO chunks (id, project_id, file_id, file_version_id, file_path, index, content,
+          dimension, embedding)
+        SELECT gen_random_uuid(), v.project_id, v.file_id, v.id, 'a.md', 0, 'A', 768,
+          decode(repeat('01', 4 * 768), 'hex')
+        FROM file_versions v JOIN held ON held.id = v.project_id`;
+      const { slug } = project;
+      const record = { record: "project", slug, name: "P", owner: owner.userId, embedder: "model" };
+      const said = await beforeCommit(api.sql, storing, async () => {
+        if (way === "an import") return (await report(project, [record])).errors[0].message;
+        const json = { embedder: "model" };
+        return (await api.send("PATCH", `/projects/${slug}`, { as: owner, json })).body.detail;
+      });
+      expect(said).toContain("The project has chunks of the embedder none");
+    },
+  );
 });

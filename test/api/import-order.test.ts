@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sharedApi } from "../../support/api/api.ts";
 import { allChanged, file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
+import { addConversation } from "../../support/content.ts";
 import { openTransaction } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
@@ -44,6 +45,52 @@ test("an import changes a working set after others have", async () => {
   await commit();
   expect(await importing).toEqual(allChanged(2));
   expect(await working(project)).toEqual(["b.md"]);
+});
+
+test("an import counts the messages of conversations in the order of their ids", async () => {
+  const project = await api.project(owner);
+  const ids = Array.from({ length: 20 }, () => randomUUID()).sort();
+  await report(
+    project,
+    ids.map((id) => ({ record: "conversation", id, created_by: "somebody" })),
+  );
+  const { commit, awaitedBy } = await openTransaction(
+    sql,
+    (tx) => tx`SELECT FROM conversations WHERE id = ${ids[0] as string} FOR NO KEY UPDATE`,
+  );
+  const message = { record: "message", seq: 1, role: "user" };
+  const importing = report(
+    project,
+    ids.toReversed().map((conversation_id) => ({ ...message, conversation_id })),
+  );
+  await awaitedBy(1);
+  const free = await sql`
+    SELECT FROM conversations WHERE id = ANY (${ids}::uuid[]) FOR NO KEY UPDATE SKIP LOCKED`;
+  expect(free).toHaveLength(ids.length - 1);
+  await commit();
+  expect(await importing).toEqual(allChanged(ids.length));
+});
+
+test("an import locks no conversation of another project that it names", async () => {
+  const [project, other] = [await api.project(owner), await api.project(await api.user())];
+  const conversation = await addConversation(sql, owner, other);
+  const id = `hook-${randomUUID()}`;
+  const { commit, awaitedBy } = await openTransaction(
+    sql,
+    (tx) => tx`
+      INSERT INTO webhook_definitions (id, name, project_id, secret_hash)
+      VALUES (${id}, ${id}, ${project.id}, sha256('s'))`,
+  );
+  const importing = report(project, [
+    { record: "message", conversation_id: conversation, seq: 1, role: "user" },
+    { record: "webhook_definition", id, secret: "s" },
+  ]);
+  await awaitedBy(1);
+  const free = await sql`
+    SELECT FROM conversations WHERE id = ${conversation} FOR UPDATE SKIP LOCKED`;
+  expect(free).toHaveLength(1);
+  await commit();
+  expect(await importing).toMatchObject({ refused: 1, errors: [{ line: 1 }] });
 });
 
 test("a file is put into many environments in one transaction", async () => {

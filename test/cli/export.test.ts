@@ -87,11 +87,13 @@ describe("export", () => {
     expect(unknown).toMatchObject({ status: 1, stdout: "" });
   });
 
-  test("hashes of secrets are exported on request only", async () => {
+  test("hashes of secrets are exported on request only, and those of revoked keys never", async () => {
     const cli = await openCli();
     await cli.import(RECORDS);
     const text = await exported(cli);
     expect(text).not.toMatch(/hash|"api_key"|"webhook_definition"/);
+    await cli.sql`UPDATE api_keys SET revoked_at = now()`;
+    expect(await exported(cli, "--credentials")).not.toContain('"record":"api_key"');
   });
 
   test("a compressed file is imported again", async () => {

@@ -253,6 +253,10 @@ describe("an invalid line", () => {
       "conversation_id: there is no such",
     ],
     [
+      { record: "message", conversation_id: ID(8), seq: 1_000_000_001, role: "user" },
+      "seq: must be at most 1000000000",
+    ],
+    [
       {
         record: "input_request",
         conversation_id: ID(8),
@@ -312,6 +316,29 @@ describe("an invalid line", () => {
     expect(Object.keys(imported)).toHaveLength(rejected.length);
     const [rows] = await cli.sql`SELECT count(*)::integer AS count FROM files`;
     expect(rows?.["count"]).toBe(rejected.length);
+  });
+
+  test("may refer to a row of another project", async () => {
+    const project = { ...DOCS, slug: "other" };
+    const conversation = (id: number, project_id: string) => ({
+      ...{ record: "conversation", id: ID(id), project_id, created_by: "x" },
+    });
+    const message = { record: "message", role: "user" };
+    const path = cli.file([
+      ...[...FRAME, project, conversation(3, "docs"), conversation(4, "other")],
+      { ...message, id: ID(5), conversation_id: ID(3), seq: 1 },
+      { ...message, conversation_id: ID(4), seq: 1, parent_id: ID(5) },
+      {
+        ...{ record: "webhook_definition", id: "hook", project: "other", secret: "s" },
+        conversation_id: ID(3),
+      },
+    ]);
+    const { status, stderr } = await cli.run(["import", path]);
+    expect(status).toBe(1);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      `${path}:8: parent_id: the conversation has no such message yet`,
+      `${path}:9: conversation_id: the conversation belongs to another project`,
+    ]);
   });
 
   test("may refer to a record on a later line", async () => {

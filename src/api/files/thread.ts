@@ -1,5 +1,6 @@
 import { openDatabase } from "../../db/client.ts";
 import { toProblem } from "../../http/respond.ts";
+import { postedProblem } from "../../problem/posted-problem.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { runThread, threadOptions } from "../../threads/run-thread.ts";
 import { storeText } from "./change-file.ts";
@@ -22,9 +23,7 @@ runThread<WriteProtocol>({
     try {
       return { written: await storeText(sql, text, true) };
     } catch (error) {
-      const { slug, message, options } = toProblem(error);
-      const cause = options.cause === undefined ? {} : { cause: String(options.cause) };
-      return { problem: slug, options: { ...options, ...cause, detail: message } };
+      return postedProblem(toProblem(error));
     }
   },
 });

@@ -1,5 +1,4 @@
-import type { Slug } from "../../problem/catalogue.ts";
-import { Problem, type ProblemOptions } from "../../problem/problem.ts";
+import { type PostedProblem, receivedProblem } from "../../problem/posted-problem.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import { SupervisedThread } from "../../threads/supervised-thread.ts";
 import type { NewText, Written } from "./change-file.ts";
@@ -14,9 +13,7 @@ interface WriteThreadOptions {
 export interface WriteProtocol extends ThreadProtocol {
   readonly options: WriteThreadOptions;
   readonly task: NewText;
-  readonly result:
-    | { readonly written: Written }
-    | { readonly problem: Slug; readonly options: ProblemOptions };
+  readonly result: { readonly written: Written } | PostedProblem;
 }
 
 /** Stores large files on a thread of low priority, which runs only while there are some. */
@@ -29,7 +26,7 @@ export class WriteThread {
   async store(text: NewText): Promise<Written> {
     const result = await this.#started().run(text, [text.bytes.buffer]);
     if ("written" in result) return result.written;
-    throw new Problem(result.problem, result.options);
+    throw receivedProblem(result);
   }
 
   /** Ends the thread. PostgreSQL rolls back what it has not committed. */

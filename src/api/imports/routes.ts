@@ -2,12 +2,11 @@ import { actorOf } from "../../audit/actor.ts";
 import type { AuditLog } from "../../audit/audit-log.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
 import type { Sql } from "../../db/client.ts";
-import { databaseProblem } from "../../db/errors.ts";
 import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../../http/answer-headers.ts";
 import { encodingOf } from "../../http/load/content-encoding.ts";
 import { bytesOperation, type Operation } from "../../http/operation.ts";
 import { mediaType } from "../../http/request.ts";
-import { json } from "../../http/respond.ts";
+import { json, toProblem } from "../../http/respond.ts";
 import { targetOf } from "../../import/records/target.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
@@ -95,8 +94,7 @@ export function importOperations(services: ImportServices): Operation[] {
       const upload = body === null ? noBody() : readUpload(body, { maxBytes });
       return await imports.run(job, upload, signal);
     } catch (error) {
-      const problem = error instanceof Problem ? error : databaseProblem(error);
-      const failed = problem?.slug ?? "internal-error";
+      const { slug: failed } = toProblem(error);
       await audit.importFailed(actor, target.id, { strict, failed });
       throw error;
     }

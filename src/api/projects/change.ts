@@ -29,8 +29,6 @@ export async function updateProject(
   const embedder = fingerprintOf(embedders, change.embedder);
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
     const { id } = await holdOwnedProject(tx, principal, reference);
-    // Files that are stored at the same time see this change, or it sees their chunks.
-    if (embedder !== null) await tx`SELECT 1 FROM projects WHERE id = ${id} FOR UPDATE`;
     const changed = await tx<StoredRow[]>`
       UPDATE projects p SET name = coalesce(${name}, p.name), embedder = coalesce(${embedder}, p.embedder),
         description = coalesce(${description}, p.description), updated_at = now()

@@ -600,6 +600,8 @@ CREATE FUNCTION check_embedder() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- A rebuild of all embeddings.
   IF current_setting('tessera.rebuilds_embeddings', true) = NEW.id::text THEN RETURN NULL; END IF;
+  -- Chunks that others are storing are seen, and others see this change: they keep the row of the project.
+  PERFORM FROM projects WHERE id = NEW.id FOR UPDATE;
   IF EXISTS (SELECT FROM chunks WHERE project_id = NEW.id AND embedder IS DISTINCT FROM NEW.embedder)
   THEN
     RAISE EXCEPTION 'The project has chunks of the embedder %, not of %.',

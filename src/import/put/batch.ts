@@ -1,3 +1,4 @@
+import { projectIdsOf } from "../../auth/project-reference.ts";
 import { addressKey } from "../../auth/users.ts";
 import type { Charging } from "../../db/quotas.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
@@ -16,7 +17,7 @@ import {
   resolveById,
   resolveByKey,
 } from "./known-rows.ts";
-import { type Row, RowSet, type UpdateRules } from "./row-set.ts";
+import { dependsOnStored, type Row, RowSet, type UpdateRules } from "./row-set.ts";
 import type { ActiveRelease, ReleaseSources } from "./scopes.ts";
 
 type Kind = ParsedRecord["kind"];
@@ -52,6 +53,8 @@ interface Draft {
   readonly parent?: string;
   /** What names the row in its parent: its natural key, or else what its id is derived from. */
   readonly name: { readonly key: string } | { readonly content: string };
+  /** As in KnownRow, if the record gives it. */
+  readonly extra?: string | undefined;
   /** Checks what depends on the records before. Throws a RecordError. */
   check?(): void;
   /** What the row gets of the record and of what it refers to. Called in the order of the records. Throws a RecordError. */
@@ -100,10 +103,8 @@ export class Batch {
     this.projects = this.known({ table: "projects", key: "t.slug", extra: "t.embedder" });
     const inProject = { parent: "project_id", key: "t.name" };
     this.environments = this.known({ table: "environments", ...inProject });
-    this.branches = this.known({ table: "branches", ...inProject, isReferredTo: true });
-    this.conversations = this.known({
-      ...{ table: "conversations", parent: "project_id", isReferredTo: true },
-    });
+    this.branches = this.known({ table: "branches", ...inProject });
+    this.conversations = this.known({ table: "conversations", parent: "project_id" });
     for (const input of records) {
       if (input.parsed instanceof RecordError) this.rejected.set(input, input.parsed.message);
     }
@@ -136,7 +137,7 @@ export class Batch {
     this.rejected.set(this.records[line] as InputRecord, error.message);
   }
 
-  /** Looks up the users and projects that records refer to. */
+  /** Looks up the users and projects that records refer to, and holds the projects. */
   async loadReferences(): Promise<void> {
     const projects = new Set<string>();
     const users = new Set<string>();
@@ -145,6 +146,7 @@ export class Batch {
       const { kind, record } = parsed;
       if (kind === "project") {
         for (const { user } of [...(record.members ?? []), { user: record.owner }]) users.add(user);
+        for (const naming of [record.slug, record.id ?? []].flat()) projects.add(naming);
       }
       if (kind === "api_key") users.add(record.user);
       if (kind === "conversation") users.add(record.created_by);
@@ -157,6 +159,10 @@ export class Batch {
       [...users].filter(isUuid).map((id) => id.toLowerCase()),
       namesOfUsers.map((user) => ({ parent: "", key: addressKey(user) })),
     );
+    const { sql, target, hold } = this.context;
+    // The target is held already.
+    const held = target === undefined ? await projectIdsOf(sql, projects) : [];
+    if (held.length > 0) await hold(new Set(held));
     await this.projects.load(
       [...projects].filter(isUuid).map((id) => id.toLowerCase()),
       [...projects].map((key) => ({ parent: "", key })),
@@ -188,7 +194,7 @@ export class Batch {
     const { target } = this.context;
     // The slug of the target may be the id of another project, which is the one that such a reference names.
     if (target !== undefined && project.id !== target.id) throw otherProject(field);
-    this.note(project.id, project.isNew === true);
+    this.written.add(project.id);
     return project;
   }
 
@@ -205,16 +211,10 @@ export class Batch {
       throw new RecordError(`${kind}_id: there is no such ${kind} yet`);
     }
     // A conversation may have no project.
-    if (row.parent !== "") this.note(row.parent, row.isNew === true);
+    if (row.parent === "" || this.written.has(row.parent)) return row;
+    if (target === undefined) this.#toHold.add(row.parent);
+    this.written.add(row.parent);
     return row;
-  }
-
-  /** Notes that a record belongs to a project. */
-  note(projectId: string, isNew: boolean): void {
-    // The target is held already.
-    const isHeld = this.context.target !== undefined || this.written.has(projectId);
-    if (!isNew && !isHeld) this.#toHold.add(projectId);
-    this.written.add(projectId);
   }
 
   /** Writes the rows of the records of a kind, which are resolved in their order. */
@@ -235,6 +235,7 @@ export class Batch {
     );
     await rows.load([...keys.map((key) => idOf(kind, key)), ...ids], keys);
     const set = new RowSet();
+    let isRepeated = false;
     for (const { line, draft, parent } of drafts) {
       try {
         draft.check?.();
@@ -243,17 +244,22 @@ export class Batch {
           "key" in name
             ? resolveByKey(rows, kind, { ...draft, parent, ...name }, line)
             : await resolveById(rows, kind, { ...draft, parent, ...name }, line);
-        set.put(row.id, row.isNew === true, { ...draft.fields(row), id: row.id }, line);
+        const fields = { ...draft.fields(row), id: row.id };
+        isRepeated ||= set.get(row.id) !== undefined;
+        set.put(row.id, row.isNew === true, fields, line);
+        rows.add({ ...row, extra: draft.extra ?? row.extra });
       } catch (error) {
         this.reject(line, error);
       }
     }
-    await this.hold();
+    // The second record changes what the first has stored, so that they are written one after the other.
+    if (isRepeated && dependsOnStored(rules)) throw new RecordError("is repeated");
+    await this.#hold();
     this.count(await set.write(this.context, table, rules));
   }
 
-  /** Holds the projects that were referred to since the last time. */
-  async hold(): Promise<void> {
+  /** Holds the projects of branches and conversations that were referred to since the last time. */
+  async #hold(): Promise<void> {
     if (this.#toHold.size === 0) return;
     await this.context.hold(this.#toHold);
     this.#toHold.clear();

@@ -47,6 +47,8 @@ export async function putBranches(batch: Batch): Promise<void> {
   );
 }
 
+/** What the creator of a conversation begins with that the delivery to a webhook has made. */
+const WEBHOOK = "webhook:";
 const CONVERSATION_RULES = { greatest: ["message_count", "last_message_at"] };
 
 export async function putConversations(batch: Batch): Promise<void> {
@@ -56,7 +58,7 @@ export async function putConversations(batch: Batch): Promise<void> {
     const { project_id: reference, created_by: creator } = record;
     const project = reference === undefined ? "" : batch.projectId(reference, line, "project_id");
     // An email address is replaced by the id of its user. Any other text is stored as it is.
-    const byAddress = creator.includes("@") && !isUuid(creator);
+    const byAddress = creator.includes("@") && !isUuid(creator) && !creator.startsWith(WEBHOOK);
     const createdBy = byAddress ? batch.userId(creator, "created_by", line) : creator;
     return {
       id: record.id,
@@ -74,9 +76,15 @@ export async function putConversations(batch: Batch): Promise<void> {
     ...batch.of("input_request"),
     ...batch.of("webhook_definition"),
   ];
-  await rows.load(
-    inside.flatMap(({ record: { conversation_id: id } }) => (id ? [id.toLowerCase()] : [])),
-  );
+  const ids = inside.flatMap(({ record: { conversation_id: id } }) => id?.toLowerCase() ?? []);
+  if (ids.length === 0) return;
+  const { sql, target } = batch.context;
+  // A delivery locks its conversation before it adds a message. Nobody else's conversations are locked.
+  await sql`
+    SELECT FROM conversations WHERE id = ANY (${ids}::uuid[])
+      AND (${target?.id ?? null}::uuid IS NULL OR project_id = ${target?.id ?? null})
+    ORDER BY id FOR KEY SHARE`;
+  await rows.load(ids);
 }
 
 export async function putMessages(batch: Batch): Promise<void> {

@@ -107,7 +107,6 @@ export class FileBatch {
       .of("file")
       .flatMap((line) => batch.attempt(line.line, () => this.#lineOf(line)) ?? []);
     await this.#loadReleases(lines);
-    await batch.hold();
     const results = await putVersions(
       batch.context,
       lines.map(({ toPut }) => toPut),
@@ -120,7 +119,6 @@ export class FileBatch {
     }
     this.#resolveReleases(Number.POSITIVE_INFINITY);
     await this.#remove();
-    await batch.hold();
     batch.count(await this.#releaseRows.write(batch.context, "releases"));
     const staged = new RowSet();
     for (const { line, scope, file, values } of this.#changes.sort((a, b) => a.line - b.line)) {
@@ -182,8 +180,8 @@ export class FileBatch {
     return { ...each, toPut, environments };
   }
 
-  /** Adds a version to the scopes of its record, or says why they cannot have it. */
-  #accept(put: AcceptedVersion, each: FileLine): RecordError | undefined {
+  /** Adds a version to the scopes of its record. Throws a RecordError if they cannot have it. */
+  #accept(put: AcceptedVersion, each: FileLine): void {
     const { record, line, environments, toPut } = each;
     const { projectId } = toPut;
     this.#resolveReleases(line);
@@ -197,16 +195,18 @@ export class FileBatch {
       if (isFrozen(release)) {
         const other =
           current === undefined ? "without this path" : "with another version of this path";
-        return new RecordError(`${quoted} is frozen ${other}`);
+        throw new RecordError(`${quoted} is frozen ${other}`);
       }
       if (current !== undefined) {
-        return new RecordError(`${quoted} already contains another version of this path`);
+        throw new RecordError(`${quoted} already contains another version of this path`);
       }
       releases.push(release);
     }
     for (const key of new Set(record.releases)) {
       if (this.#releases.byKey(projectId, key) !== undefined) continue;
-      const release = resolveByKey(this.#releases, "release", { parent: projectId, key }, line);
+      const release = this.#releases.add(
+        resolveByKey(this.#releases, "release", { parent: projectId, key }, line),
+      );
       const row = { id: release.id, project_id: projectId, name: key };
       this.#releaseRows.put(release.id, true, row, line);
       releases.push(release);
@@ -224,7 +224,6 @@ export class FileBatch {
       this.#held.set(id + record.path, put.versionId);
       change(id, "true");
     }
-    return undefined;
   }
 
   /** Resolves the release records before a line: files after them find their releases. */
@@ -242,7 +241,9 @@ export class FileBatch {
     const environmentId =
       environment &&
       environmentIdOf(batch, parent, { name: environment, field: "environment", line });
-    const release = resolveByKey(this.#releases, "release", { id, parent, key }, line);
+    const release = this.#releases.add(
+      resolveByKey(this.#releases, "release", { id, parent, key }, line),
+    );
     const row = { ...record, id: release.id, project_id: parent };
     this.#releaseRows.put(release.id, release.isNew === true, row, line);
     if (isFrozen(release)) return;

@@ -37,13 +37,13 @@ export async function putProjects(batch: Batch): Promise<void> {
         ...{ role, user_id: batch.userId(user, `members[${i}].user`, line) },
       }));
       roles.push({ role: "owner", user_id: batch.userId(record.owner, "owner", line) });
+      const embedder = fingerprintOf(context.embedders, record.embedder);
       return {
         id: record.id,
         name: { key: record.slug },
+        extra: embedder,
         fields(project) {
-          batch.note(project.id, project.isNew === true);
-          const embedder = fingerprintOf(context.embedders, record.embedder);
-          if (embedder !== undefined) projects.add({ ...project, extra: embedder });
+          batch.written.add(project.id);
           for (const { user_id, role } of roles) {
             members.put(
               user_id + project.id,
@@ -61,9 +61,7 @@ export async function putProjects(batch: Batch): Promise<void> {
     WHERE t.role <> excluded.role`;
   const on = { conflict, key: "concat(t.user_id, t.project_id)" };
   const changed = await members.upsert(context, "memberships", on);
-  // A project may have got an owner, who has limits.
-  for (const { values } of changed)
-    context.charges.add(values["project_id"] as string, { bytes: 0 });
+  for (const { values } of changed) context.charges.addOwner(values["project_id"] as string);
   batch.count(changed);
 }
 
@@ -100,9 +98,9 @@ export async function putApiKeys(batch: Batch): Promise<void> {
     return {
       id: record.id,
       name: { key: keyPrefix },
-      fields(key) {
-        if (key.isNew && key.extra === undefined) rows.add({ ...key, extra: owner });
-        else if (key.extra !== owner) {
+      extra: owner,
+      fields({ extra = owner }) {
+        if (extra !== owner) {
           throw new RecordError("key: the prefix is already used by another key or user");
         }
         return { ...record, user_id, project_id, key_prefix: keyPrefix, key_hash: hash };

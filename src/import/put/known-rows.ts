@@ -10,7 +10,7 @@ export interface KnownRow {
   /** The natural key; null if the table has none. */
   readonly key: string | null;
   /** What else the table's records are checked against. */
-  readonly extra?: string | null;
+  readonly extra?: string | null | undefined;
   /** True if the row is not stored yet. */
   readonly isNew?: boolean;
   /** The record that gives the row its key. Records before it do not find the row. */
@@ -32,8 +32,6 @@ export interface Naming {
   readonly keyType?: "integer";
   readonly extra?: string;
   readonly idType?: "text";
-  /** True if records of others refer to the rows, which therefore stay as they are until the transaction ends. */
-  readonly isReferredTo?: boolean;
 }
 
 const keyOf = ({ parent, key }: Key) => `${parent.length}:${parent}:${key}`;
@@ -62,8 +60,7 @@ export class KnownRows {
       const rows = await this.sql.unsafe<KnownRow[]>(query, parameters, { prepare: true });
       for (const row of rows) this.#set(row);
     };
-    const lock = this.naming.isReferredTo ? "ORDER BY t.id FOR KEY SHARE" : "";
-    const withIds = `SELECT ${columns} FROM ${table} t WHERE t.id = ANY ($1::${idType}[]) ${lock}`;
+    const withIds = `SELECT ${columns} FROM ${table} t WHERE t.id = ANY ($1::${idType}[])`;
     const ofParent = parent ? `t.${parent} = u.parent::uuid AND` : "";
     const withKeys = `SELECT ${columns} FROM unnest($1::text[], $2::text[]) u (parent, key)
       JOIN ${table} t ON ${ofParent} ${key} = u.key::${keyType}`;
@@ -114,7 +111,8 @@ export function idOf(kind: string, reference: KeyReference): string {
  * Finds or plans the row of a record whose kind has a natural key. A record with an id refers to the
  * row with that id, which must not have another natural key. A record without one refers to the row
  * with its natural key, or to a new row with a derived id. Ids are given by clients, too, so another
- * project may have a row with the derived one; then the new row gets another.
+ * project may have a row with the derived one; then the new row gets another. Records after it find
+ * the row once it is added, because this record may still be refused.
  */
 export function resolveByKey(
   rows: KnownRows,
@@ -139,7 +137,7 @@ export function resolveByKey(
   }
   const own = isTaken ? idAside(kind, parent, key) : id;
   const isNew = isTaken || withId === undefined || withId.isNew === true;
-  return rows.add({ id: own, parent, key, isNew, from });
+  return { id: own, parent, key, isNew, from };
 }
 
 /** How many derived ids a record without a natural key tries until one is not another row's. */
@@ -156,7 +154,7 @@ export function* idsOf(
   }
 }
 
-/** Finds or plans the row of a record whose kind has no natural key. */
+/** Finds or plans the row of a record whose kind has no natural key, as `resolveByKey` does. */
 export async function resolveById(
   rows: KnownRows,
   kind: string,
@@ -167,7 +165,7 @@ export async function resolveById(
   for (const id of idsOf(kind, reference)) {
     await rows.load([id]);
     const known = rows.byId(id);
-    if (known === undefined) return rows.add({ id, parent, key: null, isNew: true, from });
+    if (known === undefined) return { id, parent, key: null, isNew: true, from };
     if (known.parent === parent) return known;
   }
   throw new RecordError(`id: belongs to another ${kind}`);

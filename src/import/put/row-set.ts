@@ -195,6 +195,10 @@ export interface UpdateRules {
   readonly isTimed?: boolean;
 }
 
+/** True if a row keeps some of the values that it has, so that two records of it cannot be merged before. */
+export const dependsOnStored = ({ greatest, updateWhen }: UpdateRules = {}) =>
+  greatest !== undefined || updateWhen !== undefined;
+
 /** Changes the fields that rows give, in those where they differ. Returns the ids of the changed rows. */
 async function updateRows(
   writer: Charging,

@@ -78,8 +78,9 @@ export async function readReleaseFiles(
     FROM named n JOIN (
       SELECT scope_id AS release_id, file_id, file_version_id AS version FROM import_scopes WHERE is_release
       UNION ALL SELECT r.id, v.file_id, v.id FROM releases r
-        CROSS JOIN LATERAL contents_versions(r.contents_id) c (id) JOIN file_versions v ON v.id = c.id
-        WHERE r.id = ANY (${releases as string[]}) AND v.file_id IN (SELECT id FROM named)
+        CROSS JOIN LATERAL release_among(r.id, ARRAY (
+          SELECT v.id FROM file_versions v WHERE v.file_id IN (SELECT id FROM named))) c (id)
+        JOIN file_versions v ON v.id = c.id WHERE r.id = ANY (${releases as string[]})
     ) h ON h.release_id = n.release AND h.file_id = n.id`;
   return new Map(rows.map(({ place, version }) => [place, version]));
 }
@@ -301,12 +302,15 @@ export async function applyActiveRelease(
  */
 export async function raiseMessageCounts(sql: Queryable): Promise<number> {
   const result = await sql`
+    WITH locked AS (
+      SELECT id FROM conversations WHERE id IN (SELECT id FROM import_conversations)
+      ORDER BY id FOR NO KEY UPDATE)
     UPDATE conversations c
     SET message_count = greatest(c.message_count, m.count, m.last),
       last_message_at = greatest(c.last_message_at, m.at)
     FROM (
       SELECT conversation_id, count(*)::integer AS count, max(seq) AS last, max(created_at) AS at
-      FROM messages WHERE conversation_id IN (SELECT id FROM import_conversations)
+      FROM messages WHERE conversation_id IN (SELECT id FROM locked)
       GROUP BY conversation_id
     ) m
     WHERE c.id = m.conversation_id

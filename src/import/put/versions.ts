@@ -6,7 +6,7 @@ import { cutChunks } from "../records/cut.ts";
 import { RecordError } from "../records/errors.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
 import { contentsHash, embeddingsHash, type StoredContents, storedContents } from "./contents.ts";
-import { idOf, type KnownRow, KnownRows, resolveByKey } from "./known-rows.ts";
+import { idOf, type KeyReference, type KnownRow, KnownRows, resolveByKey } from "./known-rows.ts";
 import { insertRows, type Values } from "./row-set.ts";
 
 /** A version that a file is to have. */
@@ -48,48 +48,14 @@ interface NewVersion {
  * their order. Then each table gets its new rows in the order of their keys, so that two writers never wait for each
  * other. Returns what each version has become, or why it is refused.
  *
- * @param accept may refuse a version, which is not stored then; called in the order of the versions
+ * @param accept may throw a RecordError, and the version is not stored then; called in the order of the versions
  */
 export async function putVersions(
   writer: Charging,
   versions: readonly VersionToPut[],
-  accept: (put: AcceptedVersion, index: number) => RecordError | undefined = () => undefined,
+  accept: (put: AcceptedVersion, index: number) => void = () => {},
 ): Promise<(PutVersion | RecordError)[]> {
   const { sql: tx } = writer;
-  const files = await filesOf(tx, versions);
-  const known = new KnownVersions(tx);
-  await known.load(
-    files.flatMap((file, i) => {
-      const { record } = versions[i] as VersionToPut;
-      return file instanceof RecordError ? [] : [{ file, record }];
-    }),
-  );
-  const added = new Map<string, NewVersion>();
-  const results: (PutVersion | RecordError)[] = [];
-  for (const [i, each] of versions.entries()) {
-    const file = files[i] as KnownRow | RecordError;
-    const version = file instanceof RecordError ? file : await known.find(each.record, file);
-    if (file instanceof RecordError || version instanceof RecordError) {
-      results.push(version as RecordError);
-      continue;
-    }
-    const isNew = version.isNew === true && !added.has(version.id);
-    const put = { fileId: file.id, versionId: version.id, isNew };
-    const refusal = accept(put, i);
-    const addition = refusal === undefined && isNew ? newVersion(each, file, version) : undefined;
-    if (addition !== undefined) added.set(version.id, addition);
-    const rows = addition === undefined ? 0 : 1 + addition.chunks.length;
-    results.push(refusal ?? { ...put, rows });
-  }
-  await insertVersions(writer, [...added.values()]);
-  return results;
-}
-
-/** The stored and new files of versions, in their order. */
-async function filesOf(
-  tx: Queryable,
-  versions: readonly VersionToPut[],
-): Promise<(KnownRow | RecordError)[]> {
   const files = new KnownRows(tx, { table: "files", parent: "project_id", key: "t.path" });
   const references = versions.map(({ projectId: parent, record: { id, path: key } }) => ({
     ...{ id, parent, key },
@@ -98,18 +64,41 @@ async function filesOf(
     references.map((reference) => idOf("file", reference)),
     references,
   );
-  return references.map((reference, i) => {
+  const known = new KnownVersions(tx);
+  await known.load(
+    versions.map(({ record }, i) => {
+      const reference = references[i] as KeyReference;
+      const stored = files.byKey(reference.parent, reference.key);
+      return { file: stored ?? { id: idOf("file", reference), isNew: true }, record };
+    }),
+  );
+  const added = new Map<string, NewVersion>();
+  const results: (PutVersion | RecordError)[] = [];
+  for (const [i, each] of versions.entries()) {
     try {
-      return resolveByKey(files, "file", reference, i);
+      const file = resolveByKey(files, "file", references[i] as KeyReference, i);
+      const version = await known.find(each.record, file);
+      const isNew = version.isNew === true && !added.has(version.id);
+      const put = { fileId: file.id, versionId: version.id, isNew };
+      accept(put, i);
+      files.add(file);
+      const addition = isNew ? newVersion(each, file, version) : undefined;
+      if (addition !== undefined) {
+        known.add(version, each.record);
+        added.set(version.id, addition);
+      }
+      results.push({ ...put, rows: addition === undefined ? 0 : 1 + addition.chunks.length });
     } catch (error) {
-      if (error instanceof RecordError) return error;
-      throw error;
+      if (!(error instanceof RecordError)) throw error;
+      results.push(error);
     }
-  });
+  }
+  await insertVersions(writer, [...added.values()]);
+  return results;
 }
 
 interface Wanted {
-  readonly file: KnownRow;
+  readonly file: Pick<KnownRow, "id" | "isNew">;
   readonly record: FileVersion;
 }
 
@@ -152,9 +141,10 @@ class KnownVersions {
 
   /**
    * The version of a file with the contents of the record, stored or new. A key that is a hash of the contents gets
-   * a number when it names a version with others, which a client has made.
+   * a number when it names a version with others, which a client has made. Records after it find a new version once
+   * it is added. Throws a RecordError.
    */
-  async find(record: FileVersion, file: KnownRow): Promise<KnownRow | RecordError> {
+  async find(record: FileVersion, file: KnownRow): Promise<KnownRow> {
     for (let number = 1; ; number++) {
       const key = number === 1 ? record.versionKey : `${record.versionKey}:${number}`;
       if (number > 1) await this.#loadKeys([{ file, record, key }]);
@@ -163,11 +153,17 @@ class KnownVersions {
     }
   }
 
+  /** Makes a new version known, with what it contains. */
+  add(version: KnownRow, record: FileVersion): void {
+    this.#new.set(version.id, record);
+    this.#rows.add(version);
+  }
+
   /**
    * A version's id is derived from its fingerprint, so a reused key with other embeddings is detected. Undefined if
    * the key is a hash and names a version with other contents.
    */
-  #withKey(record: FileVersion, key: string, file: KnownRow): KnownRow | RecordError | undefined {
+  #withKey(record: FileVersion, key: string, file: KnownRow): KnownRow | undefined {
     const { versionId: given, keyIsContentHash } = record;
     const content = origin(file, record, key);
     const id = given ?? derivedId(...content);
@@ -176,17 +172,16 @@ class KnownVersions {
       const isSame = known.id === id || (given === undefined && isIdAside(known.id, ...content));
       if (this.#contains(known.id, record) && (isSame || keyIsContentHash)) return known;
       if (keyIsContentHash) return undefined;
-      return new RecordError(
+      throw new RecordError(
         "version_key: already names a version of this file with other contents",
       );
     }
     const isTaken = this.#rows.byId(id) !== undefined;
     if (isTaken && given !== undefined) {
-      return new RecordError("version_id: belongs to another version");
+      throw new RecordError("version_id: belongs to another version");
     }
     const own = isTaken ? idAside(...content) : id;
-    this.#new.set(own, record);
-    return this.#rows.add({ id: own, parent: file.id, key, isNew: true });
+    return { id: own, parent: file.id, key, isNew: true };
   }
 
   /**
@@ -206,7 +201,7 @@ class KnownVersions {
   }
 }
 
-function origin(file: KnownRow, { fingerprint }: FileVersion, key: string): IdOrigin {
+function origin(file: Pick<KnownRow, "id">, { fingerprint }: FileVersion, key: string): IdOrigin {
   return ["file_version", file.id, `${key}\n${fingerprint}`];
 }
 

@@ -1,3 +1,4 @@
+import { Problem } from "../../problem/problem.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_LINE_MAX_BYTES } from "../../shared/limits.ts";
 import { ImportError, RecordError } from "./errors.ts";
 import { type Line, readLines } from "./lines.ts";
@@ -31,7 +32,7 @@ interface ReadOptions {
 }
 
 /**
- * Reads the records of NDJSON sources in batches of bounded size. What cannot be read of a source is one more invalid record, unless the source throws an ImportError.
+ * Reads the records of NDJSON sources in batches of bounded size. What cannot be read of a source is one more invalid record, unless the source throws an ImportError or a problem.
  */
 export async function* readBatches(
   sources: readonly Source[],
@@ -53,7 +54,7 @@ export async function* readBatches(
         }
       }
     } catch (error) {
-      if (error instanceof ImportError) throw error;
+      if (error instanceof ImportError || error instanceof Problem) throw error;
       const reason = `the rest of the file cannot be read: ${(error as Error).message}`;
       batch.add({ where: `${source.name}:${last + 1}`, parsed: new RecordError(reason) }, 0);
     }

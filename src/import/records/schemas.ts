@@ -15,6 +15,7 @@ import {
 import { NAME_FAULT, NAME_PATTERN } from "../../shared/paths.ts";
 
 const IMPORT_TEXT_MAX_CHARS = 8_192;
+const IMPORT_MESSAGE_NUMBER_MAX = 1_000_000_000;
 
 // One schema per record kind. It validates the records and gives them their TypeScript types.
 // docs/import-format.md describes the same fields.
@@ -46,6 +47,8 @@ const Moment = Type.String({ format: "date-time" });
 const Text = Type.String();
 const ShortText = Type.String({ maxLength: IMPORT_TEXT_MAX_CHARS });
 const Integer = Type.Integer({ minimum: 0, maximum: IMPORT_INTEGER_MAX });
+/** The number of a message. Deliveries count on from the last one of a conversation. */
+const MessageNumber = Type.Integer({ minimum: 0, maximum: IMPORT_MESSAGE_NUMBER_MAX });
 const Json = Type.Record(Type.String(), Type.Unknown());
 /** JSON that a caller has sent, which is stored as the text that it was. */
 const KeptAsSent = Type.Record(Type.String(), Type.Unknown(), { keptAsSent: true });
@@ -183,7 +186,7 @@ const ConversationRecord = record("conversation", {
   project_id: optional(Reference),
   type: optional(Name),
   status: optional(Name),
-  message_count: optional(Integer),
+  message_count: optional(MessageNumber),
   created_by: Reference,
   created_at: optional(Moment),
   updated_at: optional(Moment),
@@ -201,7 +204,7 @@ const ConversationRecord = record("conversation", {
 
 const MessageRecord = record("message", {
   conversation_id: Id,
-  seq: Integer,
+  seq: MessageNumber,
   role: Name,
   parts: optional(Type.Array(KeptAsSent)),
   status: optional(Name),

@@ -1,8 +1,6 @@
-import { Problem } from "../../problem/problem.ts";
-import { IMPORT_EXPANSION_MAX } from "../../shared/limits.ts";
+import { receivedProblem } from "../../problem/posted-problem.ts";
 import { SupervisedThread } from "../../threads/supervised-thread.ts";
 import type {
-  ImportFailure,
   ImportInput,
   ImportJob,
   ImportProtocol,
@@ -14,47 +12,6 @@ import type {
 const IMPORT_QUEUED_BYTES = 1_048_576;
 /** A thread that runs imports ends after this time without one, because it keeps the memory of the last. */
 const IMPORT_THREAD_IDLE_MS = 10_000;
-
-/** The problem or the error that a failed import means to its caller. */
-function errorOf(failure: ImportFailure, maxBytes: number): Error {
-  switch (failure.kind) {
-    case "too-large":
-      return new Problem("payload-too-large", {
-        detail:
-          `The records must have at most ${maxBytes} bytes, compressed or not, and at most ` +
-          `${IMPORT_EXPANSION_MAX} times the bytes of the compressed body.`,
-        // The rest of the body is not read.
-        headers: { connection: "close" },
-      });
-    case "lost":
-      return new Problem("validation-failed", { detail: "The body could not be read." });
-    case "gone":
-      return new Problem("project-not-found", { headers: { connection: "close" } });
-    case "right-lost":
-      return new Problem("permission-denied", {
-        detail: "The caller has lost the right to import into the project during the import.",
-        headers: { connection: "close" },
-      });
-    case "refused":
-      return new Problem("validation-failed", {
-        detail: failure.message,
-        headers: { connection: "close" },
-      });
-    case "import":
-      return new Problem("overloaded", { detail: `${failure.message}.` });
-    case "error": {
-      const { message, stack, code, severity } = failure;
-      // The code and the severity decide whether the database or the service has failed.
-      return Object.assign(new Error(message), { stack, code, severity });
-    }
-  }
-}
-
-/** Whether an import has failed by its contents, after which nothing of it is left in its thread. */
-function isRefusal(failure: ImportFailure): boolean {
-  if (failure.kind === "error") return failure.severity !== undefined;
-  return ["refused", "gone", "right-lost", "import"].includes(failure.kind);
-}
 
 /** The main thread's side of one import. */
 class RunningImport {
@@ -105,9 +62,9 @@ class RunningImport {
   async #run(job: ImportJob): Promise<ImportReport> {
     try {
       const result = await this.thread.run(job);
-      this.#leavesNothing = !("failure" in result) || isRefusal(result.failure);
-      if ("failure" in result) throw errorOf(result.failure, job.maxBytes);
-      return result.report;
+      this.#leavesNothing = "report" in result || result.leavesNothing;
+      if ("report" in result) return result.report;
+      throw receivedProblem(result);
     } finally {
       this.#finished = true;
       this.#wake();
@@ -167,7 +124,7 @@ export class ImportThreads {
 
   /**
    * Imports a body. When the body throws or the client goes away, the import stops, and keeps what an
-   * interrupted import keeps. Throws problems and database errors.
+   * interrupted import keeps. Throws problems.
    */
   async run(
     job: ImportJob,

@@ -1,4 +1,5 @@
 import type { Actor } from "../../audit/actor.ts";
+import type { PostedProblem } from "../../problem/posted-problem.ts";
 import type { Encoding } from "../../shared/compression/decompressed.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import type { Fingerprints } from "../put/batch.ts";
@@ -52,32 +53,16 @@ export type ImportInput =
   | { readonly type: "lost" };
 
 /** Why an import failed. */
-export type ImportFailure =
-  /** The input is larger than allowed, or expands too much. */
-  | { readonly kind: "too-large" }
-  | { readonly kind: "lost" }
-  /** The project has been deleted, or is being deleted. */
-  | { readonly kind: "gone" }
-  /** The caller may no longer import into the project. */
-  | { readonly kind: "right-lost" }
-  /** The message is meant for the caller, whose input is at fault. */
-  | { readonly kind: "refused"; readonly message: string }
-  /** The message is meant for the caller, who can repeat the import. */
-  | { readonly kind: "import"; readonly message: string }
-  | {
-      readonly kind: "error";
-      readonly message: string;
-      readonly stack?: string | undefined;
-      /** SQLSTATE, or the code of a failed connection. */
-      readonly code?: string | undefined;
-      readonly severity?: string | undefined;
-    };
+export interface ImportFailure extends PostedProblem {
+  /** True if nothing of the import is left in its thread. */
+  readonly leavesNothing: boolean;
+}
 
 export interface ImportProtocol extends ThreadProtocol {
   readonly options: ImportThreadOptions;
   /** An import. Commands that follow are its input. */
   readonly task: ImportJob;
-  readonly result: { readonly report: ImportReport } | { readonly failure: ImportFailure };
+  readonly result: { readonly report: ImportReport } | ImportFailure;
   readonly command: ImportInput;
   /** The thread has taken a piece of this many bytes out of its queue. */
   readonly event: { readonly takenBytes: number };

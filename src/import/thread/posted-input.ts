@@ -1,8 +1,5 @@
-import { ImportError } from "../records/errors.ts";
+import { Problem } from "../../problem/problem.ts";
 import type { ImportInput } from "./messages.ts";
-
-/** The rest of the input will not arrive. */
-export class InputLost extends ImportError {}
 
 /** The input of an import as it is posted to its thread. It is read once. */
 export class PostedInput {
@@ -19,12 +16,13 @@ export class PostedInput {
     this.#wake();
   }
 
-  /** Throws InputLost when the sender has given up, even if all of the input was there before. */
+  /** Throws `validation-failed` when the sender has given up, even if all of the input was there before. */
   requireSender(): void {
-    if (this.#state === "lost") throw new InputLost("the sender of the input has given up");
+    if (this.#state !== "lost") return;
+    throw new Problem("validation-failed", { detail: "The body could not be read." });
   }
 
-  /** Throws InputLost as soon as the rest of the input is lost. */
+  /** Throws `validation-failed` as soon as the rest of the input is lost. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       this.requireSender();

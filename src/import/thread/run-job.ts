@@ -27,7 +27,7 @@ function lineOf(where: string): number {
 }
 
 /**
- * Imports records into one project. Throws an ImportError, such as InputTooLarge, and what
+ * Imports records into one project. Throws an ImportError, problems of the input, and what
  * `requireClient` throws once nobody waits for the import any more.
  */
 export async function runJob(

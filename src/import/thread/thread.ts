@@ -1,13 +1,15 @@
 import { openDatabase } from "../../db/client.ts";
+import { toProblem } from "../../http/respond.ts";
+import { postedProblem } from "../../problem/posted-problem.ts";
+import { Problem } from "../../problem/problem.ts";
 import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
-import { ImportError, RightLost, TargetGone } from "../records/errors.ts";
+import { ImportError } from "../records/errors.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
-import { InputLost, PostedInput } from "./posted-input.ts";
+import { PostedInput } from "./posted-input.ts";
 import { runJob } from "./run-job.ts";
 import { spooled } from "./spool.ts";
-import { InputRefused, InputTooLarge } from "./upload-guard.ts";
 
 /** All requests go before the parsing of imports. */
 const IMPORT_NICENESS = 10;
@@ -20,14 +22,16 @@ const { databaseUrl, spoolFolder, embedders } = threadOptions<ImportProtocol>();
 let input: PostedInput | undefined;
 
 function failureOf(error: unknown): ImportFailure {
-  if (error instanceof InputTooLarge) return { kind: "too-large" };
-  if (error instanceof InputRefused) return { kind: "refused", message: error.message };
-  if (error instanceof InputLost) return { kind: "lost" };
-  if (error instanceof TargetGone) return { kind: "gone" };
-  if (error instanceof RightLost) return { kind: "right-lost" };
-  if (error instanceof ImportError) return { kind: "import", message: error.message };
-  const { message, stack, code, severity } = error as Error & { code?: string; severity?: string };
-  return { kind: "error", message: message ?? String(error), stack, code, severity };
+  const isImport = error instanceof ImportError;
+  const { severity } = error as { severity?: unknown };
+  return {
+    // The caller can repeat an import that others have disturbed.
+    ...postedProblem(
+      isImport ? new Problem("overloaded", { detail: `${error.message}.` }) : toProblem(error),
+    ),
+    // Bytes that were refused or are lost may leave a decompressor behind. What PostgreSQL refuses does not.
+    leavesNothing: isImport || severity !== undefined,
+  };
 }
 
 async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["result"]> {
@@ -41,7 +45,7 @@ async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["
     const whole = job.strict || job.atOnce ? await spooled(input, spoolFolder) : input;
     return { report: await runJob(sql, { ...job, embedders }, whole, () => input.requireSender()) };
   } catch (error) {
-    return { failure: failureOf(error) };
+    return failureOf(error);
   } finally {
     // The answer does not wait for that.
     void sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });

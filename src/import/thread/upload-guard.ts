@@ -1,16 +1,13 @@
+import { Problem } from "../../problem/problem.ts";
 import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
 import {
   IMPORT_EXPANSION_FREE_BYTES,
   IMPORT_EXPANSION_MAX,
   IMPORT_REFUSED_MAX,
 } from "../../shared/limits.ts";
-import { ImportError } from "../records/errors.ts";
 
-/** The input is larger than allowed. */
-export class InputTooLarge extends ImportError {}
-
-/** The import has stopped because of what the input is. The message is meant for the caller. */
-export class InputRefused extends ImportError {}
+/** The rest of the body is not read, so the connection cannot be used again. */
+const headers = { connection: "close" };
 
 interface Upload {
   readonly encoding: Encoding;
@@ -22,7 +19,7 @@ interface Upload {
 /**
  * The decompressed bytes of an upload. A few bytes can expand to any number of them, so what they
  * expand to is bounded by what has arrived, and the client must still be there. What cannot be
- * decompressed is an upload that broke off.
+ * decompressed is an upload that broke off. Throws `payload-too-large` and `validation-failed`.
  */
 export async function* expanded(
   input: AsyncIterable<Uint8Array>,
@@ -32,7 +29,7 @@ export async function* expanded(
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const piece of input) {
       arrived += piece.byteLength;
-      if (arrived > maxBytes) throw new InputTooLarge("the input is too large");
+      if (arrived > maxBytes) throw tooLarge(maxBytes);
       yield piece;
     }
   }
@@ -43,20 +40,27 @@ export async function* expanded(
       bytes += piece.byteLength;
       const most = IMPORT_EXPANSION_FREE_BYTES + arrived * IMPORT_EXPANSION_MAX;
       if (bytes > maxBytes || (encoding !== "identity" && bytes > most)) {
-        throw new InputTooLarge("the input expands too much");
+        throw tooLarge(maxBytes);
       }
       yield piece;
     }
   } catch (error) {
-    if (error instanceof ImportError) throw error;
-    throw new InputRefused(`The body is not complete ${encoding}: ${(error as Error).message}.`);
+    if (error instanceof Problem) throw error;
+    throw refused(`The body is not complete ${encoding}: ${(error as Error).message}.`);
   }
 }
 
+function tooLarge(maxBytes: number): Problem {
+  const detail =
+    `The records must have at most ${maxBytes} bytes, compressed or not, and at most ` +
+    `${IMPORT_EXPANSION_MAX} times the bytes of the compressed body.`;
+  return new Problem("payload-too-large", { detail, headers });
+}
+
+const refused = (detail: string) => new Problem("validation-failed", { detail, headers });
+
 /** Ends an import that has refused more lines than a mistake explains. */
-export function requireSense(refused: number): void {
-  if (refused <= IMPORT_REFUSED_MAX) return;
-  throw new InputRefused(
-    `More than ${IMPORT_REFUSED_MAX} lines are refused, so the import has stopped.`,
-  );
+export function requireSense(refusals: number): void {
+  if (refusals <= IMPORT_REFUSED_MAX) return;
+  throw refused(`More than ${IMPORT_REFUSED_MAX} lines are refused, so the import has stopped.`);
 }
