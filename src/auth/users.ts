@@ -11,6 +11,8 @@ import type { Identity, Principal } from "./principal.ts";
 /** The address of the user who owns the first projects: the demo, and imported projects without an owner. */
 export const FIRST_OWNER = "owner@localhost";
 
+/** The longest name that is stored. A token may have a longer one, which no import would take. */
+const USER_NAME_MAX_CHARS = 8_192;
 /** The longest valid address. */
 const USER_EMAIL_MAX_CHARS = 320;
 /** An unknown address that differs from a known one by at most this many letters is a typo. */
@@ -63,13 +65,14 @@ export async function recordUser(sql: Sql, { userId, identity }: Principal): Pro
 
 /** Stores the name with a new row only. Characters that PostgreSQL cannot store are removed. */
 async function storeUser(tx: Transaction, userId: string, identity: Identity): Promise<void> {
-  const name = (identity.name ?? "").replaceAll("\0", "").toWellFormed();
+  const name = (identity.name ?? "").slice(0, USER_NAME_MAX_CHARS).replaceAll("\0", "");
   const { email: stated } = identity;
   // Concurrent callers who state the same address wait for each other.
   if (stated != null) {
     await tx`SELECT pg_advisory_xact_lock(${ADDRESS_LOCK}, hashtext(${addressKey(stated)}))`;
   }
-  await tx`INSERT INTO users (id, name) VALUES (${userId}, ${name}) ON CONFLICT (id) DO NOTHING`;
+  await tx`
+    INSERT INTO users (id, name) VALUES (${userId}, ${name.toWellFormed()}) ON CONFLICT (id) DO NOTHING`;
   const { own, holder } = await readAddresses(tx, userId, identity, true);
   const email = changeOf(own as StoredAddress, holder, identity);
   if (email === undefined) return;

@@ -8,6 +8,7 @@ import {
 } from "../api/projects/contents.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
+import { documentPath } from "../shared/paths.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { changeDatabase, withDatabase } from "./database.ts";
@@ -88,10 +89,11 @@ Examples:
 async function remove(
   io: Io,
   sql: Sql,
-  paths: readonly string[],
+  given: readonly string[],
   options: RemoveOptions,
 ): Promise<void> {
   const { environment, purge = false, yes, wait } = options;
+  const paths = [...new Set(given.map(documentPath))];
   const project = await findProject(sql, options.project);
   if (!purge) await requireEnvironment(sql, project, environment);
   const files = await listFiles(sql, project.id, purge ? null : environment);

@@ -12,6 +12,8 @@ import { addWritableProject, sendWrite, WRITES } from "./project-writes.ts";
 /** Far less than what each of these stores. */
 const ALLOWED_BYTES = 20_000;
 const MUCH = "x".repeat(100_000);
+/** What fields for short texts take. */
+const SHORT = "x".repeat(8_192);
 const PRODUCTION = { record: "environment", name: "production" };
 
 const ENV = { QUOTA_DEFAULT_BYTES: String(ALLOWED_BYTES) };
@@ -78,6 +80,26 @@ const fillings = (): Readonly<Record<string, readonly object[]>> => {
       conversation,
       { record: "input_request", ...inConversation, id: randomUUID(), description: MUCH },
     ],
+    "the short fields of conversations": [
+      {
+        ...{ ...conversation, current_node: SHORT, agent_id: SHORT, runtime_target_kind: SHORT },
+        ...{ runtime_target_environment_id: SHORT, runtime_target_branch_id: SHORT },
+      },
+    ],
+    "the short fields of messages": [
+      conversation,
+      {
+        ...{ record: "message", ...inConversation, seq: 1, role: "user", created_by: SHORT },
+        ...{ model: SHORT, finish_reason: SHORT, cost_credits: SHORT, idempotency_key: SHORT },
+      },
+    ],
+    "the short fields of input requests": [
+      conversation,
+      ...[randomUUID(), randomUUID()].map((id) => ({
+        ...{ record: "input_request", ...inConversation, id },
+        ...{ run_id: SHORT, tool_call_id: SHORT },
+      })),
+    ],
     environments: [{ ...PRODUCTION, environment_variables: [{ name: "A", value: MUCH }] }],
     "status checks": [
       branch,
@@ -104,6 +126,7 @@ describe("the bytes of a project", () => {
       const little = JSON.parse(
         JSON.stringify(records)
           .replaceAll(MUCH, "x")
+          .replaceAll(SHORT, "x")
           .replaceAll(/\[(\d)(,\1)+\]/g, "null"),
       );
       expect((await post(project, little)).body).toMatchObject({ refused: 0 });

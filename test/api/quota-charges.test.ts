@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { purgeFiles } from "../../src/api/projects/contents.ts";
 import { setQuotas } from "../../src/api/projects/quota.ts";
+import type { Transaction } from "../../src/db/client.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
+import { beforeCommit } from "../../support/open-transaction.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { countedIn, storedIn, tablesOfProjects } from "../../support/quotas.ts";
 import { until } from "../../support/until.ts";
@@ -31,6 +33,28 @@ const UNCHARGED: Readonly<Record<string, string>> = {
     ["quota_usage", "quota_deltas", "quota_reservations"].map((name) => [name, "counts"]),
   ),
 };
+
+/** Texts of rows that are charged, which are not counted: names, and what a project has once. */
+const SHORT_TEXTS = [
+  ...["api_keys.key_hash", "api_keys.key_prefix", "api_keys.scopes"],
+  ...["audit_log.action", "audit_log.request_id", "audit_log.via", "chunks.embedder"],
+  ...["conversations.created_by", "conversations.status", "conversations.type"],
+  ...["file_versions.given_embeddings", "input_requests.kind"],
+  ...["input_requests.requested_responder_type", "input_requests.status"],
+  ...["input_responses.actor_type", "messages.role", "messages.status"],
+  ...[
+    "projects.embedder",
+    "projects.layout",
+    "projects.name",
+    "projects.provider",
+    "projects.slug",
+  ],
+  ...["releases.build_status", "releases.deploy_status", "releases.export_status"],
+  ...["runs.status", "status_checks.status", "webhook_definitions.id"],
+  ...["webhook_definitions.secret_hash", "webhook_events.error_code"],
+  ...["webhook_events.error_message", "webhook_events.fingerprint", "webhook_events.invoked_by"],
+  ...["webhook_events.status", "webhook_events.webhook_definition_id"],
+];
 
 const api = await sharedApi();
 const { sql } = api;
@@ -64,7 +88,7 @@ function records(length: number) {
   const conversation = "6f1c2a3e-0b4d-4c5e-8f60-7a8b9c0d1e2f".replace(/^.{8}/, unique);
   const branch = { id: conversation.replace("4c5e", "4c5f"), name: "main" };
   return [
-    { record: "project", slug: "", description: text, config: { text } },
+    { record: "project", slug: "", description: text, features: [text], config: { text } },
     { record: "environment", name: "production", environment_variables: [{ name: text }] },
     { record: "file", path: "b.md", environments: ["production"], content: `# B\n\n${text}` },
     { record: "release", name: `v${length}`, environment: "production" },
@@ -90,6 +114,18 @@ describe("a project is charged for each row of its own,", () => {
     const tables = await tablesOfProjects(sql);
     const uncharged = tables.filter(({ charged }) => !charged).map(({ name }) => name);
     expect(uncharged).toEqual(Object.keys(UNCHARGED).sort());
+  });
+
+  test("and for all of its texts but short ones", async () => {
+    const columns = await sql<{ name: string }[]>`
+      SELECT concat(c.relname, '.', a.attname) AS name
+      FROM pg_class c JOIN pg_attribute s ON s.attrelid = c.oid AND s.attname = 'stored_bytes'
+      JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = s.attnum
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE c.relkind = 'r' AND a.atttypid IN ('text'::regtype, 'text[]'::regtype, 'json'::regtype,
+          'jsonb'::regtype, 'bytea'::regtype)
+        AND pg_get_expr(d.adbin, d.adrelid) !~ ('\\m' || a.attname || '\\M') ORDER BY 1`;
+    expect(columns.map(({ name }) => name)).toEqual(SHORT_TEXTS);
   });
 
   test("by every operation", async () => {
@@ -186,6 +222,40 @@ test("a purge gives back what files, their versions, their places and their part
   await charges(project, () => purgeFiles(sql, project.id, paths));
   const { files, chunks } = await countedIn(sql, project.id);
   expect({ files, chunks }).toEqual({ files: before.files, chunks: before.chunks });
+});
+
+describe("a purge gives back no more and no less than there is while another transaction", () => {
+  const VECTOR_BYTES = 4 * 768;
+  const changes: Readonly<Record<string, (tx: Transaction, project: string) => Promise<unknown>>> =
+    {
+      "takes a file out of a working set": (tx, project) => tx`
+      WITH gone AS (DELETE FROM environment_files WHERE project_id = ${project} RETURNING stored_bytes)
+      INSERT INTO quota_deltas SELECT ${project}, 0, -sum(stored_bytes), 0 FROM gone`,
+      "puts a version into another working set": (tx, project) => tx`
+      WITH put AS (
+        INSERT INTO environment_files (project_id, environment_id, file_id, file_version_id)
+        SELECT v.project_id, e.id, v.file_id, v.id FROM file_versions v
+        JOIN environments e ON e.project_id = v.project_id AND e.name = 'staging'
+        WHERE v.project_id = ${project} RETURNING stored_bytes)
+      INSERT INTO quota_deltas SELECT ${project}, 0, sum(stored_bytes), 0 FROM put`,
+      "embeds a chunk": (tx, project) => tx`
+      WITH embedded AS (
+        UPDATE chunks SET embedding = decode(repeat('00', ${VECTOR_BYTES}), 'hex'), dimension = 768
+        WHERE project_id = ${project} RETURNING id)
+      INSERT INTO quota_deltas SELECT ${project}, 0, ${VECTOR_BYTES} * count(*), 0 FROM embedded`,
+    };
+  test.each(Object.keys(changes))("%s", async (name) => {
+    const project = await api.project(owner);
+    const environments = ["production", "staging"].map((each) => ({
+      ...{ record: "environment", name: each },
+    }));
+    const chunks = [{ content: "text" }];
+    const lines = [{ record: "file", path: "a.md", environments: ["production"], chunks }];
+    await report(project, [...environments, ...lines]);
+    const change = changes[name] as (typeof changes)[string];
+    const purge = () => purgeFiles(sql, project.id, ["a.md"]);
+    await charges(project, () => beforeCommit(sql, (tx) => change(tx, project.id), purge));
+  });
 });
 
 describe("a quota of bytes ends", () => {

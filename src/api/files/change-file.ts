@@ -32,6 +32,7 @@ export interface FileChange {
   readonly actor: Actor;
   /** The id or the slug of the project. */
   readonly project: string;
+  /** The path under which the file is stored. */
   readonly path: string;
   /** The default one of the project if there is none. */
   readonly environment: string | undefined;
@@ -43,8 +44,6 @@ export interface FileChange {
 /** A text that a file is to have. */
 export interface NewText {
   readonly change: FileChange;
-  /** The path under which the file is stored. */
-  readonly path: string;
   /** The text in UTF-8. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isMarkdown: boolean;
@@ -89,7 +88,8 @@ async function changing<T>(
         return await work({ tx, project, set, lock: () => lockFile(tx, set, path) });
       });
     } catch (error) {
-      if (!isConflict(error) || attempt === FILE_WRITE_ATTEMPTS) throw error;
+      if (!isConflict(error)) throw error;
+      if (attempt === FILE_WRITE_ATTEMPTS) throw new Problem("overloaded", { cause: error });
     }
   }
 }
@@ -108,7 +108,8 @@ function requireMatch(
 }
 
 /** Reads a text and cuts it into chunks. Throws what is wrong with it. */
-async function versionOf({ path, bytes, isMarkdown, isText }: NewText): Promise<FileVersion> {
+async function versionOf({ change, bytes, isMarkdown, isText }: NewText): Promise<FileVersion> {
+  const { path } = change;
   if (!isText) {
     throw new Problem("unsupported-media-type", {
       detail: `This operation accepts ${MARKDOWN_TYPE} and ${PLAIN_TYPE}, in UTF-8.`,
@@ -160,7 +161,7 @@ export async function removeFile(sql: Sql, change: FileChange): Promise<string |
     const current = await lock();
     if (current === undefined) throw new Problem("file-not-found");
     requireMatch(change, current);
-    await takeOut(tx, set, { fileId: current.fileId, path: change.path });
+    await takeOut(tx, set, [change.path]);
     return set.serves;
   });
 }

@@ -3,7 +3,7 @@ import type { Queryable } from "../../db/client.ts";
 import { bytesOf, Charges, charge, type StoredRow } from "../../db/quotas.ts";
 import { type PutVersion, putVersions } from "../../import/put/versions.ts";
 import type { FileVersion } from "../../import/records/file-record.ts";
-import { documentPath } from "../../shared/paths.ts";
+import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import type { WorkingSet } from "../scopes/working-set.ts";
 import type { FileRow } from "./queries.ts";
 
@@ -15,7 +15,7 @@ export interface WorkingFile {
 
 /**
  * The file with this path in the working set and its version, which nobody else changes or removes before
- * this transaction ends. Paths that differ only in how letters with marks are written name one file.
+ * this transaction ends.
  */
 export async function lockFile(
   sql: Queryable,
@@ -25,7 +25,7 @@ export async function lockFile(
   const [row] = await sql<WorkingFile[]>`
     SELECT w.file_id AS "fileId", w.file_version_id AS "versionId"
     FROM files f JOIN environment_files w ON w.file_id = f.id AND w.environment_id = ${id}
-    WHERE f.project_id = ${projectId} AND f.path = ${documentPath(path)} FOR UPDATE OF w`;
+    WHERE f.project_id = ${projectId} AND f.path = ${path} FOR UPDATE OF w`;
   return row;
 }
 
@@ -85,16 +85,19 @@ export async function replaceFile(
   return versionId;
 }
 
-/** Takes a file out of the working set. */
+/** Takes files out of the working set, as far as they are in it. Releases keep them. */
 export async function takeOut(
   sql: Queryable,
   set: WorkingSet,
-  { fileId, path }: { readonly fileId: string; readonly path: string },
+  paths: readonly string[],
 ): Promise<void> {
   const rows = await sql<StoredRow[]>`
-    DELETE FROM environment_files WHERE environment_id = ${set.id} AND file_id = ${fileId}
-    RETURNING stored_bytes`;
-  const details = { environment: set.name, files: 1, paths: [path] };
+    DELETE FROM environment_files w USING files f
+    WHERE f.project_id = ${set.projectId} AND f.path = ANY (${[...paths]}::text[])
+      AND w.environment_id = ${set.id} AND w.file_id = f.id RETURNING w.stored_bytes`;
+  if (rows.length === 0) return;
+  const named = paths.slice(0, AUDIT_PATHS_MAX);
+  const details = { environment: set.name, files: rows.length, paths: named };
   await noteChange(sql, "files.removed", set.projectId, details);
   await charge(sql, set.projectId, { bytes: -bytesOf(rows) });
 }

@@ -58,7 +58,7 @@ function textTypeOf(request: Request): string | undefined {
 function changeOf({ principal, requestId, params, query, request }: WriteCall): FileChange {
   return {
     ...{ principal, actor: actorOf(principal, requestId), environment: query.environment },
-    ...{ project: params.project_reference, path: params.file_reference },
+    ...{ project: params.project_reference, path: documentPath(params.file_reference) },
     ifMatch: request.headers.get("if-match"),
     ifNoneMatch: request.headers.get("if-none-match"),
   };
@@ -71,10 +71,10 @@ function changeOf({ principal, requestId, params, query, request }: WriteCall): 
  */
 export async function putFile({ sql, writes }: WriteServices, call: PutCall): Promise<Written> {
   const { params, principal, query, request, body: bytes } = call;
-  const path = documentPath(params.file_reference);
+  const change = changeOf(call);
   const type = textTypeOf(request);
-  const isMarkdown = type === MARKDOWN_TYPE || isMarkdownPath(path);
-  const text = { change: changeOf(call), path, bytes, isMarkdown, isText: type !== undefined };
+  const isMarkdown = type === MARKDOWN_TYPE || isMarkdownPath(change.path);
+  const text = { change, bytes, isMarkdown, isText: type !== undefined };
   if (bytes.byteLength < LARGE_BODY_BYTES) return await storeText(sql, text);
   // Only callers with the right make the other thread work.
   const { id } = await findWritableProject(sql, principal, params.project_reference);
@@ -87,6 +87,7 @@ export async function putFile({ sql, writes }: WriteServices, call: PutCall): Pr
  * `file-not-found`.
  */
 export async function deleteFile({ sql }: WriteServices, call: WriteCall): Promise<string | null> {
-  requirePath(call.params.file_reference);
-  return await removeFile(sql, changeOf(call));
+  const change = changeOf(call);
+  requirePath(change.path);
+  return await removeFile(sql, change);
 }

@@ -3,10 +3,12 @@ import { OPERATOR, transactionAs } from "../../audit/actor.ts";
 import { noteChange } from "../../audit/changes.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { holdProject } from "../../db/project-lock.ts";
-import { bytesOf, type Charge, charge, type StoredRow } from "../../db/quotas.ts";
+import { charge } from "../../db/quotas.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
+import { takeOut } from "../files/working-set.ts";
+import { findWorkingSet } from "../scopes/working-set.ts";
 import type { EnvironmentItem, ReleaseItem } from "./schema.ts";
 
 export interface ListedRelease extends RowOf<Static<typeof ReleaseItem>> {
@@ -98,53 +100,38 @@ export async function listFiles(
     ORDER BY f.path`;
 }
 
-/** The paths that the audit log records. */
-const named = (paths: readonly string[]) => paths.slice(0, AUDIT_PATHS_MAX);
-
-/** Removes files from a working set. Returns the number of removed files. Releases do not change. */
+/** Removes files from a working set. Releases do not change. */
 export async function removeFiles(
   sql: Sql,
   projectId: string,
   environment: string,
   paths: readonly string[],
-): Promise<number> {
-  return await transactionAs(sql, OPERATOR, async (tx) => {
+): Promise<void> {
+  await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
-    const result = await tx<StoredRow[]>`
-      DELETE FROM environment_files w USING files f, environments e
-      WHERE e.project_id = ${projectId} AND e.name = ${environment} AND w.environment_id = e.id
-        AND f.id = w.file_id AND f.path = ANY (${[...paths]}) RETURNING w.stored_bytes`;
-    if (result.count > 0) {
-      await noteChange(tx, "files.removed", projectId, {
-        environment,
-        files: result.count,
-        paths: named(paths),
-      });
-    }
-    await charge(tx, projectId, { bytes: -bytesOf(result) });
-    return result.count;
+    await takeOut(tx, await findWorkingSet(tx, projectId, environment), paths);
   });
 }
 
-/** The usage of files with their versions, with all rows that refer to these, and with the contents of all releases. */
-async function storedWith(
+/** Deletes rows by a column. Returns the number of the deleted rows and their bytes. */
+async function deleteRows(
   tx: Queryable,
-  projectId: string,
-  files: readonly string[],
-): Promise<Required<Charge>> {
-  const [stored] = await tx<[Required<Charge>]>`
-    SELECT coalesce(sum(files), 0)::float8 AS files, coalesce(sum(bytes), 0)::float8 AS bytes,
-      coalesce(sum(chunks), 0)::float8 AS chunks
-    FROM (
-      SELECT 1 AS files, stored_bytes AS bytes, 0 AS chunks FROM files WHERE id = ANY (${[...files]}::uuid[])
-      UNION ALL SELECT 0, stored_bytes, 0 FROM file_versions WHERE file_id = ANY (${[...files]}::uuid[])
-      UNION ALL SELECT 0, c.stored_bytes, 1 FROM file_versions v JOIN chunks c ON c.file_version_id = v.id
-        WHERE v.file_id = ANY (${[...files]}::uuid[])
-      UNION ALL SELECT 0, w.stored_bytes, 0 FROM file_versions v
-        JOIN environment_files w ON w.file_version_id = v.id WHERE v.file_id = ANY (${[...files]}::uuid[])
-      UNION ALL SELECT 0, stored_bytes, 0 FROM release_contents WHERE project_id = ${projectId}
-    ) AS parts`;
-  return stored;
+  table: "environment_files" | "chunks" | "file_versions" | "files",
+  column: "file_version_id" | "id",
+  ids: readonly string[],
+): Promise<{ readonly rows: number; readonly bytes: number }> {
+  const [deleted] = await tx<[{ rows: number; bytes: number }]>`
+    WITH deleted AS (
+      DELETE FROM ${tx(table)} WHERE ${tx(column)} = ANY (${[...ids]}::uuid[]) RETURNING stored_bytes)
+    SELECT count(*)::integer AS rows, coalesce(sum(stored_bytes), 0)::float8 AS bytes FROM deleted`;
+  return deleted;
+}
+
+async function bytesOfReleases(tx: Queryable, projectId: string): Promise<number> {
+  const [contents] = await tx<[{ bytes: number }]>`
+    SELECT coalesce(sum(stored_bytes), 0)::float8 AS bytes FROM release_contents
+    WHERE project_id = ${projectId}`;
+  return contents.bytes;
 }
 
 /** Deletes files with all their versions, from all environments and releases. Returns their number. */
@@ -155,29 +142,35 @@ export async function purgeFiles(
 ): Promise<number> {
   return await transactionAs(sql, OPERATOR, async (tx) => {
     await holdProject(tx, projectId);
-    // The lock keeps others from adding versions to the files and from storing a release.
-    const found = await tx<{ id: string }[]>`
+    // The locks keep others from adding to the files and to their versions, and from storing a release.
+    const files = await tx<{ id: string }[]>`
       SELECT id FROM files WHERE project_id = ${projectId} AND path = ANY (${[...paths]})
       ORDER BY id FOR UPDATE`;
+    const ids = files.map(({ id }) => id);
+    const found = await tx<{ id: string }[]>`
+      SELECT id FROM file_versions WHERE file_id = ANY (${ids}::uuid[]) ORDER BY id FOR UPDATE`;
+    const versions = found.map(({ id }) => id);
     await tx`SELECT pg_advisory_xact_lock(7307, hashtext(${projectId}))`;
-    const ids = found.map(({ id }) => id);
-    const before = await storedWith(tx, projectId, ids);
+    const releases = await bytesOfReleases(tx, projectId);
+    // Others may remove and embed meanwhile, and charge for that. So the deleted rows are counted.
+    const places = await deleteRows(tx, "environment_files", "file_version_id", versions);
+    const chunks = await deleteRows(tx, "chunks", "file_version_id", versions);
     // All versions at once, because each statement that deletes some reads the contents of all releases.
-    await tx`DELETE FROM file_versions WHERE file_id = ANY (${ids}::uuid[])`;
-    const result = await tx`DELETE FROM files WHERE id = ANY (${ids}::uuid[])`;
-    const after = await storedWith(tx, projectId, ids);
-    if (result.count > 0) {
+    const texts = await deleteRows(tx, "file_versions", "id", versions);
+    const { rows: count, bytes } = await deleteRows(tx, "files", "id", ids);
+    if (count > 0) {
       await noteChange(tx, "files.removed", projectId, {
         purged: true,
-        files: result.count,
-        paths: named(paths),
+        files: count,
+        paths: paths.slice(0, AUDIT_PATHS_MAX),
       });
     }
+    const left = await bytesOfReleases(tx, projectId);
     await charge(tx, projectId, {
-      files: after.files - before.files,
-      bytes: after.bytes - before.bytes,
-      chunks: after.chunks - before.chunks,
+      files: -count,
+      bytes: left - releases - places.bytes - chunks.bytes - texts.bytes - bytes,
+      chunks: -chunks.rows,
     });
-    return result.count;
+    return count;
   });
 }

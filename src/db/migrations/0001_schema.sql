@@ -44,7 +44,7 @@ CREATE TABLE projects (
   published_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
-  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(description) + bytes_of(config)) STORED
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(description) + bytes_of(features) + bytes_of(config)) STORED
 );
 
 CREATE TABLE memberships (
@@ -697,7 +697,9 @@ CREATE TABLE conversations (
   updated_at timestamptz NOT NULL DEFAULT now(),
   last_message_at timestamptz,
   archived_at timestamptz,
-  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(title) + bytes_of(summary) + bytes_of(metadata)) STORED
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(title) + bytes_of(summary) + bytes_of(metadata)
+    + bytes_of(current_node) + bytes_of(agent_id) + bytes_of(runtime_target_kind)
+    + bytes_of(runtime_target_environment_id) + bytes_of(runtime_target_branch_id)) STORED
 );
 CREATE INDEX conversations_project ON conversations (project_id) WHERE project_id IS NOT NULL;
 
@@ -720,7 +722,8 @@ CREATE TABLE messages (
   updated_at timestamptz,
   edited_at timestamptz,
   stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(parts) + bytes_of(token_usage)
-    + bytes_of(metadata)) STORED,
+    + bytes_of(metadata) + bytes_of(created_by) + bytes_of(model) + bytes_of(finish_reason)
+    + bytes_of(cost_credits) + bytes_of(idempotency_key)) STORED,
   UNIQUE (conversation_id, seq),
   UNIQUE (conversation_id, id),
   FOREIGN KEY (conversation_id, parent_id) REFERENCES messages (conversation_id, id) ON DELETE CASCADE
@@ -755,7 +758,8 @@ CREATE TABLE input_requests (
   cancelled_at timestamptz,
   expired_at timestamptz,
   stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(title) + bytes_of(description)
-    + bytes_of(fields) + bytes_of(recommendations) + bytes_of(metadata)) STORED,
+    + bytes_of(fields) + bytes_of(recommendations) + bytes_of(metadata) + bytes_of(run_id)
+    + bytes_of(tool_call_id)) STORED,
   UNIQUE (conversation_id, id)
 );
 
@@ -769,7 +773,7 @@ CREATE TABLE input_responses (
   actor_id text NOT NULL,
   values json NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(values)) STORED,
+  stored_bytes integer GENERATED ALWAYS AS (200 + bytes_of(values) + bytes_of(run_id) + bytes_of(actor_id)) STORED,
   FOREIGN KEY (conversation_id, input_request_id)
     REFERENCES input_requests (conversation_id, id) ON DELETE CASCADE
 );
@@ -839,6 +843,7 @@ DECLARE
   place_id uuid := expected_ids[2];
   parent uuid;
   last_seq integer := 0;
+  earlier integer := 0;
   added integer;
   author text;
 BEGIN
@@ -855,6 +860,7 @@ BEGIN
     WHERE c.id = definition.conversation_id AND c.project_id = definition.project_id FOR UPDATE;
   IF FOUND THEN
     place_id := place.id;
+    earlier := place.stored_bytes;
     -- Imported messages may carry numbers beyond the count.
     SELECT greatest(place.message_count, max(m.seq)) INTO last_seq
       FROM messages m WHERE m.conversation_id = place_id;
@@ -882,11 +888,11 @@ BEGIN
     VALUES (expected_ids[1], definition_id, definition.project_id, key, body_fingerprint,
       body_is_json, place_id, expected_ids[3], expected_ids[4], place.latest_event_id, body)
     RETURNING * INTO event;
-  SELECT sum(s.stored_bytes) INTO added FROM (
+  SELECT sum(s.stored_bytes) - earlier INTO added FROM (
     SELECT e.stored_bytes FROM webhook_events e WHERE e.id = event.id
     UNION ALL SELECT m.stored_bytes FROM messages m WHERE m.id = event.message_id
     UNION ALL SELECT r.stored_bytes FROM runs r WHERE r.id = event.run_id
-    UNION ALL SELECT c.stored_bytes FROM conversations c WHERE c.id = expected_ids[2]) AS s;
+    UNION ALL SELECT c.stored_bytes FROM conversations c WHERE c.id = place_id) AS s;
   PERFORM charge(definition.project_id, 0, added, 0, false);
   RETURN NEXT event;
 END $$;
