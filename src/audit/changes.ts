@@ -7,7 +7,7 @@ type NotedAction = Extract<
   "file.written" | "files.removed" | "embeddings.rebuilt" | "import"
 >;
 
-/** Records a change of projects in the audit log, by the actor of this transaction. */
+/** Notes a change of projects that are not being deleted in the audit log, by the actor of this transaction. */
 export async function noteChange(
   sql: Queryable,
   action: NotedAction,
@@ -17,7 +17,7 @@ export async function noteChange(
   const ids = [projectIds].flat();
   await sql`
     SELECT note_change(${action}, id, ${JSON.stringify(details)}::text::jsonb)
-    FROM projects WHERE id = ANY (${ids}::uuid[])`;
+    FROM projects WHERE id = ANY (${ids}::uuid[]) AND hold_project(id)`;
 }
 
 /** Records created releases by their ids, each with the environment that it holds the files of, or null. */
