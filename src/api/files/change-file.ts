@@ -23,7 +23,7 @@ import {
   type WorkingFile,
 } from "./working-set.ts";
 
-/** Writing a file is repeated this often when another client has stored the same one at the same time. */
+/** Maximum attempts to write a file, because another client may store the same new file at the same time. */
 const FILE_WRITE_ATTEMPTS = 3;
 
 /** A change of one file of a working set. Another thread can make it. */
@@ -34,20 +34,20 @@ export interface FileChange {
   readonly project: string;
   /** The path under which the file is stored. */
   readonly path: string;
-  /** The default one of the project if there is none. */
+  /** The name of the environment; undefined for the default one of the project. */
   readonly environment: string | undefined;
   /** The conditions of the request; null without one. */
   readonly ifMatch: string | null;
   readonly ifNoneMatch: string | null;
 }
 
-/** A text that a file is to have. */
+/** A text to be stored as a file. */
 export interface NewText {
   readonly change: FileChange;
   /** The text in UTF-8. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isMarkdown: boolean;
-  /** False if the request says that the body is something else. */
+  /** False if the request gives the body another media type. */
   readonly isText: boolean;
 }
 
@@ -66,13 +66,13 @@ interface Changing {
   readonly tx: Transaction;
   readonly project: Membership;
   readonly set: WorkingSet;
-  /** What the path names now. It stays so until the transaction ends. */
+  /** The current version under the path. It stays current until the transaction ends. */
   lock(): Promise<WorkingFile | undefined>;
 }
 
 /**
- * Runs a change of one file in a transaction, which holds its project. It begins again when another client has
- * stored the same file for the first time. Throws what a caller without the right gets, and that of a missing
+ * Runs a change of one file in a transaction, which holds its project. It begins again when another client has stored
+ * the same file for the first time. Throws the problem of a caller without the right, and that of a missing
  * environment.
  */
 async function changing<T>(
@@ -107,7 +107,7 @@ function requireMatch(
   });
 }
 
-/** Reads a text and cuts it into chunks. Throws what is wrong with it. */
+/** Reads a text and cuts it into chunks. Throws the problem of an invalid text. */
 async function versionOf({ change, bytes, isMarkdown, isText }: NewText): Promise<FileVersion> {
   const { path } = change;
   if (!isText) {
@@ -128,8 +128,8 @@ async function versionOf({ change, bytes, isMarkdown, isText }: NewText): Promis
 }
 
 /**
- * Stores a text as a version of its file, and puts it into the working set. Cutting it into chunks takes time, so that
- * it is done before others have to wait for the file. Throws what is wrong with the text.
+ * Stores a text as a version of its file, and puts it into the working set. Cutting it into chunks takes time, so it
+ * happens before others have to wait for the file. Throws the problem of an invalid text.
  *
  * @param isAllowed true if the caller is known to have the right; otherwise it is checked before the text is cut
  */

@@ -19,12 +19,12 @@ import { scopeNameOf } from "../scopes/scope-query.ts";
 import { type FileRow, type PathRange, readFiles } from "./queries.ts";
 import type { FileListQuery, FilePage, FileSummary } from "./schema.ts";
 
-/** Files that a filtered list reads and evaluates at a time. */
+/** Files that a filtered list reads and evaluates per step. */
 const FILES_FILTERED_ROWS = 1_000;
 /** A filter of a list in its packed form, in which cursors have it. */
 const FILES_FILTER_MAX_CHARS = 6_000;
 
-/** What a list shows, which its cursors carry. */
+/** The question of a list, which its cursors carry. */
 interface Question {
   readonly projectId: string;
   readonly scope: ScopeName;
@@ -33,7 +33,7 @@ interface Question {
   readonly filter?: string;
 }
 
-/** A cursor says itself which list it belongs to. */
+/** A cursor contains the question of its list, so all lists share this binding. */
 const BINDING = "files";
 type Key = [path: string, question: Question];
 

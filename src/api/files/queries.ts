@@ -12,10 +12,10 @@ export type FileRow = RowOf<FileSummary>;
 /**
  * Joins the files `f` with their versions `v` that a scope holds.
  *
- * @param many false if a few files are looked for, which are found one by one
+ * @param many false for a few files, which are found one by one
  */
 function versionsIn(sql: Queryable, { kind, filter, id: own }: Scope, many: boolean) {
-  // What the filter of a derived scope matches is chosen from all of its base.
+  // A derived scope has no rows of its own, so the versions come from its base.
   const id = filter?.base ?? own;
   if (kind === "environment") {
     return sql`JOIN environment_files s ON s.environment_id = ${id} AND s.file_id = f.id

@@ -15,13 +15,13 @@ import { summaryOf } from "./list.ts";
 import { type FileRow, readContent, readFile } from "./queries.ts";
 import type { File, FileHeading } from "./schema.ts";
 
-/** A file is sent in pieces of this size, so that nobody waits for a large one. */
+/** Size of the pieces in which a file is sent, so that a large one does not block other requests. */
 const FILE_PIECE_CHARS = 65_536;
-/** The headings of a file are read for this time at once. */
+/** Time per slice of reading the headings of a file. */
 const HEADINGS_SLICE_MS = 5;
-/** What a character takes in memory. */
+/** Memory per character, in bytes. */
 const BYTES_PER_CHAR_MAX = 2;
-/** How long a frozen file with its chunks may be kept without asking again: a year, the longest that is useful. */
+/** Time for which a client may cache a frozen file with its chunks: a year, the longest useful one. */
 const FILE_IMMUTABLE_SECONDS = 31_536_000;
 
 const IMMUTABLE = `private, max-age=${FILE_IMMUTABLE_SECONDS}, immutable`;
@@ -81,7 +81,7 @@ export async function getFile(
   return responseInPieces(encoded(pieces), bytes, init);
 }
 
-/** What a reader of Markdown sees besides the text. Large files are read piece by piece. */
+/** The frontmatter and the headings of a file. Large files are read piece by piece. */
 async function structureOf(
   path: string,
   content: string | null,

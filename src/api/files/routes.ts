@@ -149,7 +149,7 @@ export function fileOperations(
   ];
 }
 
-/** Says that searches of an environment do not show the change, because it serves a release. */
+/** Names the release that an environment serves, because searches of it do not show the change. */
 const SERVES_RELEASE = "X-Serves-Release";
 
 const servesHeader: Readonly<Record<string, ResponseHeader>> = {

@@ -78,7 +78,7 @@ export const WriteHeaders = Type.Object({
   ),
 });
 
-/** What is read of a file first. */
+/** The members by which an answer names a file. */
 const named = {
   id: uuid("The file's id."),
   path: text("The path, unique within the project."),

@@ -8,7 +8,7 @@ import type { WriteProtocol } from "./write-thread.ts";
 
 /** All requests go before the reading of large files. */
 const WRITE_NICENESS = 10;
-/** Files that are stored at once. */
+/** Maximum files that are stored concurrently. */
 const WRITE_DB_CONNECTIONS = 4;
 
 /** The entry point of the thread that stores large files. */

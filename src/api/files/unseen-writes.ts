@@ -11,13 +11,16 @@ import { within } from "../../shared/within.ts";
 import { FairSemaphore, type Release, SERIAL } from "../../tenants/fair-semaphore.ts";
 import type { Written } from "./change-file.ts";
 
-/** Texts that a user has written and searches do not show: about a second of cutting, embedding and indexing. */
+/** Maximum bytes of a user's texts that searches do not show yet: about a second of cutting, embedding and indexing. */
 export const UNSEEN_MAX_BYTES = 2_097_152;
-/** A short text counts for so much, because storing it takes as long. */
+/** Minimum cost of a text, in bytes, because storing a shorter one takes as long. */
 const UNSEEN_TEXT_MIN_BYTES = 16_384;
-/** A text that has been read waits no longer for those before it. */
+/** Maximum wait of a text behind those before it. */
 const UNSEEN_WAIT_MAX_MS = 10_000;
-/** A text counts no longer while no text gets its embeddings or is shown: what does it may be away. */
+/**
+ * Maximum time for which a text counts while no text gets its embeddings or is shown. The embedder or the indexer may
+ * be away.
+ */
 const UNSEEN_COUNTS_MAX_MS = 30_000;
 
 const BEHIND = new Problem("overloaded", {
@@ -33,8 +36,8 @@ interface UnseenServices {
 }
 
 /**
- * Bounds what users have written and searches do not show yet, so that a flood of writes leaves no more work behind
- * than that. Further writes of the user wait.
+ * Bounds the bytes that users have written and searches do not show yet, so that a flood of writes leaves a bounded
+ * backlog. Further writes of the user wait.
  */
 export class UnseenWrites {
   readonly #bytes = new FairSemaphore({
@@ -72,7 +75,7 @@ export class UnseenWrites {
       embedder: this.#embedder,
       isOver: () => {
         waited = true;
-        // A machine that is busy embeds slowly, and is not asked for more meanwhile.
+        // A busy machine embeds slowly, so each embedded text restarts the limit.
         return performance.now() > Math.max(writtenAt, this.#embeddedAt) + this.countsMaxMs;
       },
     });

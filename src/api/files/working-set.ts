@@ -58,7 +58,7 @@ export async function isImported(
 
 /**
  * Stores a version of a file and puts it into the working set, unless it is there. Returns its id. Fails with a
- * conflict if the file was not there, and somebody else has put it there meanwhile.
+ * conflict if another transaction has added a missing file meanwhile.
  */
 export async function replaceFile(
   sql: Queryable,

@@ -22,14 +22,14 @@ export class WriteThread {
 
   constructor(private readonly options: WriteThreadOptions) {}
 
-  /** Does what `storeText` does. The bytes of the text are transferred. Throws problems. */
+  /** Runs `storeText` on the thread. The bytes of the text are transferred. Throws problems. */
   async store(text: NewText): Promise<Written> {
     const result = await this.#started().run(text, [text.bytes.buffer]);
     if ("written" in result) return result.written;
     throw receivedProblem(result);
   }
 
-  /** Ends the thread. PostgreSQL rolls back what it has not committed. */
+  /** Ends the thread. PostgreSQL rolls back its uncommitted work. */
   async close(): Promise<void> {
     await this.#thread?.close();
   }

@@ -49,7 +49,7 @@ interface ImportServices {
   readonly imports: ImportThreads;
   readonly audit: AuditLog;
   readonly config: { readonly importMaxBytes: number };
-  /** Lets a connection be silent for as long as its request takes. */
+  /** Disables the idle timeout of the connection until the request ends. */
   readonly disableIdleTimeout: (request: Request) => void;
 }
 
@@ -68,7 +68,7 @@ function requireAllowedLength(request: Request, maxBytes: number): void {
 
 async function* noBody(): AsyncGenerator<Uint8Array> {}
 
-/** What the log line of a slow request says about an import. */
+/** The members of an import in the log line of a slow request. */
 function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
   return { lines, changed, unchanged, refused };
 }

@@ -2,7 +2,7 @@ import pTimeout from "p-timeout";
 import { Problem } from "../../problem/problem.ts";
 import { BODY_READ_TIMEOUT_MS, IMPORT_PACE_BYTES } from "../../shared/limits.ts";
 
-/** An import waits for its upload no longer than this, without the time that the import takes. */
+/** Maximum time to wait for the upload of an import, without the time that the import takes. */
 const IMPORT_UPLOAD_TIMEOUT_MS = 3_600_000;
 
 /** The rest of the body is not read, so the connection cannot be used again. */
@@ -26,9 +26,8 @@ interface UploadBounds {
 }
 
 /**
- * The pieces of a body. Only waiting for the client counts against the time limits, not the import of
- * what has arrived. Throws `payload-too-large`, `request-timeout`, and `validation-failed` when the
- * client has gone away.
+ * The pieces of a body. Only the time of waiting for the client counts against the limits, not that of the import.
+ * Throws `payload-too-large`, `request-timeout`, and `validation-failed` when the client has gone away.
  */
 export async function* readUpload(
   body: ReadableStream<Uint8Array>,

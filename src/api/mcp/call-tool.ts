@@ -9,7 +9,7 @@ import type { CallOperation, Message } from "./call-operation.ts";
 import { fileLinks } from "./resource-uris.ts";
 import type { OperationCall, Tool, ToolArguments } from "./tool.ts";
 
-/** The call of an operation that the arguments ask for, or the problem that they name none. */
+/** The call of an operation that the arguments ask for, or the problem of arguments without an operation. */
 function wantedBy(tool: Tool, args: ToolArguments): OperationCall | Problem {
   try {
     return tool.callOf(withRounded(tool.input, args) as ToolArguments);
@@ -32,7 +32,7 @@ function toolError(problem: ProblemBody): CallToolResult {
   return { isError: true, content: [{ type: "text", text: lines.join("\n") }] };
 }
 
-/** What the headers of an answer say that its body does not. */
+/** Notes about facts that only the headers of an answer state. */
 function notesOf({ headers }: Response): string[] {
   if (!lacksNextPage(headers)) return [];
   return ["There are more results, but no cursor for them at present. Call the tool again later."];

@@ -14,7 +14,9 @@ import { Project, type ProjectPage } from "../projects/schema.ts";
 import { ScopeQuery } from "../scopes/scope-query.ts";
 import type { Tool } from "./tool.ts";
 
-/** What an assistant reads of a file at once: a few thousand tokens, so that its context is not full of it. */
+/**
+ * Default length of the text that an assistant reads per call: a few thousand tokens, which leave room in its context.
+ */
 const MCP_READ_DEFAULT_CHARS = 8_000;
 const MCP_READ_MAX_CHARS = 40_000;
 const MCP_HEADINGS_MAX = 40;

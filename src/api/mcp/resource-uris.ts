@@ -8,7 +8,7 @@ interface FileAddress {
   readonly scope: Readonly<Record<string, string>>;
 }
 
-/** The parameters of a URI that tell which version of a file it is. */
+/** The parameters of a URI that select the version of a file. */
 const SCOPES = ["environment", "release"] as const;
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 
@@ -29,7 +29,7 @@ function fileUri({ project, path, scope }: FileAddress): string {
   return `tessera://${encodeURIComponent(project.toWellFormed())}/${parts}${suffix}`;
 }
 
-/** The address in a URI; undefined if it is none of a file. */
+/** The address in a URI; undefined if the URI does not name a file. */
 export function addressOf(uri: string): FileAddress | undefined {
   const [, project, path, query] =
     /^tessera:\/\/([^/?#]+)\/([^?#]+)(?:\?([^#]*))?$/.exec(uri) ?? [];

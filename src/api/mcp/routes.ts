@@ -51,7 +51,10 @@ function toolList(operations: readonly Operation[]): ListToolsResult {
   return { tools: TOOLS.map(listed) } as ListToolsResult;
 }
 
-/** What a client that asks for a stream is told, as the protocol has it: there is none. Browsers get the guide. */
+/**
+ * The answer to a client that asks for a stream: 405, as the protocol requires of a server without streams. Browsers
+ * get the guide.
+ */
 function streamOperation({ baseUrl }: HttpContext): Operation {
   const guide = guidePages(basePathOf(baseUrl)).get("/docs/guides/mcp");
   return operation({

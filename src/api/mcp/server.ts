@@ -29,10 +29,10 @@ const INSTRUCTIONS =
   "lists folders. All need `project_reference`, the id or slug of a project, which `list_projects` lists. Files " +
   "are also resources, `tessera://<project>/<path>`, to which results link.";
 
-/** Made once, because making one takes longer than answering. A server without forms needs none. */
+/** Made once, because making a validator takes longer than answering. A server without forms needs none. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-/** The methods with parameters, whose errors in the words of the SDK would be a dump of its schema. */
+/** The methods with parameters. For these, an error in the words of the SDK would be a dump of its schema. */
 const REQUESTS = {
   initialize: InitializeRequestSchema,
   "tools/call": CallToolRequestSchema,
@@ -44,10 +44,13 @@ const REQUESTS = {
 
 /** A key that JavaScript may take for the prototype of an object. */
 const PROTOTYPE = "__proto__";
-/** No tool or method has as many parameters, and the SDK takes long to check them, more than once. */
+/**
+ * Maximum members of the parameters. All tools and methods have fewer, and the SDK takes long to check many, more than
+ * once.
+ */
 const MEMBERS_MAX = 100;
 
-/** What is wrong with the parameters of a request; undefined for valid ones and for other messages. */
+/** The fault in the parameters of a request; undefined for valid ones and for other messages. */
 function faultOf({ method, params }: McpMessage): string | undefined {
   if (!Object.hasOwn(REQUESTS, method)) return undefined;
   const { arguments: args, _meta } = (params ?? {}) as Readonly<Record<string, unknown>>;
@@ -63,7 +66,7 @@ function faultOf({ method, params }: McpMessage): string | undefined {
   return issue === undefined ? undefined : `${issue.path.join(".")}: ${issue.message}`;
 }
 
-/** What a server does with the requests of one message. */
+/** The handlers of the requests in one message. */
 interface Handlers {
   readonly list: ListToolsResult;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -103,8 +106,8 @@ async function refusal(response: Response): Promise<Problem> {
 }
 
 /**
- * Answers one message, without a session: server and transport exist for this message only. A
- * notification is answered 202. Throws `validation-failed` for what the protocol does not allow.
+ * Answers one message, without a session: server and transport exist for this message only. A notification is answered
+ * 202. Throws `validation-failed` for messages that the protocol does not allow.
  */
 export async function answerMessage(
   request: Request,

@@ -29,7 +29,7 @@ export interface Tool {
   callOf(args: ToolArguments): OperationCall;
   /** The files that an answer is about, to which the result links. Absent: none. */
   filesOf?(answer: Readonly<Record<string, unknown>>): NamedFile[];
-  /** What an assistant gets of an answer that is too long for it. Absent: the answer as it is. */
+  /** Shortens an answer that is too long for an assistant. Absent: the answer as it is. */
   readonly excerpt?: {
     readonly output: TObject;
     of(answer: unknown, args: ToolArguments): object;

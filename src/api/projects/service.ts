@@ -73,7 +73,7 @@ export interface ProjectServices {
   readonly embedders: ProjectEmbedders;
 }
 
-/** The fingerprint of the embedder that a caller names; null if none is. */
+/** The fingerprint of the embedder that a caller names; null without a name. */
 export function fingerprintOf(
   embedders: ProjectEmbedders,
   name: string | undefined,
@@ -113,7 +113,7 @@ export async function getProject(
   return projectOf(project);
 }
 
-/** The id of the template in the request, or null when there is none. */
+/** The id of the template in the request; null without a template. */
 async function findTemplate(
   tx: Transaction,
   principal: Principal,
@@ -170,7 +170,7 @@ async function insertWithTemplate(
 interface NewProjectCall {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborted when nobody waits for the answer any more, which ends a copy. */
+  /** Aborted when the client has disconnected, which ends a copy. */
   readonly signal: AbortSignal;
 }
 

@@ -14,7 +14,9 @@ import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
 
 /** Reads that may wait for changes; tenants share these places. */
 const CHANGE_WAITS_MAX = 1_024;
-/** What tokens are sealed for. They hold for the whole database, so that a caller needs the last one only. */
+/**
+ * The purpose for which tokens are sealed. A token holds for the whole database, so a caller needs only the last one.
+ */
 const BINDING = "change";
 
 const unknownToken = () =>

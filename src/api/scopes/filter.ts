@@ -34,7 +34,7 @@ function mapValues(
   return Object.fromEntries(entries.map(([name, value]) => [name, change(value, name)]));
 }
 
-/** The filter, or what is wrong with it. Absent and null match everything. */
+/** The filter, or its faults. Absent and null match everything. */
 export function readFilter(value: unknown): FilterText | FieldError[] {
   if (value === undefined || value === null) return null;
   const faults = checkFilter(value);
@@ -43,7 +43,7 @@ export function readFilter(value: unknown): FilterText | FieldError[] {
   return text === "{}" ? null : text;
 }
 
-/** The filter of a query parameter, or what is wrong with it. */
+/** The filter of a query parameter, or its faults. */
 export function readFilterParameter(text: string | undefined): FilterText | FieldError[] {
   if (text === undefined) return null;
   let value: unknown;
@@ -55,7 +55,7 @@ export function readFilterParameter(text: string | undefined): FilterText | Fiel
   return value === null ? [{ field: "filter", message: "must be an object" }] : readFilter(value);
 }
 
-/** Throws what is wrong with a filter. */
+/** Throws a 400 about the faults of a filter. */
 export function validFilter(filter: FilterText | FieldError[]): FilterText {
   if (Array.isArray(filter)) throw invalid(filter);
   return filter;

@@ -15,14 +15,16 @@ export const nextPageHeader: Readonly<Record<string, ResponseHeader>> = {
   },
 };
 
-/** A page as it is answered. */
+/** A page of an answer. */
 export interface AnsweredPage {
   readonly json: OwnedBytes;
-  /** False if there is a next page whose cursor could not be kept, or that is beyond what the engine lists. */
+  /**
+   * False if there is a next page whose cursor could not be kept, or that is beyond the last hit of the engine's list.
+   */
   readonly hasAllCursors: boolean;
 }
 
-/** The page without the cursor of the next one, which is nowhere else in it, because it was drawn for it. */
+/** The page without the cursor of the next one. The cursor is random, so it occurs once in the page. */
 export function removeCursor(json: Uint8Array<ArrayBuffer>, cursor: string): OwnedBytes {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   const quoted = JSON.stringify(cursor);

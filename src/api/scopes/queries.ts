@@ -7,8 +7,8 @@ import type { ScopeKind } from "../../engine/requests/scope.ts";
 import { namings } from "../../shared/reference.ts";
 
 /**
- * What a caller may name in a project: an environment by name, a release by name or id, or the
- * default, which is the environment `production`, else the first environment by name.
+ * The names of scopes in a project: an environment by name, a release by name or id, or the default. The default is the
+ * environment `production`, else the first environment by name.
  */
 export type ScopeName =
   | { readonly kind: ScopeKind; readonly name: string }

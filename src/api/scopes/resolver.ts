@@ -47,8 +47,8 @@ async function loadScope(
 }
 
 /**
- * The scope as it is now, for operations that are not as frequent as searches: a change that was answered
- * is seen. Throws `project-not-found`, `environment-not-found` or `release-not-found`.
+ * The current scope, for operations that are less frequent than searches. It includes all changes that were answered.
+ * Throws `project-not-found`, `environment-not-found` or `release-not-found`.
  */
 export async function currentScope(
   sql: Sql,
@@ -76,7 +76,7 @@ export class ScopeResolver {
   /**
    * Throws `project-not-found`, `environment-not-found` or `release-not-found`.
    *
-   * @param readYourWrites for a caller who has to see what was committed before, on any server
+   * @param readYourWrites true if the request must see all changes that were committed before it, on any server
    */
   resolve(
     principal: Principal,

@@ -15,7 +15,7 @@ const CURSOR_FORMAT = /^[A-Za-z0-9_-]{24}$/;
 export class StoredCursors<State extends TSchema> {
   readonly #validState: (value: unknown) => Static<State>;
 
-  /** @param kind of the questions, whose cursors are no cursors of others */
+  /** @param kind name of the questions; cursors of one kind are unknown to the others */
   constructor(
     private readonly coordinator: Coordinator,
     private readonly kind: string,
@@ -31,7 +31,7 @@ export class StoredCursors<State extends TSchema> {
   }
 
   /**
-   * Saves the state of a cursor. False if that is impossible at present, so that there is no next page.
+   * Saves the state of a cursor. Returns false if that is impossible at present; the page then lacks this cursor.
    *
    * @param owner the user whose space for cursors it takes
    */

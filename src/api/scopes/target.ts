@@ -41,9 +41,9 @@ export const otherQuestion = () =>
   new Problem("invalid-cursor", { detail: "The cursor belongs to another query." });
 
 interface CursorTarget {
-  /** What was sent with the cursor. */
+  /** The target that was sent with the cursor. */
   readonly given: LookupTarget | undefined;
-  /** That of the cursor's question, and what it has named. */
+  /** The target of the cursor's question, and the scope that it named. */
   readonly asked: LookupTarget | null;
   readonly scope: Scope;
 }

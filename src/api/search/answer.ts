@@ -86,7 +86,7 @@ export function recordSearch({ searchStages }: Metrics, work: SearchWork): void 
 
 const rounded = (milliseconds: number) => Number(milliseconds.toFixed(3));
 
-/** What the log line of a slow request and a span say about an answered search. Times are in milliseconds. */
+/** The members of an answered search in the log line of a slow request and in a span. Times are in milliseconds. */
 export function describeSearch(work: SearchWork): Readonly<Record<string, string | number>> {
   const { plan, scopeVectors, estimates, comparisons } = work;
   return {

@@ -30,7 +30,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
 const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
-/** Twice what the longest vector takes in base64: four characters for three of its bytes. */
+/** Twice the length of the longest vector in base64, which has four characters for three bytes. */
 const BASE64_MAX_CHARS = 2 * 4 * Math.ceil((4 * VECTOR_LENGTH_MAX) / 3);
 
 const lengthMessage = (minLength: number) =>
@@ -38,7 +38,7 @@ const lengthMessage = (minLength: number) =>
 
 const checkOptions = validator(SearchOptions);
 
-/** The options, or what is wrong with them. */
+/** The options, or their faults. */
 function optionsOf(value: unknown): SearchOptions | FieldError[] {
   try {
     return checkOptions(value);
@@ -85,9 +85,9 @@ function checkVector(
 }
 
 /**
- * The vector of a JSON body, or what is wrong with it.
+ * The vector of a JSON body, or its faults.
  *
- * @param minLength the fewest elements that it may have
+ * @param minLength minimum number of elements
  */
 export function decodeVector(
   value: unknown,
@@ -97,7 +97,7 @@ export function decodeVector(
   if (value === undefined) return [{ field: "vector", message: "is required" }];
   if (Array.isArray(value)) return checkVector(value, dimension, minLength);
   const message = "must be an array of numbers, or base64 of little-endian float32";
-  // Nobody waits while a text is examined that is far too long for any vector.
+  // A text that is too long for any vector is not examined, because that would block other requests.
   if (typeof value === "string" && value.length > BASE64_MAX_CHARS) {
     return [{ field: "vector", message: `${lengthMessage(minLength)}, and has more` }];
   }
@@ -124,9 +124,9 @@ function checked(
   return { vector, options: { dimension: known.dimension, limit, threshold }, filter, ignored: "" };
 }
 
-/** What of a body is opaque. */
+/** The opaque part of a body. */
 const WITH_FILTER = Type.Object({ filter: Filter });
-/** What a body may have beside the options. */
+/** Members of a body that are not options. */
 const OTHER_NAMES: ReadonlySet<string> = new Set(["vector", "filter"]);
 const OPTION_NAMES: ReadonlySet<string> = new Set(
   Object.keys(SearchOptions.properties).filter((name) => !OTHER_NAMES.has(name)),

@@ -33,7 +33,7 @@ async function ofMember(
   principal: Principal,
   definitions: readonly Definition[],
 ): Promise<Definition> {
-  // Any number of projects may have the name, so they are asked for at once.
+  // Any number of projects may have the name, so one statement reads the access to all of them.
   const ids = definitions.map(({ projectId }) => projectId);
   const joined = await findProjects(sql, principal, ids);
   const found = definitions.find(({ projectId }) => joined.has(projectId));
@@ -44,9 +44,9 @@ async function ofMember(
 }
 
 /**
- * The one of some definitions with equal names that the first credential is for which is present: the secret in the
- * header, the secret in the query, or a bearer token or API key of a member of the webhook's project. Throws
- * `unauthorized`, or `permission-denied` for a member without the permission `webhooks.deliver`.
+ * Of definitions with equal names, the one that the first present credential belongs to: the secret in the header, the
+ * secret in the query, or a bearer token or API key of a member of the webhook's project. Throws `unauthorized`, or
+ * `permission-denied` for a member without the permission `webhooks.deliver`.
  */
 export async function requireAccess(
   { sql, authenticator }: AccessServices,

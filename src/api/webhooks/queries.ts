@@ -7,7 +7,7 @@ import type { ListedWebhookEvent } from "./schema.ts";
 /** An enabled webhook definition. */
 export interface Definition {
   readonly id: string;
-  /** What its project and its senders know as its id. */
+  /** The id of the definition for its project and its senders. */
   readonly name: string;
   readonly projectId: string;
   readonly secretHash: Uint8Array;
