@@ -4,7 +4,7 @@ export const CHANGES_CHANNEL = "tessera_changes";
 /** File versions were stored that no scope may hold yet. Payload: a project, then the versions. */
 export const NEW_VERSIONS_CHANNEL = "tessera_new_versions";
 
-/** Servers are to report how far their indexes have come; no payload. */
+/** Asks servers to report the positions of their indexes; no payload. */
 export const INDEX_REPORTS_CHANNEL = "tessera_index_reports";
 
 /** Files wait for their embeddings; no payload. */

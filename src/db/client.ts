@@ -30,13 +30,13 @@ export type Queryable = Sql | Transaction;
 /** The types json and jsonb of PostgreSQL, by their ids. Numbers are read as they are written. */
 const JSON_TYPES = { to: 114, from: [114, 3802], serialize: JSON.stringify, parse: parseJson };
 
-/** How patient callers are. */
+/** The deadlines of callers. */
 const PATIENCE = {
-  /** Somebody waits for an answer. */
+  /** A client waits for an answer. */
   request: { deadlines: REQUEST_DEADLINES, suspectMs: DB_SUSPECT_MS, patienceMs: 0 },
   /** Work inside the service, which is retried. */
   background: { deadlines: BACKGROUND_DEADLINES, suspectMs: DB_SUSPECT_MS, patienceMs: 0 },
-  /** A command that is rather late than interrupted. */
+  /** A command, for which a delay is better than an interruption. */
   command: {
     deadlines: NO_DEADLINES,
     suspectMs: DB_PATIENT_SUSPECT_MS,
@@ -60,13 +60,12 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens a connection pool. It connects at the first query, which fails when there is no server.
- * Close it with `sql.end()`.
+ * Opens a connection pool. It connects at the first query, which fails without a server. Close it with `sql.end()`.
  *
- * No caller waits longer than the deadlines of DatabaseOptions.patience. During an outage statements
- * are rejected at once, until a probe is answered. The driver is patched (patches/): in the released version, a connection
- * that breaks inside a transaction ends the whole process, or the rest of the transaction runs on
- * the next connection, outside of any transaction, and a COPY that PostgreSQL refuses is never answered.
+ * No caller waits longer than the deadlines of DatabaseOptions.patience. During an outage statements are rejected
+ * immediately, until a probe is answered. The driver is patched (patches/). In the released version, a connection that
+ * breaks inside a transaction ends the whole process, or the rest of the transaction runs on the next connection,
+ * outside of any transaction. A COPY that PostgreSQL refuses is never answered.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const { deadlines, suspectMs, patienceMs } =

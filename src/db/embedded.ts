@@ -10,7 +10,7 @@ export { EmbeddedDatabaseError } from "./embedded/failure.ts";
 export { hasCluster } from "./embedded/location.ts";
 
 const JOIN_POLL_MS = 20;
-/** How often a process that joined a server looks whether its owner has ended. */
+/** Interval at which a process that joined a server checks whether its owner has ended. */
 const OWNER_POLL_MS = 500;
 /** The pause after a failed restart of the server. */
 const RESTART_PAUSE_MS = 5_000;
@@ -34,10 +34,10 @@ export type EmbeddedDatabase = {
 type Begun = { readonly url: string; readonly server?: Server; readonly release?: () => void };
 
 /**
- * Opens the embedded PostgreSQL of a data folder. The first process owns the server, which is its child: it
- * creates the cluster, starts the server, starts it again when it dies, and stops it. Other processes join it
- * through its socket. When the owner ends, however that happens, one of them becomes the owner and starts the
- * server again at the same address. Throws `EmbeddedDatabaseError`, one line with the remedy.
+ * Opens the embedded PostgreSQL of a data folder. The first process owns the server, which is its child: it creates the
+ * cluster, starts the server, starts it again when it dies, and stops it. Other processes join it through its socket.
+ * When the owner ends, for whatever reason, one of them becomes the owner and starts the server again at the same
+ * address. Throws `EmbeddedDatabaseError`, one line with the remedy.
  */
 export async function openEmbeddedDatabase(
   options: EmbeddedDatabaseOptions,

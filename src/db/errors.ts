@@ -20,7 +20,7 @@ const UNAVAILABLE_CODES = new Set([
   "NO_ANSWER",
   "NEVER_SENT",
 ]);
-/** What a server lacks that refuses a statement, for callers and with its remedy for operators. */
+/** The shortage of a server that refuses a statement, for callers and with its remedy for operators. */
 const SHORTAGES: Readonly<Record<string, { detail: string; remedy: string }>> = {
   "25006": {
     detail: "The database accepts no changes at present.",
@@ -54,9 +54,9 @@ const EMBEDDER_MISMATCH = "TE001";
 const UNSTORABLE_TEXT_STATES = new Set(["22021", "22P05"]);
 const RETRYABLE_STATES = new Set(["40001", "40P01"]);
 
-/** What a database says that is damaged, or that something else has changed: an unknown table, column or function. */
+/** SQLSTATE codes of a damaged or altered schema: an unknown table, column or function. */
 const OTHER_SCHEMA_STATES = new Set(["42P01", "42703", "42883", "42704", "3F000", "42P10"]);
-/** What a pooler says that knows no parameter of sessions but some of its own. */
+/** The message of a pooler that knows only some parameters of sessions. */
 const PARAMETER_REFUSED = /startup parameter/i;
 
 function sqlState(error: unknown): string | undefined {
@@ -68,7 +68,7 @@ function sqlState(error: unknown): string | undefined {
 const UNAVAILABLE_MESSAGE =
   "the database does not answer: check that PostgreSQL runs and that DATABASE_URL names it";
 
-/** What the database lacks for this statement, which had no effect; undefined for other errors. */
+/** The shortage of the database that kept this statement from having an effect; undefined for other errors. */
 function resourceShortage(error: unknown): { detail: string; remedy: string } | undefined {
   const code = sqlState(error);
   if (code === undefined) return undefined;
@@ -130,7 +130,7 @@ const CONNECT_FAILURES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "NEVER_SENT",
-  // The server refuses new connections while it starts or has none left.
+  // The server refuses new connections while it starts or all of its connections are in use.
   "57P03",
   "53300",
 ]);
@@ -157,7 +157,7 @@ export function uniqueViolation(error: unknown): string | undefined {
   return (error as { constraint_name?: string }).constraint_name ?? "";
 }
 
-/** True when another transaction has stored the same row first, or has deleted what a row refers to. */
+/** True when another transaction has stored the same row first, or has deleted a row that this one refers to. */
 export function isConflict(error: unknown): boolean {
   return ["23505", "23503"].includes(sqlState(error) ?? "");
 }

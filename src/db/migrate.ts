@@ -7,9 +7,9 @@ import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
 import { DatabaseRefusal } from "./session/refusal.ts";
 import { requireOnPath, requireSession } from "./session/session.ts";
 
-/** So long a migration waits for a table, and everybody else behind it, before it lets them pass. */
+/** Maximum wait of a migration for a table. All later transactions queue behind it for that time. */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
-/** So long it lets them pass. */
+/** Pause between two attempts, in which those transactions proceed. */
 const MIGRATION_RETRY_MS = 1_000;
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
@@ -99,13 +99,13 @@ export async function requireSchema(
   );
 }
 
-/** Told before a database that has a schema is changed. */
+/** Called before the schema of a database is changed. */
 type OnMigration = (announcement: string) => void;
 
 /**
- * Migrates the database to the schema of this version, in one transaction, and returns the names of
- * the applied migrations. A table that others are writing to is asked for again and again, because everybody
- * else waits behind a lock that is waited for. Throws a DatabaseRefusal if this version cannot use the database.
+ * Migrates the database to the schema of this version, in one transaction, and returns the names of the applied
+ * migrations. A lock on a table that others are writing to is requested again and again, because all later transactions
+ * queue behind a waiting request. Throws a DatabaseRefusal if this version cannot use the database.
  */
 export async function migrate(
   sql: Sql,
@@ -153,8 +153,8 @@ async function migrateOnce(
 }
 
 /**
- * Migrates, and waits while the database does not answer, since the two may start in any order. An
- * abort of `signal` ends the wait with the last error. Every other error is thrown at once.
+ * Migrates, and waits while the database does not answer, because the two may start in any order. An abort of `signal`
+ * ends the wait with the last error. Other errors are thrown immediately.
  */
 export async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSignal): Promise<void> {
   const applied = await pRetry(() => migrate(sql, (announcement) => log.warn(announcement)), {

@@ -8,7 +8,7 @@ const TRACE_STATEMENT_MAX_CHARS = 500;
 
 type Base = postgres.Sql<Record<string, never>>;
 
-/** The statements that are told apart; the service sends no others while it answers requests. */
+/** The statements with metrics of their own. The service sends no others while it answers requests. */
 const OPERATIONS = new Set(["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"]);
 const FIRST_WORD = /^\s*([A-Za-z]+)/;
 

@@ -13,12 +13,12 @@ const IDENTITY_CHARS = 16;
 interface OpenedDatabase {
   readonly sql: Sql;
   readonly url: string;
-  /** A sentence about what is wrong, or null when the database answers. Never throws. */
+  /** A sentence about the fault, or null when the database answers. Never throws. */
   check(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Resolves to the finding, or to `late` when there is none in time. */
+/** Resolves to the finding, or to `late` when the time is over. */
 function found(finding: Promise<string | null>, late: string | null): Promise<string | null> {
   return pTimeout(finding, { milliseconds: READINESS_TIMEOUT_MS, fallback: () => late });
 }
@@ -43,7 +43,7 @@ export function databaseName({ databaseUrl, dataDir }: Config): string {
   return `the database ${databaseUrl.replace(/^\w+:\/\/(?:[^/]*@)?/, "").replace(/\?.*$/, "")}`;
 }
 
-/** Identifies the database. A copy of its files has the same id, every other database another. */
+/** Identifies the database. A copy of its files has the same id, every other database has another. */
 export async function databaseId(sql: Queryable): Promise<string> {
   const [row] = await sql<{ id: string }[]>`SELECT id FROM index_origin`;
   if (row === undefined) throw new Error("the table index_origin is empty");
@@ -71,7 +71,7 @@ export async function sharedIdentity(sql: Queryable): Promise<string> {
 interface Server {
   /** The major number of its version. */
   readonly major: number;
-  /** Its version as it names it. */
+  /** Its version as the server writes it. */
   readonly name: string;
   /** It copies another server, and accepts no changes. */
   readonly isStandby: boolean;

@@ -15,7 +15,7 @@ function gone(): Problem {
   return new Problem("project-not-found", { detail });
 }
 
-/** Holds several projects as `holdProject` does. False if one of them is gone. */
+/** Holds several projects as `holdProject` does. Returns false if one of them does not exist or is being deleted. */
 export async function holdProjects(tx: Queryable, ids: readonly string[]): Promise<boolean> {
   const rows = await tx<{ held: boolean }[]>`
     SELECT hold_project(id) AS held FROM unnest(${[...ids]}::uuid[]) AS id`;

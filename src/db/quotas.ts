@@ -5,7 +5,7 @@ import { transaction } from "./transaction.ts";
 /** A reservation outlives any copy. */
 const RESERVED_SECONDS = 120;
 
-/** What rows add to what a project stores: `bytes` are their `stored_bytes`, less than 0 for rows that are deleted. */
+/** The usage that rows add to a project: `bytes` are their `stored_bytes`, negative for deleted rows. */
 export interface Charge {
   readonly files?: number;
   readonly bytes: number;
@@ -23,8 +23,8 @@ export function bytesOf(rows: readonly StoredRow[]): number {
 }
 
 /**
- * Charges a project for the rows that this transaction has written. Nothing follows it but the commit, because others
- * that write to the project wait for that where it has a quota. Throws `quota-exceeded`.
+ * Charges a project for the rows that this transaction has written. The commit must follow immediately, because other
+ * writers to a project with a quota wait for it. Throws `quota-exceeded`.
  */
 export async function charge(
   tx: Queryable,
@@ -37,8 +37,8 @@ export async function charge(
 }
 
 /**
- * Counts rows that are refused to nobody, at any time of a transaction: embeddings that the service makes of texts that it
- * has accepted, or a key. The next charge finds the quota used up.
+ * Counts rows without a comparison with the quota, at any time of a transaction: a key, or embeddings that the service
+ * makes of accepted texts. The next charge finds the quota used up.
  */
 export async function count(
   tx: Queryable,
@@ -54,7 +54,7 @@ export async function checkOwners(tx: Queryable, ...projectIds: string[]): Promi
   await tx`SELECT check_owners(${projectIds}::uuid[])`;
 }
 
-/** What a transaction charges to several projects. */
+/** The charges of a transaction to several projects. */
 export class Charges {
   readonly #charges = new Map<string, Required<Charge>>();
   /** Projects that get another owner, whose limits they are compared with. */
@@ -102,18 +102,18 @@ export interface Charging {
 }
 
 interface Copy<T> {
-  /** The project that is copied, if there is one. */
+  /** The id of the project that is copied; null without one. */
   template(tx: Transaction): Promise<string | null>;
   copy(): Promise<T>;
-  /** Aborted when nobody waits for the copy any more, which ends the reservation. */
+  /** Aborted when the client has disconnected, which ends the reservation. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reserves for an owner what a copy of a project will store, and copies it. The transaction that copies sees the
- * database as of its beginning, so it cannot compare what others store meanwhile. Throws `quota-exceeded`.
+ * Reserves the usage of a copy for its owner, and copies the project. The transaction that copies sees the database as
+ * of its beginning, so it cannot compare the usage of concurrent transactions. Throws `quota-exceeded`.
  *
- * @param id of the copy
+ * @param id the id of the copy
  */
 export async function withReservation<T>(
   sql: Sql,
@@ -135,7 +135,7 @@ export async function withReservation<T>(
   }
 }
 
-/** Uses up what was reserved, in the transaction that copies. */
+/** Uses up the reservation, in the transaction that copies. */
 export async function useReservation(tx: Transaction, id: string): Promise<void> {
   await tx`SELECT set_config('tessera.is_copy', 'on', true)`;
   await tx`DELETE FROM quota_reservations WHERE project_id = ${id}`;

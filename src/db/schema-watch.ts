@@ -2,11 +2,11 @@ import type { Sql } from "./client.ts";
 import { schemaState } from "./migrate.ts";
 import { DatabaseRefusal } from "./session/refusal.ts";
 
-/** So soon a process notices that a newer version has migrated its database. */
+/** Interval at which a process looks for a migration by a newer version. */
 const SCHEMA_CHECK_MS = 2_000;
 
 interface SchemaWatch {
-  /** Resolves when this version cannot use the database any more. */
+  /** Resolves when this version can no longer use the database. */
   readonly refused: Promise<DatabaseRefusal>;
   close(): void;
 }

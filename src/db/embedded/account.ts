@@ -4,7 +4,7 @@ import { EmbeddedDatabaseError } from "./failure.ts";
 /** The operating system account that runs PostgreSQL's programs. */
 export type Account = { readonly uid: number; readonly gid: number };
 
-/** The accounts of PostgreSQL packages, and the one that is created where there is none of them. */
+/** The accounts of PostgreSQL packages, and the one that is created on a system without them. */
 const NAMES = ["postgres", "_postgres", "tessera"] as const;
 const CREATE = "useradd --system --user-group --no-create-home --shell /usr/sbin/nologin tessera";
 

@@ -87,7 +87,7 @@ function accountOf(cluster: string): Account {
   return { uid, gid };
 }
 
-/** The file's text; undefined when there is no such file. */
+/** The file's text; undefined without a file. */
 export function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

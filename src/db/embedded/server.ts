@@ -13,9 +13,9 @@ const START_RETRY_MS = 200;
 const POLL_MS = 20;
 
 /**
- * How a server is ended, and how long each step may take. A fast shutdown writes one checkpoint. An immediate
- * one writes nothing, and kills after 5 s those of its processes that have not ended. The next start then
- * replays the log, so each step keeps all committed data.
+ * The steps of ending a server, with their time limits. A fast shutdown writes one checkpoint. An immediate one writes
+ * no data, and kills after 5 s those of its processes that have not ended. The next start then replays the log, so each
+ * step keeps all committed data.
  */
 const END_STEPS = [
   { signal: "SIGINT", patienceMs: 5_000 },
@@ -23,10 +23,13 @@ const END_STEPS = [
   { signal: "SIGKILL", patienceMs: 2_000 },
 ] as const;
 
-/** The folder of the socket, from the cluster, in which PostgreSQL works. Nobody else gives it to a server like this. */
+/** The folder of the socket, from the cluster, in which PostgreSQL works. Only servers like this one have it. */
 const SOCKET_FOLDER = ".";
 
-/** There is no port, because another program that takes it after a crash would keep PostgreSQL out. */
+/**
+ * The server does not listen on a port, because another program that takes the port after a crash would keep PostgreSQL
+ * out.
+ */
 const DEFAULT_SETTINGS = {
   listen_addresses: "",
   unix_socket_directories: SOCKET_FOLDER,
@@ -40,8 +43,8 @@ const DEFAULT_SETTINGS = {
 export type Server = Awaited<ReturnType<typeof attempt>>;
 
 /**
- * Starts PostgreSQL as a child of this process and waits until it accepts connections, or `signal` ends it.
- * Only the owner of the server may call this: what a killed owner has left running is ended first.
+ * Starts PostgreSQL as a child of this process and waits until it accepts connections, or `signal` ends it. Only the
+ * owner of the server may call this: it first ends the server that a killed owner has left running.
  */
 export async function startServer(plan: ServerPlan, signal: AbortSignal): Promise<Server> {
   await endLeftServer(plan.location);
@@ -99,12 +102,12 @@ export async function serverUrl(location: ClusterLocation): Promise<string | und
 }
 
 /**
- * Ends the server of a killed owner. Only the owner of the server may call this. Throws when somebody else runs a
- * server on the cluster.
+ * Ends the server of a killed owner. Only the owner of the server may call this. Throws when another user runs a server
+ * on the cluster.
  *
- * The number in the file proves nothing: the system gives numbers again, and a copy of the cluster has the file, too.
- * A server that accepts connections in the folder of the cluster is that of the file, because PostgreSQL ends itself
- * when the file names another one.
+ * The number in the file proves nothing: the system gives numbers again, and a copy of the cluster has the file, too. A
+ * server that accepts connections in the folder of the cluster is that of the file, because PostgreSQL ends itself when
+ * the file names another one.
  */
 export async function endLeftServer(location: ClusterLocation): Promise<void> {
   const { pid, cluster, port, folder } = readPidFile(location);
@@ -131,7 +134,7 @@ async function end(pid: number, isRunning: () => boolean): Promise<void> {
   }
 }
 
-/** Whether a process with this number is a PostgreSQL, or is there at all where the system does not tell. */
+/** Whether this number is that of a PostgreSQL process. On systems without process names: that of any process. */
 function isServer(pid: number): boolean {
   try {
     if (process.platform !== "linux") return process.kill(pid, 0);

@@ -1,6 +1,6 @@
--- The schema of the database: tables, and what they promise whoever writes to them.
+-- The schema of the database: tables, and the guarantees that hold for every writer.
 
--- The bytes of a value as text; none for null.
+-- The bytes of a value as text; 0 for null.
 CREATE FUNCTION bytes_of(value anyelement) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(octet_length(value::text), 0)
 $$;
@@ -37,7 +37,7 @@ CREATE TABLE projects (
   prompt_count integer NOT NULL DEFAULT 0,
   -- The embedder, as `name:model:dimension`; null for none.
   embedder text,
-  -- What an operator allows the project to store; null for the default.
+  -- The project's own quota, which an operator sets; null for the default.
   max_files bigint CHECK (max_files >= 0),
   max_bytes bigint CHECK (max_bytes >= 0),
   max_chunks bigint CHECK (max_chunks >= 0),
@@ -197,17 +197,17 @@ CREATE INDEX chunks_listing ON chunks (project_id, file_path, file_version_id, i
 
 -- Releases and environments, the scopes that select among file versions.
 
--- A release is stored as its difference from the release before it, so that it costs what it changed.
+-- A release is stored as its difference from the release before it, so that its size is that of its changes.
 CREATE TABLE release_contents (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   -- Null for contents that are stored in full.
   base_id bigint,
-  -- The file versions that these contents or their base hold, but not both, in order. So contents are the
-  -- versions that occur an odd number of times on the way to those in full.
+  -- The file versions that either these contents or their base hold, but not both, in order. So contents are the
+  -- versions that occur an odd number of times from here to the contents in full.
   versions uuid[] NOT NULL,
   files integer NOT NULL,
-  -- How many rows the way has, and how many versions they name.
+  -- The number of rows from here to the contents in full, and of versions in them.
   steps integer NOT NULL,
   named integer NOT NULL,
   stored_bytes integer GENERATED ALWAYS AS (200 + 16 * cardinality(versions)) STORED,
@@ -366,8 +366,8 @@ BEGIN
   END IF;
 END $$;
 
--- Fills a release with file versions, at most one per file, and freezes it: it never changes again, whoever asks.
--- Returns the bytes that this adds.
+-- Fills a release with file versions, at most one per file, and freezes it. After that no role can change it. Returns
+-- the bytes that this adds.
 CREATE FUNCTION fill_release(release uuid, wanted uuid[]) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   contents record;
@@ -382,7 +382,7 @@ BEGIN
   RETURN contents.added;
 END $$;
 
--- Contents never change, whoever asks; only versions that are deleted disappear from them.
+-- No role can change contents; only deleted versions disappear from them.
 CREATE FUNCTION refuse_change_of_contents() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the release is frozen' USING ERRCODE = 'integrity_constraint_violation',
@@ -528,8 +528,8 @@ END $$;
 CREATE TRIGGER projects_deleted AFTER DELETE ON projects
   FOR EACH ROW EXECUTE FUNCTION log_project_deleted();
 
--- Servers remember credentials, memberships and scopes for a moment. They forget them at once when one of these
--- changes, whoever changes it. Payload: a kind and the id concerned.
+-- Servers cache credentials, memberships and scopes for a moment. They drop them when one of these changes, also by a
+-- statement by hand. Payload: a kind and the id concerned.
 CREATE FUNCTION notify_access() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_TABLE_NAME = 'api_keys' THEN
@@ -631,7 +631,7 @@ CREATE INDEX embedding_rebuilds_project ON embedding_rebuilds (project_id);
 CREATE TABLE embedding_failures (
   chunk_id uuid PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
   project_id uuid NOT NULL,
-  -- What is wrong, without anything that the embedder has answered.
+  -- The fault, without any text of the embedder's answer.
   reason text NOT NULL,
   attempts integer NOT NULL,
   due timestamptz NOT NULL
@@ -827,11 +827,11 @@ CREATE TABLE webhook_events (
 -- The events of a project are listed, newest first.
 CREATE INDEX webhook_events_project ON webhook_events (project_id, received_at, id);
 
--- One delivery in one transaction: the event that is already kept for this key or this id, else a
--- new one with its conversation, message and run. No row means that the definition is unknown or
--- disabled, or that its project is being deleted. Of two at once the second waits for the first and then fails for a
--- unique key; asked again, it finds what the first has kept. `expected_ids` holds the ids that the new event, its
--- conversation, message and run will have.
+-- One delivery in one transaction: the event that is already kept for this key or this id, else a new one with its
+-- conversation, message and run. No row means that the definition is unknown or disabled, or that its project is being
+-- deleted. Of two concurrent deliveries the second waits for the first and then fails for a unique key; asked again, it
+-- finds the event of the first. `expected_ids` holds the ids that the new event, its conversation, message and run will
+-- have.
 CREATE FUNCTION deliver_webhook(
   definition_id text, key text, body_fingerprint bytea, body_is_json boolean, body json,
   expected_ids uuid[]
@@ -920,15 +920,15 @@ CREATE TABLE billing_customers (
   updated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- One row an account and kind of upgrade: first somebody's attempt to open a session, then the
--- session. A row goes when its session is over or the provider has refused it.
+-- One row per account and kind of upgrade: first the attempt of a request to open a session, then the session. A row is
+-- deleted when its session is over or the provider has refused it.
 CREATE TABLE billing_sessions (
   account_id uuid NOT NULL,
   -- SHA-256 of everything that the provider is asked for.
   fingerprint bytea NOT NULL CHECK (octet_length(fingerprint) = 32),
-  -- Part of the provider's idempotency key: whoever continues the attempt gets the same session.
+  -- Part of the provider's idempotency key: a request that continues the attempt gets the same session.
   attempt uuid NOT NULL,
-  -- Until then others wait for whoever makes the attempt.
+  -- Until then other requests wait for the attempt.
   claimed_until timestamptz,
   session_id text CHECK (session_id <> ''),
   url text,
@@ -956,7 +956,7 @@ CREATE TABLE quota_usage (
   chunks bigint NOT NULL
 );
 
--- What was committed and is not in quota_usage yet.
+-- Committed usage that quota_usage does not include yet.
 CREATE TABLE quota_deltas (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   files bigint NOT NULL,
@@ -965,7 +965,7 @@ CREATE TABLE quota_deltas (
 );
 CREATE INDEX quota_deltas_project ON quota_deltas (project_id);
 
--- What projects and owners without limits of their own may store; null for no limit. The service writes it.
+-- Limits of projects and owners without their own; null for no limit. The service writes the row.
 CREATE TABLE quota_defaults (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   files bigint,
@@ -976,8 +976,8 @@ CREATE TABLE quota_defaults (
   owner_chunks bigint
 );
 
--- What copies of templates that are being made will store. A copy sees the database as of its beginning, so what
--- the owner's other transactions store meanwhile is compared with this.
+-- The expected usage of copies that are being made. A copy sees the database as of its beginning, so the other
+-- transactions of its owner are compared with its reservation.
 CREATE TABLE quota_reservations (
   project_id uuid PRIMARY KEY,
   owner_id uuid NOT NULL,
@@ -995,14 +995,15 @@ LANGUAGE sql AS $$
     UNION ALL SELECT files, bytes, chunks FROM quota_deltas WHERE project_id = project) AS stored
 $$;
 
--- What a project may store: its own limits, or else the defaults.
+-- The limits of a project: its own, or else the defaults.
 CREATE FUNCTION project_limits(project uuid, OUT files bigint, OUT bytes bigint, OUT chunks bigint)
 LANGUAGE sql AS $$
   SELECT coalesce(p.max_files, d.files), coalesce(p.max_bytes, d.bytes), coalesce(p.max_chunks, d.chunks)
   FROM projects p LEFT JOIN quota_defaults d ON true WHERE p.id = project
 $$;
 
--- Compares what the projects of an owner store with what an owner may. Whoever adds to one of them waits here.
+-- Compares the usage of an owner's projects with the limits of an owner. Transactions that add to one of them wait
+-- here.
 CREATE FUNCTION check_owner(owner uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   excess record;
@@ -1040,7 +1041,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Reserves for an owner what a copy of a template will store, before it begins.
+-- Reserves the usage of a copy of a template for its owner, before the copy begins.
 CREATE FUNCTION reserve_quota(project uuid, owner uuid, template uuid, seconds integer) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -1067,8 +1068,8 @@ BEGIN
   PERFORM check_owner(owner);
 END $$;
 
--- Charges a project for what this transaction has added, which may be less than nothing, and compares that with the
--- limits, and with those of its owners unless it is `reserved` for them.
+-- Charges a project for the usage that this transaction has added, which may be negative. Compares the sum with the
+-- limits of the project, and of its owners unless `is_reserved`.
 CREATE FUNCTION charge(project uuid, added_files bigint, added_bytes bigint, added_chunks bigint, is_reserved boolean)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -1086,7 +1087,7 @@ BEGIN
   IF allowed.is_any THEN
     PERFORM FROM quota_usage WHERE project_id = project FOR UPDATE;
   ELSE
-    -- Deltas are added now and then, and nobody waits for it.
+    -- Without a limit a later charge can add the deltas, so this one does not wait for the lock.
     PERFORM FROM quota_usage WHERE project_id = project FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN RETURN; END IF;
   END IF;
@@ -1107,7 +1108,7 @@ BEGIN
   END IF;
 END $$;
 
--- The audit log: who did what. Rows refer to others without foreign keys, because they outlive them.
+-- The audit log: actions with their actors. Rows refer to others without foreign keys, because they outlive them.
 
 CREATE TABLE audit_log (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1240,7 +1241,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- What running servers tell of their indexes, and of questions.
+-- Reports of running servers about their indexes, and about questions.
 
 CREATE TABLE index_state (
   node_id uuid NOT NULL,
@@ -1272,7 +1273,7 @@ CREATE TABLE index_nodes (
   updated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Tasks of the index that have failed twice in a row, by project: how often that was and when the last time.
+-- Tasks of the index that have failed twice in a row, by project, with the number of failures and the time of the last.
 CREATE TABLE parked_tasks (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   task text NOT NULL,
@@ -1288,13 +1289,13 @@ CREATE TABLE index_origin (
 );
 INSERT INTO index_origin DEFAULT VALUES;
 
--- What projects are asked in words, by day in UTC.
+-- The questions that projects are asked, by day in UTC.
 CREATE TABLE question_days (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   day date NOT NULL,
   asked bigint NOT NULL,
   without_hits bigint NOT NULL,
-  -- How many answers took how long. The service knows the bounds.
+  -- The number of answers per range of durations. The service knows the bounds.
   durations bigint[] NOT NULL,
   PRIMARY KEY (project_id, day)
 );

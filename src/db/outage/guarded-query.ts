@@ -10,7 +10,7 @@ export interface DriverQuery {
   active: boolean;
   executed: boolean;
   readonly cursorRows?: number;
-  /** Sends the query. Called once, when somebody awaits it. */
+  /** Sends the query. Called once, when the query is awaited. */
   handler: (query: DriverQuery) => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -28,8 +28,8 @@ export function isQuery(made: unknown): made is DriverQuery {
 }
 
 /**
- * Calls `start` when the query is handed to the driver, and what it returns when the query is answered. An
- * error that it returns instead is the answer, and the query is not sent.
+ * Calls `start` when the query is handed to the driver. If `start` returns a function, it is called when the query is
+ * answered. If it returns an error, the query is not sent and fails with this error.
  */
 export function aroundQuery(
   query: DriverQuery,
@@ -74,10 +74,10 @@ function watchQuery(guard: OutageGuard, query: DriverQuery, deadlineMs: number):
       const { active } = query;
       wasSent = query.state !== null;
       reject(failureOf(query));
-      // The driver still waits for the answer, and cancels only what is active.
+      // The driver still waits for the answer, and cancels only active queries.
       query.active = active;
     },
-    // The driver never uses a connection again that it is opening for a cancelled statement.
+    // The driver never again uses a connection that it is opening for a cancelled statement.
     cancel: () => void (wasSent && query.cancel()),
   });
 }

@@ -11,7 +11,7 @@ import { neverRanError, type OutageGuard } from "./outage-guard.ts";
 
 type Base = postgres.Sql<Record<string, never>>;
 
-/** How long callers wait for the answer to each kind of statement, in milliseconds. */
+/** Maximum waits of callers for each kind of statement, in milliseconds. */
 interface Deadlines {
   readonly readMs: number;
   readonly writeMs: number;
@@ -24,7 +24,7 @@ export const REQUEST_DEADLINES: Deadlines = {
   transactionMs: DB_TRANSACTION_DEADLINE_MS,
 };
 
-/** For work that nobody waits for: the server's own timeout comes first. */
+/** Deadlines of work without a waiting client: the server's own timeout comes first. */
 export const BACKGROUND_DEADLINES: Deadlines = {
   ...REQUEST_DEADLINES,
   readMs: DB_WRITE_DEADLINE_MS,
@@ -104,8 +104,8 @@ function guardStatements<T extends Base>(base: T, guard: OutageGuard, deadlines:
 }
 
 /**
- * Runs work that has several statements. `check` throws once the caller has been told that the work
- * failed, so that it does not begin after that.
+ * Runs work that has several statements. `check` throws once the work has failed for the caller, so that it does not
+ * begin after that.
  */
 function guardWork<T>(
   guard: OutageGuard,

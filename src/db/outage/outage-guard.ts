@@ -30,9 +30,9 @@ interface Watched extends Waiting {
 
 interface GuardOptions {
   readonly url: string;
-  /** Without a sign of life for this long, while somebody waits, the server is probed. */
+  /** Silence of the server, in milliseconds, after which it is probed while a caller waits. */
   readonly suspectMs: number;
-  /** How long probes must fail before the database counts as unavailable. */
+  /** Time of failing probes, in milliseconds, after which the database counts as unavailable. */
   readonly patienceMs: number;
   /** Called at the beginning and the end of an outage. */
   readonly onChange: (isDown: boolean) => void;
@@ -43,11 +43,10 @@ const ticks = (ms: number) => Math.ceil(ms / DB_GUARD_TICK_MS);
 /**
  * Bounds how long callers wait for the database, and breaks the circuit while it does not answer.
  *
- * When nothing arrives from the server for a while, a probe over a new connection decides: if the
- * server answers it, it is only slow, and each caller waits until its own deadline. Otherwise everybody
- * is rejected, the pool's connections are closed, and statements are rejected without being sent until
- * a probe is answered. Time is counted in ticks of the event loop, so that a process that was itself
- * suspended does not blame the database.
+ * When nothing arrives from the server for a while, a probe over a new connection decides: if the server answers it, it
+ * is only slow, and each caller waits until its own deadline. Otherwise all callers are rejected, the pool's
+ * connections are closed, and statements are rejected without being sent until a probe is answered. Time is counted in
+ * ticks of the event loop, so that a process that was itself suspended does not blame the database.
  */
 export class OutageGuard {
   readonly sockets = new PoolSockets();
@@ -99,7 +98,7 @@ export class OutageGuard {
 
   #start(): void {
     if (this.#timer !== undefined || this.#closed) return;
-    // Without traffic nothing was heard, which is no reason for suspicion.
+    // Without traffic the server had no occasion to answer, so its silence is not suspicious.
     this.#answeredAt = this.#tick;
     this.#timer = setInterval(() => this.#look(), DB_GUARD_TICK_MS);
     this.#timer.unref();

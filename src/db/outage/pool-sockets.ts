@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 
-/** The driver's options that say where the server is, in lists of one. */
+/** The driver's options for the address of the server, in lists of one. */
 interface Address {
   readonly host: readonly string[];
   readonly port: readonly number[];
@@ -22,7 +22,7 @@ export class PoolSockets {
   readonly #open = new Map<Socket, Activity>();
   #looks = 0;
 
-  /** Begins to connect. The driver's listeners report the outcome; what it writes is buffered. */
+  /** Begins to connect. The driver's listeners report the outcome; its writes are buffered. */
   connect(address: Address): Socket {
     const socket = new Socket();
     const [host, port] = [address.host[0] as string, address.port[0] as number];
