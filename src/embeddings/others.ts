@@ -2,7 +2,7 @@ import type { Queryable } from "../db/client.ts";
 import { embedderName, type ProjectEmbedders } from "../import/embedders/project-embedders.ts";
 import { referenceTo } from "../shared/reference.ts";
 
-/** Projects that cannot be searched by meaning, and what to do. */
+/** Projects that cannot be searched by meaning, with the remedy. */
 interface OtherEmbedder {
   readonly message: string;
   readonly remedy: string;

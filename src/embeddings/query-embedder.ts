@@ -14,7 +14,7 @@ import { fingerprintOf } from "./store.ts";
 
 /** A retrieval waits this long for its query to be embedded. */
 const QUERY_EMBED_TIMEOUT_MS = 4_000;
-/** Queries that one embedder embeds at once, and those of them that one user may have. */
+/** Maximum concurrent queries of an embedder, and of one user among them. */
 const QUERY_EMBED_CONCURRENCY = 16;
 const QUERY_EMBED_USER_CONCURRENCY = 4;
 /** Embedded queries that are kept, of a project and of all. */

@@ -37,9 +37,10 @@ interface Place extends ChunkText {
 }
 
 /**
- * Embeds all chunks of a project again, by an embedder that becomes that of the project. The new embeddings
- * are kept aside until all are there, and replace the old ones in one transaction: until then searches go on
- * as before. What is interrupted goes on where it was. Throws EmbedderAway when the embedder stays away.
+ * Embeds all chunks of a project again, by an embedder that becomes that of the project. The new embeddings are kept
+ * aside until all of them are stored. They replace the old ones in one transaction, so searches go on as before until
+ * then. An interrupted rebuild continues from its last stored embeddings. Throws EmbedderAway when the embedder stays
+ * away.
  */
 export async function rebuildEmbeddings(
   sql: Sql,
@@ -66,9 +67,9 @@ export async function rebuildEmbeddings(
   await replace(sql, project, fingerprint);
 }
 
-/** Cuts the texts that have no chunks. Those of a project with an embedder wait for it meanwhile. */
+/** Cuts the texts that have no chunks. In a project with an embedder, they wait for it. */
 async function cutAll(sql: Sql, project: string): Promise<void> {
-  // A text may have no chunks however often it is cut, as one of frontmatter only.
+  // A text of frontmatter only gets no chunks, so it would be found again without `after`.
   let after = FIRST_ID;
   for (;;) {
     const rows = await sql<{ id: string }[]>`

@@ -27,7 +27,7 @@ export interface ChunkText {
   readonly content: string;
   readonly path: string;
   readonly title: string;
-  /** What the metadata has under `headings`, which may be anything. */
+  /** The `headings` of the metadata, which may be any value. */
   readonly headings: unknown;
 }
 

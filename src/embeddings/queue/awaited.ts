@@ -2,7 +2,7 @@ import type { Sql } from "../../db/client.ts";
 import { SharedWork } from "../../shared/shared-work.ts";
 import { type EmbeddedPosition, readEmbeddedPositions } from "./queries.ts";
 
-/** How often the queue is read while somebody waits for embeddings. */
+/** Interval of reading the queue while a caller waits for embeddings. */
 const EMBEDDED_POLL_MS = 50;
 
 /** A wait for the embeddings of a project. */

@@ -22,7 +22,10 @@ import { Turns } from "./turns.ts";
 
 /** The time of a request; an embedder that takes longer gets smaller ones. */
 const EMBED_BATCH_TIMEOUT_MS = 8_000;
-/** The pause of an embedder that is away, doubled up to the longest; and the longest that it may ask for. */
+/**
+ * The first pause after a failure of the embedder, doubled up to the longest; and the longest pause that it may ask
+ * for.
+ */
 const EMBED_AWAY_FIRST_MS = 500;
 const EMBED_AWAY_LONGEST_MS = 5_000;
 const EMBED_RETRY_AFTER_MAX_MS = 60_000;
@@ -64,7 +67,7 @@ export class Drain {
     return this.#lanes.size > 0;
   }
 
-  /** Resolves when nothing is embedded, and nothing waits that could be. */
+  /** Resolves when no file is being embedded, and no waiting file can be. */
   async run(): Promise<void> {
     this.#openLane();
     while (this.isRunning) await Promise.all(this.#lanes);
@@ -84,14 +87,14 @@ export class Drain {
     }
   }
 
-  /** Makes one pass; false when nothing can be embedded now. */
+  /** Makes one pass; false when no file can be embedded now. */
   async #embedNext(): Promise<boolean> {
     if (this.#breaker.isResting) return false;
     const waiting = await waitingProjects(this.sql, this.embedder.fingerprint);
     const project = this.#turns.choose(waiting);
     if (project === undefined) return false;
     const end = this.#turns.begin(project);
-    // There may be more to embed beside it.
+    // Other files may be embedded at the same time.
     this.#openLane();
     try {
       return await this.#embedSome(project);
@@ -120,7 +123,7 @@ export class Drain {
     }
   }
 
-  /** Embeds the first chunks of files. What is known of some is stored while others are asked about. */
+  /** Embeds the first chunks of files. Known outcomes are stored while other requests run. */
   async #embed({ id, tenant }: WaitingProject, versions: readonly string[]): Promise<void> {
     const { embedder, sql } = this;
     const chunks = await readTextChunks(sql, versions, embedder.batchInputs);
@@ -155,7 +158,7 @@ export class Drain {
   }
 }
 
-/** How long an embedder is left alone that has failed so often in a row. */
+/** The pause of an embedder after this number of failures in a row. */
 function pauseOf(failures: number, cause: unknown): number {
   const { retryAfterMs = 0 } = cause as EmbedderAway;
   const backoff = Math.min(EMBED_AWAY_FIRST_MS * 2 ** (failures - 1), EMBED_AWAY_LONGEST_MS);

@@ -6,7 +6,7 @@ import { SupervisedThread } from "../../threads/supervised-thread.ts";
 import type { EmbeddingProtocol } from "./messages.ts";
 import { isWaiting } from "./queries.ts";
 
-/** How often the queue is looked at, in case a notification is lost or an embedder is back. */
+/** Interval of reading the queue, in case a notification is lost or an embedder is back. */
 const EMBED_POLL_MS = 2_000;
 /** The thread ends after this time without work. */
 const EMBED_THREAD_IDLE_MS = 20_000;
@@ -14,7 +14,7 @@ const EMBED_THREAD_IDLE_MS = 20_000;
 /** A thread that embeds files, as far as it is used here. */
 type EmbeddingThread = Pick<SupervisedThread<EmbeddingProtocol>, "run" | "close" | "hasEnded">;
 
-/** Starts a thread, which tells the names of embedders whose models have to be started. */
+/** Starts a thread, which reports the names of embedders whose models have to be started. */
 type StartThread = (
   options: EmbeddingProtocol["options"],
   startModel: (name: string) => void,

@@ -6,16 +6,16 @@ export interface EmbeddingProtocol extends ThreadProtocol {
   readonly options: {
     readonly databaseUrl: string;
     readonly embedders: readonly UsableEmbedder[];
-    /** The most texts that the first requests to an embedder have, as an earlier thread has found out, by name. */
+    /** The maximum texts of the first requests to an embedder, which an earlier thread has found out, by name. */
     readonly batches?: Readonly<Record<string, number>>;
     readonly logLevel: LogLevel;
   };
   /** The name of an embedder whose model has to be started. */
   readonly event: string;
-  /** Embed what waits and can be embedded now. */
+  /** Embeds the waiting files whose embedder is available. */
   readonly task: null;
   readonly result: {
-    /** The most texts that a request to an embedder may have now, by name. */
+    /** The maximum texts of a request to an embedder at present, by name. */
     readonly batches: Readonly<Record<string, number>>;
     /** True while some texts are still embedded, as long ones are for minutes. */
     readonly isBusy: boolean;

@@ -10,7 +10,7 @@ import { projectsOfOthers } from "../others.ts";
 import { QueryEmbedder } from "../query-embedder.ts";
 import { EmbeddingQueue } from "./embedding-queue.ts";
 
-/** Opens what embeds texts: models, queries, imports and the files that wait. */
+/** Opens the models, and the embedders of queries, imports and waiting files. */
 export async function openEmbedding(
   { embedders: configs, dataDir, logLevel }: Config,
   { sql, url: databaseUrl }: { readonly sql: Sql; readonly url: string },

@@ -7,9 +7,9 @@ import { noteFailures } from "./failures.ts";
 
 /** Claimed files are free again after this time, because the node that claimed them may have died. */
 const CLAIM_SECONDS = 20;
-/** Files that are claimed at once. */
+/** Maximum files of a claim. */
 const CLAIM_FILES = 32;
-/** How often a claim of files that are still worked on is extended. */
+/** Interval at which the claim of unfinished files is extended. */
 export const CLAIM_EXTENSION_MS = 5_000;
 
 export interface WaitingProject {
@@ -25,7 +25,7 @@ export async function countWaiting(sql: Queryable, projectId: string): Promise<n
   return row?.count ?? 0;
 }
 
-/** How far a project with an embedder has come. */
+/** The position of a project with an embedder. */
 export interface EmbeddedPosition {
   /** The fingerprint of the embedder. */
   readonly embedder: string;
@@ -36,7 +36,7 @@ export interface EmbeddedPosition {
   readonly newest: number | null;
 }
 
-/** The positions of those projects that have an embedder, by id. Files that the embedder refuses do not wait. */
+/** The positions of the projects that have an embedder, by id. Files that the embedder refuses do not wait. */
 export async function readEmbeddedPositions(
   sql: Queryable,
   projects: readonly string[],
@@ -51,13 +51,13 @@ export async function readEmbeddedPositions(
   return new Map(rows.map(({ id, ...position }) => [id, position]));
 }
 
-/** True if a file waits that nobody is at work on. */
+/** True if a waiting file is not claimed. */
 export async function isWaiting(sql: Queryable): Promise<boolean> {
   const [row] = await sql`SELECT 1 FROM embedding_queue WHERE due <= now() LIMIT 1`;
   return row !== undefined;
 }
 
-/** The projects of an embedder with files that nobody is at work on, but those that are being deleted. */
+/** The projects of an embedder with unclaimed files, but those that are being deleted. */
 export async function waitingProjects(
   sql: Queryable,
   fingerprint: string,
@@ -132,7 +132,7 @@ async function finish(
       AND NOT EXISTS (SELECT FROM embedding_failures f WHERE f.chunk_id = c.id))`;
 }
 
-/** What became of chunks: vectors, and reasons why there is none. */
+/** Outcomes of chunks: vectors, and reasons for failures. */
 interface StoredOutcomes {
   readonly vectors: ReadonlyMap<string, Float32Array>;
   readonly reasons: ReadonlyMap<string, string>;

@@ -28,7 +28,7 @@ const drains = [...projectEmbedders(embedders, startModel, batches).values()].ma
 setThreadNiceness(EMBED_NICENESS);
 runThread<EmbeddingProtocol>({
   async run() {
-    // A long queue of one embedder goes on beside the next tasks, which look at the others again.
+    // A long queue of one embedder goes on during the next tasks, which look at the other embedders again.
     await Promise.race([Promise.all(drains.map((drain) => drain.run())), Bun.sleep(EMBED_TASK_MS)]);
     return {
       batches: Object.fromEntries(

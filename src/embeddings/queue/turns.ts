@@ -3,7 +3,7 @@ import type { WaitingProject } from "./queries.ts";
 /** Tenants and projects whose use is remembered. */
 const EMBED_TURNS_MAX = 10_000;
 
-/** How much of the embedder a tenant or a project has used. */
+/** The time of the embedder that a tenant or a project has used. */
 interface Use {
   /** Passes that run now. */
   running: number;
@@ -15,7 +15,7 @@ interface Use {
 
 /**
  * Shares passes over waiting files between tenants, and each tenant's share between its projects, by the time that they
- * take. Nobody saves up time by not using it.
+ * take. Unused time is not saved up.
  */
 export class Turns {
   readonly #uses = new Map<string, Use>();
@@ -65,7 +65,7 @@ export class Turns {
     };
   }
 
-  /** One that has not waited before starts where the others are. */
+  /** A tenant or project that was not waiting starts at the time that the others have reached. */
   #admit(id: string, reached: number): void {
     const use = this.#use(id);
     if (!this.#waiting.has(id) && use.running === 0) use.time = Math.max(use.time, reached);
