@@ -4,9 +4,9 @@ import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { untilShown } from "../indexing/changes/visibility.ts";
 import { CHANGE_VISIBLE_BOUND_MS } from "../shared/limits.ts";
 
-/** How often an import checks whether the indexes keep up with it. */
+/** Interval at which an import checks whether the indexes keep up with it. */
 const IMPORT_INDEX_CHECK_MS = 250;
-/** It waits this long for them, and not again when they have not caught up by then. */
+/** Maximum wait for the indexes. After a wait that was too short, the import does not wait again. */
 const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
 
 /** The longest that an import which was committed as a whole waits until searches see it. */
@@ -25,8 +25,8 @@ export class Backpressure {
   ) {}
 
   /**
-   * Waits until all services show what is to be visible by now, for IMPORT_INDEX_WAIT_MAX_MS at most: the changes of the
-   * import's projects, and the file versions that imports have announced, that are older than changes may be.
+   * Waits until all services show the changes of the import's projects, and the announced file versions, that are older
+   * than CHANGE_VISIBLE_BOUND_MS. Waits for IMPORT_INDEX_WAIT_MAX_MS at most.
    *
    * @param references of projects
    * @param onWait called before services are asked again
@@ -42,7 +42,7 @@ export class Backpressure {
     this.#checkedAt = performance.now();
   }
 
-  /** Waits until all services show what was committed last, for VISIBLE_WAIT_MAX_MS at most. */
+  /** Waits until all services show the last commit, for VISIBLE_WAIT_MAX_MS at most. */
   async untilVisible(references: ReadonlySet<string>): Promise<void> {
     const { sql, waitMaxMs = VISIBLE_WAIT_MAX_MS } = this;
     const projects = await projectIdsOf(sql, references);

@@ -5,9 +5,9 @@ import type { InputRecord } from "./records/batches.ts";
 import { ImportError, RecordError } from "./records/errors.ts";
 import { parseRecord } from "./records/parse.ts";
 
-/** Where files without records of their own are imported. */
+/** The place to which files without records of their own are imported. */
 export interface ImportDestination {
-  /** The id or slug of the project. If there is none, one with this slug is created. */
+  /** The id or slug of the project. An unknown slug creates a project. */
   readonly project: string;
   /** The environments whose working sets the files are added to. Missing ones are created. */
   readonly environments: readonly string[];

@@ -45,7 +45,7 @@ interface MarkdownListener {
   onReport(path: string, reason: string): void;
   /** Called after each batch with the number of imported records by kind. */
   onBatch?(imported: ReadonlyMap<string, number>): void;
-  /** Called after the last record with each thing that the import then does, or waits for. */
+  /** Called after the last record with each step that follows, or that the import waits for. */
   onFinishing?(step: string): void;
 }
 
@@ -101,7 +101,7 @@ function keptOf(work: PruneScope) {
   return { paths: [...work.files.map(({ path }) => path), ...paths], below };
 }
 
-/** What an import with `prune` would remove now, by environment. */
+/** The files that an import with `prune` would remove now, by environment. */
 export async function plannedRemovals(sql: Queryable, work: PruneScope): Promise<Removals[]> {
   const { paths: known, below } = keptOf(work);
   const kept = new Set(known);

@@ -7,9 +7,11 @@ import type { TimeBounds } from "./session.ts";
 export interface ImportOptions {
   /** The fingerprints of the embedders that records may name; only the built-in one by default. */
   readonly embedders?: Fingerprints | undefined;
-  /** Who imports, for the audit log. */
+  /** The actor of the import, for the audit log. */
   readonly actor: Actor;
-  /** True for a command that writes one record: its change has an entry, and the import has none. */
+  /**
+   * True for a command that writes one record: the audit log then has an entry for the change, and none for the import.
+   */
   readonly isCommand?: boolean;
   /** The only project that the records may belong to; `readBatches` needs it too. */
   readonly target?: ImportTarget;
@@ -21,11 +23,11 @@ export interface ImportOptions {
   readonly onRejected: (where: string, reason: string) => void;
   /** Called after each batch with the number of imported records by kind. */
   readonly onBatch?: (imported: ReadonlyMap<string, number>) => void;
-  /** Called after the last record with each thing that the import then does, or waits for. */
+  /** Called after the last record with each step that follows, or that the import waits for. */
   readonly onFinishing?: (step: string) => void;
   /** Called for each stored file that names no scope. */
   readonly onUnscoped?: (where: string) => void;
-  /** Called for each stored file of which its writer should know something. */
+  /** Called with each warning about a stored file. */
   readonly onWarning?: (where: string, message: string) => void;
   /** How long the import waits for lagging indexes. */
   readonly indexWaitMaxMs?: number;

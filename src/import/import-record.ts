@@ -10,8 +10,8 @@ async function* oneBatch(record: object): AsyncGenerator<InputRecord[]> {
 }
 
 /**
- * Imports one record for a command. Returns whether anything changed. Throws an ImportError with the
- * reason why the record is rejected.
+ * Imports one record for a command. Returns whether a row changed. Throws an ImportError with the reason why the record
+ * is rejected.
  */
 export async function importRecord(sql: Sql, record: object): Promise<boolean> {
   const reasons: string[] = [];

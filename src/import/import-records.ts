@@ -35,7 +35,7 @@ class StrictRollback extends Error {}
 
 const BUILT_IN = fingerprintsOf(projectEmbedders([], () => {}));
 const NOTHING_IMPORTED = { imported: new Map(), changed: 0, changedRecords: 0 } as const;
-/** So few new file versions are indexed within the time in which changes become visible. */
+/** Maximum new file versions that are indexed within the time in which changes become visible. */
 const PROMPT_VERSIONS = 5_000;
 
 /** Writes batches of records in order. Throws an ImportError, and problems of the only project. */
@@ -62,9 +62,9 @@ export async function importRecords(
 }
 
 /**
- * Imports all records in one transaction, or none if that fails or is strict and rejects one. Others see nothing of
- * it before its commit, so the indexes begin only then. A large upload is over once searches see it; commands wait for
- * that themselves.
+ * Imports all records in one transaction, or none if that fails or is strict and rejects one. Other transactions see
+ * none of its rows before its commit, so the indexes begin only then. A large upload is over once searches see it;
+ * commands wait for that themselves.
  */
 async function importAtOnce(
   run: Import,
@@ -87,7 +87,7 @@ async function importAtOnce(
   }
 }
 
-/** A record is written this often when other clients store the same rows at the same time. */
+/** Maximum attempts to write a record, because other clients may store the same rows at the same time. */
 const RECORD_ATTEMPTS = 4;
 
 /** `counted` is true if the record is counted as changed already. */
@@ -146,7 +146,7 @@ class Import {
     };
   }
 
-  /** Waits until searches see what was committed, unless it is so little that they soon will. */
+  /** Waits until searches see a large import. A small one is visible soon. */
   async untilVisible(): Promise<void> {
     if (this.#newVersions < PROMPT_VERSIONS) return;
     await this.#backpressure.untilVisible(this.#projects);
@@ -158,7 +158,7 @@ class Import {
       if (parsed instanceof RecordError || !isOfScope(parsed)) continue;
       this.#projects.add(parsed.record.project);
     }
-    // Nothing of an import in one transaction is indexed while it runs.
+    // The rows of an import in one transaction are not indexed while it runs.
     if (this.options.strict || this.options.atOnce || this.#projects.size === 0) return;
     await this.#backpressure.pause(this.#projects, onWait);
   }
@@ -236,7 +236,7 @@ class Import {
     this.options.onRejected(where, reason);
   }
 
-  /** Applies what is staged, one transaction per scope. */
+  /** Applies the staged changes, one transaction per scope. */
   async #finish(): Promise<void> {
     const { sql } = this.session;
     const { finalStep, onFinishing } = this.options;

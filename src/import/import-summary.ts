@@ -1,4 +1,4 @@
-/** What an import has done. */
+/** The results of an import. */
 export interface ImportSummary {
   /** Imported records by kind; empty after a strict import with a rejected record. */
   readonly imported: ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@ import { readHere } from "./markdown/folder.ts";
 import { RecordError } from "./records/errors.ts";
 import { readParquetRows } from "./tables/parquet.ts";
 
-/** The program of a process that reads files in formats of others, until its owner ends it or is gone. */
+/** The program of a process that reads files in formats of others, until its owner ends it or has ended. */
 const answer = (message: Answer) => process.send?.(message);
 
 async function read(task: Task): Promise<Result<Task>> {
@@ -24,7 +24,7 @@ process.on("message", async (order: Order) => {
     answer({ reason: error instanceof RecordError ? message : `cannot be read: ${message}` });
   }
 });
-// No file is read before somebody watches.
+// The watchdog must run before the first file is read.
 const watchdog = new Worker(new URL("./foreign/watchdog.ts", import.meta.url), {
   workerData: maxBytes,
 });

@@ -18,7 +18,7 @@ const UNBOUNDED: TimeBounds = { lockMs: 0, statementMs: 0, idleInTransactionMs: 
  */
 export class ImportSession implements Charging {
   #depth = 0;
-  /** What the transaction that runs has written. The outermost one charges it before its commit. */
+  /** The charges of the running transaction. The outermost one settles them before its commit. */
   charges = new Charges();
 
   private constructor(readonly sql: ReservedSql<Record<string, never>>) {}
@@ -42,7 +42,7 @@ export class ImportSession implements Charging {
   /** Waits until all earlier commits are durable, and makes further ones wait for the disk. */
   async commitDurably(): Promise<void> {
     await this.sql.unsafe("SET synchronous_commit = on");
-    // The commit of a transaction that has written nothing would not wait.
+    // The commit of a transaction without writes would not wait.
     await this.sql`SELECT pg_logical_emit_message(true, 'tessera', 'import')`;
   }
 

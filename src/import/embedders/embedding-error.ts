@@ -5,7 +5,7 @@ export type EmbeddingSetting = "url" | "model" | "dimension" | "apiKey";
 export class EmbeddingError extends Error {
   override name = "EmbeddingError";
 
-  /** `settings` are those that may be wrong. */
+  /** @param settings the settings that may be wrong */
   constructor(
     message: string,
     readonly settings: readonly EmbeddingSetting[] = [],

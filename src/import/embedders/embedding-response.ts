@@ -17,10 +17,10 @@ const EmbeddingResponse = Type.Object({
 type EmbeddingResponse = Static<typeof EmbeddingResponse>;
 
 /**
- * The vectors in a response of `/v1/embeddings`, in the order of the inputs. Throws an EmbeddingError
- * unless there are `expected` vectors that can be searched.
+ * The vectors in a response of `/v1/embeddings`, in the order of the inputs. Throws an EmbeddingError unless there are
+ * `expected` vectors that can be searched.
  *
- * @param maxElements how many elements are kept of each vector
+ * @param maxElements maximum elements kept of each vector
  */
 export function parseEmbeddingResponse(
   text: string,

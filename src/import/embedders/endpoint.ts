@@ -5,7 +5,7 @@ import { EmbeddingError } from "./embedding-error.ts";
 import { parseEmbeddingResponse } from "./embedding-response.ts";
 import { type FittingChars, TextsAtFault } from "./text-batches.ts";
 
-/** How much of an error response is shown. */
+/** Maximum characters of an error response in a message. */
 const EMBED_ERROR_MAX_CHARS = 200;
 /** The largest response: vectors of the largest dimension as numbers, with all their digits. */
 const EMBED_RESPONSE_INPUT_BYTES = 131_072;
@@ -26,7 +26,7 @@ interface EndpointOptions {
   readonly timeoutMs?: number | undefined;
   /** How requests reach it; over the network by default. */
   readonly send?: (url: string, request: RequestInit) => Promise<Response>;
-  /** Reads which texts are too long from a refusal, of an endpoint that says so. */
+  /** Reads the texts that are too long from a refusal, for endpoints that name them. */
   readonly fitsOf?: (refusal: Response) => FittingChars | undefined;
 }
 
@@ -40,10 +40,10 @@ export function embeddingsUrl(text: string): string {
 }
 
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
-/** Statuses that say something about the texts of a request, not about the endpoint. */
+/** Statuses that refuse the texts of a request, not the endpoint. */
 const REFUSAL_STATUSES = new Set([400, 413, 422]);
 
-/** A text that tells whether an endpoint answers, and how long it may take for it. */
+/** A text that shows whether an endpoint answers, and how fast. */
 export const EMBED_PROBE = "Does this work?";
 const EMBED_PROBE_TIMEOUT_MS = 4_000;
 
@@ -160,8 +160,8 @@ export class Endpoint {
   }
 
   /**
-   * Embeds texts with one request. Throws TextsAtFault if the endpoint refuses them, or fails with them and
-   * then embeds another text; and what `embed` throws if the endpoint itself is at fault.
+   * Embeds texts with one request. Throws TextsAtFault if the endpoint refuses them, or fails with them and then embeds
+   * another text. Throws the error of `embed` if the endpoint itself is at fault.
    */
   async embedOrBlame(inputs: readonly string[], timeoutMs?: number): Promise<Float32Array[]> {
     try {

@@ -90,7 +90,10 @@ function wordOf(text: string): Word {
   return made;
 }
 
-/** How often a text has each feature, by hash, with the weight of its last occurrence. A table with open addressing. */
+/**
+ * The frequency of each feature of a text, by hash, with the weight of its last occurrence. A table with open
+ * addressing.
+ */
 class FeatureTable {
   readonly #hashes: Int32Array;
   readonly #counts: Uint32Array;
@@ -135,7 +138,7 @@ class FeatureTable {
 
 let table = new FeatureTable(1_024);
 
-/** A table for a text with at most so many features. */
+/** A table for a text with at most `features` features. */
 function tableFor(features: number): FeatureTable {
   if (features <= table.features) return table;
   const larger = new FeatureTable(features);
@@ -184,7 +187,7 @@ function fnv1a(text: string): number {
   return mixed(hashOn(FNV_OFFSET, text));
 }
 
-/** Goes on with the hash of what comes before a text. */
+/** Continues the hash of the preceding text, `begin`, over a text. */
 function hashOn(begin: number, text: string): number {
   let hash = begin;
   for (let i = 0; i < text.length; i++) {

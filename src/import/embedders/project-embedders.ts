@@ -23,9 +23,11 @@ import {
 
 /** Requests that one process sends to an embedder at once unless it is configured with another number. */
 const EMBED_CONCURRENCY = 4;
-/** A model computes one after the other; the second is there when the first is done. */
+/**
+ * A model computes one request after the other. A second request waits, so that the model does not idle between two.
+ */
 const MODEL_CONCURRENCY = 2;
-/** With this status the process of a model says that it cannot use it. */
+/** The status with which the process of a model reports that it cannot use the model. */
 const UNUSABLE_STATUS = 503;
 
 /** An embedder that projects may name: one of the operator's, or the built-in one. */
@@ -52,12 +54,12 @@ export interface ProjectEmbedder {
   embedQuery(text: string, timeoutMs: number): Promise<Float32Array>;
 }
 
-/** An embedder is slow, away or misconfigured. The message has neither its address nor what it answered. */
+/** An embedder is slow, away or misconfigured. The message contains neither its address nor its answer. */
 export class EmbedderAway extends Error {
   constructor(
     readonly embedder: string,
     reason: string,
-    /** How long it has asked to be left alone. */
+    /** The pause that the embedder has asked for, in milliseconds. */
     readonly retryAfterMs?: number | undefined,
   ) {
     super(`the embedder ${embedder} ${reason}`);
@@ -68,7 +70,7 @@ export function isAway(error: unknown): error is EmbedderAway {
   return error instanceof EmbedderAway;
 }
 
-/** An embedder refuses a query, whenever it is sent. */
+/** An embedder refuses a query, and would refuse it again. */
 export class TextsRefused extends Error {}
 
 /** The name in a fingerprint. */
@@ -86,7 +88,7 @@ export function hasDimension(fingerprint: string, dimension: number): boolean {
   return storedDimension(ownDimension(fingerprint)) === dimension;
 }
 
-/** Statuses that say something about the texts of a request, not about the endpoint. */
+/** Statuses that refuse the texts of a request, not the endpoint. */
 const TEXT_STATUSES = new Set([400, 413, 422]);
 
 function away(name: string, error: unknown): Error {
@@ -106,7 +108,7 @@ function away(name: string, error: unknown): Error {
   return new EmbedderAway(name, `answered ${status}`, retryAfterMs);
 }
 
-/** What is said of texts that an embedder fails with, without anything that it has answered. */
+/** The fault of texts at which an embedder fails. The message does not contain the embedder's answer. */
 function faultOf(name: string, { kind, cause, fits }: TextsAtFault): TextsAtFault {
   const message =
     cause instanceof EmbeddingError
@@ -161,7 +163,7 @@ interface Endpoints {
 
 const pauseOf = (error: unknown) => (isAway(error) ? (error.retryAfterMs ?? 0) : undefined);
 
-/** @param failure what is thrown instead of an error of an endpoint */
+/** @param failure converts an error of an endpoint into the thrown one */
 function overEndpoints(
   config: Omit<EndpointConfig, "url" | "apiKey"> & { readonly firstBatch: number | undefined },
   { files, queries, hasSeveralProcesses }: Endpoints,
@@ -207,7 +209,7 @@ function builtIn(): ProjectEmbedder {
       const outcomes: Outcome[] = [];
       for (const { headings, content } of passages) {
         outcomes.push({ vector: embedPassage(headings, content), parts: 1 });
-        // A long text takes a part of a second, and others of the thread go on after it.
+        // A long text takes a part of a second, so other work of the thread takes a turn after each text.
         await nextTurn();
       }
       await onOutcomes?.(0, outcomes);
@@ -241,12 +243,14 @@ export function fingerprintsOf(embedders: ProjectEmbedders): Record<string, stri
   return Object.fromEntries([...embedders].map(([name, { fingerprint }]) => [name, fingerprint]));
 }
 
-/** What stands for the embedder in the keys of versions: another one embeds the same versions again. */
+/**
+ * A constant in place of the embedder in the keys of versions, so that another embedder embeds the same versions again.
+ */
 const PROJECTS_OWN = "project";
 
 /**
- * The embedder of a project for an import. Once it is away, what follows is stored without embeddings, and
- * the service embeds it later; so is all of it without an embedder.
+ * The embedder of a project for an import. Once it is away, or without an embedder, files are stored without
+ * embeddings, and the service embeds them later.
  *
  * @param onAway called once with the reason
  */

@@ -51,7 +51,7 @@ export function remoteEmbedder(options: RemoteOptions): Embedder {
   };
 }
 
-/** What becomes of a passage that could not be embedded as a whole; undefined for any other. */
+/** A note about a passage that could not be embedded as a whole; undefined for other passages. */
 function noteOf({ headings, content }: Passage, outcome: Outcome): string | undefined {
   const place = headings.length === 0 ? content.slice(0, NOTE_CHARS) : headings.join(" > ");
   if ("reason" in outcome) {
@@ -76,7 +76,7 @@ async function embedWithRetries(
       },
       {
         retries: EMBED_ATTEMPTS - 1,
-        // The wait is below, because it may be given by the endpoint.
+        // The endpoint may ask for a longer wait, so the wait is below.
         minTimeout: 0,
         async shouldRetry({ error }) {
           if (!endpoint.hasAnswered || !mayPass(error, inputs.length, attempts)) return false;

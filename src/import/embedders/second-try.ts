@@ -1,6 +1,6 @@
-/** A request without an answer for this long is sent once more: of several processes at an address one may be down. */
+/** A request without an answer for this long is sent once more: one of several processes at an address may be down. */
 const LATE_MS = 1_500;
-/** The pause after a request that has failed at once. */
+/** The pause after a request that has failed immediately. */
 const FAILED_PAUSE_MS = 100;
 
 /** The pause that an error asks for before a second try, 0 without one; undefined for an error that a second try would repeat. */

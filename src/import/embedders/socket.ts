@@ -1,6 +1,6 @@
-/** How often a process that is starting is looked for. */
+/** Interval of attempts to reach a process that is starting. */
 const START_POLL_MS = 20;
-/** What says that nobody listens. */
+/** Codes of errors of a socket on which no process listens. */
 const ABSENT = new Set(["ENOENT", "ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket"]);
 
 /**

@@ -14,7 +14,7 @@ import {
 
 /** Texts of one request unless an embedder is configured with another number. */
 export const EMBED_BATCH_INPUTS = 64;
-/** Bytes of the texts of one request as JSON. What else a request has fits in the rest of 1 MiB. */
+/** Maximum bytes of the texts of one request as JSON. The other members of the request fit in the rest of 1 MiB. */
 const EMBED_BATCH_BYTES = 1_000_000;
 /** Texts that an endpoint takes in requests of the largest size before a larger one is tried; doubled by each refusal. */
 const GROW_AFTER_TEXTS = 128;
@@ -67,7 +67,7 @@ type SendTexts = (
 /** Sends a request when the caller has a place at the endpoint, which it may share with others. */
 export type InTurn = <T>(request: () => Promise<T>) => Promise<T>;
 
-/** The result of requests for some texts: the largest that succeeded, and whether none had to be given up. */
+/** The result of requests for some texts: the largest that succeeded, and whether all texts were embedded. */
 interface Result {
   readonly largest: number;
   readonly complete: boolean;
@@ -86,17 +86,17 @@ interface Work {
  * Texts that the endpoint names as too long are embedded in parts without that search.
  */
 export class TextBatches {
-  /** The most texts that a request may have. It shrinks to the size that the endpoint accepts, and grows again. */
+  /** Maximum texts of a request. It shrinks to the size that the endpoint accepts, and grows again. */
   #maxInputs: number;
-  /** The most texts that the endpoint embeds in time. It grows again with each answer. */
+  /** Maximum texts that the endpoint embeds in time. It grows again with each answer. */
   #inputsInTime: number;
   #growAfter = GROW_AFTER_TEXTS;
   /** Texts of requests with the most texts since that number has changed. */
   #takenTexts = 0;
 
   /**
-   * @param limit the most texts that a request ever has
-   * @param maxInputs the most that the first ones have, as it was found out before
+   * @param limit maximum texts that a request ever has
+   * @param maxInputs maximum texts of the first requests, which was found out before
    */
   constructor(
     private readonly send: SendTexts,
@@ -162,7 +162,7 @@ export class TextBatches {
   ): Promise<Result> {
     const size = to - from;
     if (size === 1) return await this.#embedOne(work, from);
-    // What was found out about the first half holds for the second.
+    // The first half may have lowered the limit for the second.
     if (size > this.#maxInputs) return await this.#embedHalves(work, from, to, timeoutMs);
     try {
       const inputs = work.texts.slice(from, to).map(whole);

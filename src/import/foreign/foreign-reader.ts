@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { RecordError } from "../records/errors.ts";
 import type { Answer, Order, Result, Task } from "./protocol.ts";
 
-/** What the reading of one document, or of some rows of a table, may take. */
+/** Bounds of reading one document, or some rows of a table. */
 interface ForeignBounds {
   readonly ms: number;
   readonly bytes: number;
@@ -21,10 +21,9 @@ const ENTRY = fileURLToPath(new URL("../read-foreign.ts", import.meta.url));
 const IDLE_MS = 10_000;
 
 /**
- * Reads files in all formats of others, such as PDF and Parquet, in one process. Their readers are made for
- * files that mean well: a small file can keep one busy without end, or have it take all memory, and neither a
- * thread nor a timer could stop that. The process is ended when a file exceeds the bounds, and the next file gets
- * another one.
+ * Reads files in all formats of others, such as PDF and Parquet, in one process. Their readers are not made for hostile
+ * files. A small file can keep a reader busy without end, or have it take all memory, and neither a thread nor a timer
+ * could stop that. The process is ended when a file exceeds the bounds, and the next file gets another one.
  */
 export class ForeignReader {
   readonly #inTurn = pLimit(1);
@@ -39,14 +38,14 @@ export class ForeignReader {
       try {
         return await this.#attempt(task);
       } catch (error) {
-        // What earlier files have left behind does not count for this one.
+        // The fault may be that of earlier files, so the file is read again in a new process.
         if (!(error instanceof ProcessEnded) || isFresh) throw error;
         return await this.#attempt(task);
       }
     });
   }
 
-  /** Ends the process, if there is one. It would end by itself some time after the last file. */
+  /** Ends the process. It would end by itself some time after the last file. */
   async close(): Promise<void> {
     await this.#process?.end();
   }
@@ -59,7 +58,7 @@ export class ForeignReader {
   }
 }
 
-/** That of all imports of this process. */
+/** The reader of all imports of this process. */
 export const foreignReader = new ForeignReader();
 
 /** A file is not read for now: with more time or memory it might be. */
@@ -131,7 +130,7 @@ class ReadingProcess {
 
   #exited(signal: NodeJS.Signals | number | null): void {
     this.#hasEnded = true;
-    // Beside the watchdog, the system kills a process that takes too much memory.
+    // In addition to the watchdog, the system kills a process that takes too much memory.
     const mib = (this.#bounds?.bytes ?? 0) / 1_048_576;
     const error =
       signal === "SIGKILL"

@@ -1,4 +1,4 @@
-/** What a process that reads files in formats of others is asked for. */
+/** The task of a process that reads files in formats of others. */
 export type Task = DocumentTask | RowsTask;
 
 export interface Order {

@@ -1,7 +1,7 @@
 import { convert, LoggerManager, NullLogger } from "@asciidoctor/core";
 import { htmlToMarkdown } from "./html.ts";
 
-// Asciidoctor reports what it finds odd in a document on standard error, without the name of the file.
+// Asciidoctor reports oddities of a document on standard error, without the name of the file.
 LoggerManager.logger = new NullLogger();
 
 const OPTIONS = {

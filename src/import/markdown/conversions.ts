@@ -15,9 +15,9 @@ import { ReaderFailed } from "../foreign/foreign-reader.ts";
 import type { DocumentText } from "../foreign/protocol.ts";
 import { RecordError } from "../records/errors.ts";
 
-/** The texts that are kept. Those that were used last stay. */
+/** Maximum bytes of the kept texts. The most recently used ones stay. */
 const CONVERSIONS_MAX_BYTES = 134_217_728;
-/** How long another command may write to the file before this one does without it. */
+/** Maximum wait for another command that writes to the file. After that, this command works without the file. */
 const CONVERSIONS_BUSY_MS = 1_000;
 /** A file that is younger may change once more without another time. */
 const SETTLED_MS = 2_000;
@@ -38,7 +38,7 @@ export function convertersHash(patches = PATCHES): string {
   return hashOf(...[PACKAGES, ...files.sort()].map((file) => readFileSync(file)));
 }
 
-/** A text, or why its document has none. */
+/** A text, or the reason why its document cannot be read. */
 type Conversion = DocumentText | { readonly reason: string };
 
 /** A reason that lies in the document. Another time its reader may not fail. */

@@ -8,7 +8,7 @@ import { htmlToMarkdown } from "./html.ts";
 export function documentMarkdown(title: string | undefined, html: string): string {
   const text = htmlToMarkdown(html.replaceAll("\0", "\ufffd"));
   if (text.trim() === "") throw new RecordError("has no text");
-  // Whatever a file says of itself stands on one line.
+  // The title may contain line breaks, which would end the line of the frontmatter.
   const line = title?.replace(/\p{C}/gu, " ").replace(/\s+/g, " ").trim() ?? "";
   // JSON is YAML.
   return line === "" ? text : `---\ntitle: ${JSON.stringify(line)}\n---\n\n${text}\n`;

@@ -28,7 +28,7 @@ export interface MarkdownDocument {
   readonly title: string;
   /** Hash of the text, the chunker and the embedder. */
   readonly versionKey: string;
-  /** What its writer should know of it; null without anything. */
+  /** A warning for the writer of the file; null without one. */
   readonly warning: string | null;
 }
 
@@ -136,7 +136,7 @@ export async function embedChunks(
   );
 }
 
-/** What is embedded of a chunk. */
+/** The text of a chunk that is embedded. */
 function passageOf({ path, title }: MarkdownDocument, { content, metadata }: FileChunk) {
   const { headings } = JSON.parse(metadata) as MarkdownChunk["metadata"];
   return {

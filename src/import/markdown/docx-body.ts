@@ -4,7 +4,7 @@ import { childOf, element, isElement, type XmlElement, type XmlNode } from "./do
 
 /** Elements around text that the converter does not know. */
 const WRAPPER = /^w:(?:fldSimple|dir|bdo|rubyBase)$/;
-/** Elements of which nothing is shown. */
+/** Elements that Word does not show. */
 const REMOVED = /^w:(?:del|moveFrom)$/;
 const EQUATION = /^m:oMath(?:Para)?$/;
 const DRAWING = /^w:(?:drawing|pict|object)$/;

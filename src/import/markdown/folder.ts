@@ -16,7 +16,7 @@ import {
   storedText,
 } from "./formats.ts";
 
-/** What is not content: names that begin with a dot, packages, and the lock files of Word. */
+/** Entries that are not content: names that begin with a dot, packages, and the lock files of Word. */
 export const SKIPPED = /^\.|^node_modules$|^~\$/;
 
 /** A file of a folder. */
@@ -39,11 +39,11 @@ export interface MarkdownFolder {
   readonly rejected: readonly Rejected[];
   /** Symbolic links, which are not followed: they may lead out of the folder or form a cycle. */
   readonly links: readonly string[];
-  /** How many other files there are, by their extension and the option that asks for it. */
+  /** Numbers of other files, by their extension and the option for it. */
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** Links and extensions that are named; of more, only the number is told. */
+/** Maximum links and extensions that a note names; for more, it has their number. */
 const NAMED_MAX = 5;
 
 const NAME = "has a name that is not valid UTF-8";
@@ -123,7 +123,7 @@ function storedNames(names: readonly string[]): Pick<MarkdownFolder, "files" | "
   return { files, rejected };
 }
 
-/** What a folder has besides the files that were found, in a sentence each. */
+/** Notes about the other entries of a folder, in a sentence each. */
 export function skippedIn({ links, others }: Pick<MarkdownFolder, "links" | "others">): string[] {
   const notes: string[] = [];
   if (links.length > 0) notes.push(`symbolic links are not followed: ${named(links)}`);

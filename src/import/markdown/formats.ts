@@ -4,7 +4,7 @@ import { documentText, requireDocumentSize } from "../records/document.ts";
 import { RecordError } from "../records/errors.ts";
 import { pageText } from "./html-charset.ts";
 
-/** Formats beside Markdown that are imported on request. All but text are converted to Markdown. */
+/** Formats other than Markdown that are imported on request. All but text are converted to Markdown. */
 export interface FormatOptions {
   readonly html?: boolean | undefined;
   readonly asciidoc?: boolean | undefined;
@@ -16,17 +16,17 @@ export interface FormatOptions {
 interface Format {
   /** The option that asks for it; null for Markdown. */
   readonly option: keyof FormatOptions | null;
-  /** In small letters; the empty one is that of files such as LICENSE, whose names say no type. */
+  /** In lower case. The empty extension is that of files such as LICENSE, whose names state no type. */
   readonly extensions: readonly string[];
-  /** What is added to the name under which a file is stored, so that its text is read as what it is. */
+  /** The suffix of the name under which a file is stored, so that its text is read in its format. */
   readonly suffix: string;
-  /** True for a file that has more beside its text, such as pictures. */
+  /** True for a file with content other than text, such as pictures. */
   readonly isContainer?: boolean;
   /** The text of a file, as Markdown unless it is plain. Throws any error if it cannot be read. */
   readonly read: (bytes: Uint8Array, path: string) => Promise<DocumentText>;
 }
 
-/** The size of a file that has more beside its text. Its reader takes several times as much memory. */
+/** Maximum size of a file with content other than text. Its reader takes several times as much memory. */
 const CONTAINER_MAX_BYTES = 268_435_456;
 
 const whole = (text: string): DocumentText => ({ text, leftOut: [] });
@@ -80,7 +80,7 @@ export function wantedKinds(options: FormatOptions): string {
   return new Intl.ListFormat("en", { type: "disjunction" }).format(kinds.filter(Boolean));
 }
 
-/** The option that asks for a file; undefined if none does. */
+/** The option that a file requires; undefined for other kinds of files. */
 export function optionFor(path: string): keyof FormatOptions | undefined {
   return formatOf(path)?.option ?? undefined;
 }
@@ -98,7 +98,7 @@ export function requireFileSize(path: string, bytes: number): void {
   }
 }
 
-/** What is added to the path of a file where it is stored. */
+/** The suffix of the path under which a file is stored. */
 export function storedSuffix(path: string): string {
   return formatOf(path)?.suffix ?? "";
 }

@@ -5,9 +5,9 @@ interface PageElement {
   getAttribute?(name: string): string | null;
 }
 
-/** Elements that are part of what they stand in, so that their headers and footers are its own. */
+/** Elements that are part of the surrounding text, so that their headers and footers are their own. */
 const SECTIONING = /^(?:ARTICLE|MAIN|SECTION|ASIDE|BLOCKQUOTE|FIGURE|DETAILS|DIALOG|TD)$/;
-/** What a request for consent is called: the word alone may as well name a chapter about it. */
+/** Names of requests for consent. The word alone may as well name a chapter about consent. */
 const CONSENT =
   /(?:cookie|consent|gdpr)s?[-_ ]?(?:\w{1,16}[-_])?(?:banner|bar|notice|notification|popup|modal|overlay|dialog|consent|law|manager)|\bcc-window\b|onetrust|cybotcookie|usercentrics|didomi-|osano-cm|iubenda-cs|qc-cmp2|truste-/i;
 /** Classes and ids of navigation in pages that have no `nav`, as DocBook's; `sidebar` may be a remark. */
@@ -21,8 +21,8 @@ const CONSENT_MAX_CHARS = 4_096;
 const MAIN_MIN_PART = 0.5;
 
 /**
- * Whether an element is around the text of a page, and not of it: navigation, the header and the footer of
- * the page, what is hidden from readers, and requests for consent to cookies.
+ * Whether an element is not part of a page's text: navigation, the header and the footer of the page, hidden elements,
+ * and requests for consent to cookies.
  */
 export function isFurniture(node: PageElement): boolean {
   return (
@@ -41,7 +41,7 @@ export function furnitureText(markdown: string, node: PageElement): string {
   return isPage ? `\n\n${markdown}\n\n` : "";
 }
 
-/** What `main` elements and headings of level 1 a page has, in Markdown. */
+/** The `main` elements and headings of level 1 of a page, in Markdown. */
 export class Outline {
   #mains = 0;
   #main = "";
@@ -66,8 +66,9 @@ export class Outline {
   }
 
   /**
-   * The text of the page, given its Markdown: the only `main`, below the page's title if it has none, without
-   * what stands around it, unless that is much of the text. A page without a heading of level 1 has the title of its head.
+   * The text of the page, given its Markdown. It is the only `main`, without the text around it, unless that is much of
+   * the page. A `main` without a heading of level 1 has the page's title above it. A page without a heading of level 1
+   * has the title of its head.
    */
   textOf(page: string): string {
     const text = this.#bodyOf(page);

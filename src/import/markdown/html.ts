@@ -38,7 +38,7 @@ converter.remove((node) =>
 );
 /** Elements that a browser shows on lines of their own and Turndown as a part of the text around them. */
 const OWN_LINES = /^(?:SUMMARY|DETAILS|DT|DD|LEGEND|CAPTION|OPTGROUP|DIALOG|TD|TH)$/;
-/** Elements that stand beside each other with a gap between them. */
+/** Inline elements with a gap between them. */
 const APART = /^(?:OPTION|BUTTON|LABEL|RP|RT|OUTPUT|SELECT|TEXTAREA)$/;
 const isCustom = (name: string) => name.includes("-");
 converter.addRule("own lines", {
@@ -145,7 +145,10 @@ function isIndentedTooFar(node: TurndownElement): boolean {
   return false;
 }
 
-/** The outline of the page that is being converted: the converter hands its rules nothing but elements. */
+/**
+ * The outline of the page that is being converted. It is global because the converter passes only elements to its
+ * rules.
+ */
 let outline = new Outline();
 converter.addRule("main", {
   filter: isMain,

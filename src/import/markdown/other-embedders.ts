@@ -16,8 +16,8 @@ interface EmbeddedScope {
 }
 
 /**
- * How many of a sample of a scope's Markdown files were embedded by another embedder than this one. The
- * key of their versions tells: it is a hash of the embedder's name and the text.
+ * Counts the files in a sample of a scope's Markdown files that another embedder has embedded. The key of a version
+ * shows this: it is a hash of the embedder's name and the text.
  */
 export async function countOtherEmbedders(
   sql: Queryable,

@@ -37,7 +37,7 @@ const WORD_MAX_CHARS = 100;
 const BULLET = /^[•◦▪▫■□●○♦‣⁃∙·➢➔✓]/u;
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uffef]/u;
-/** What leads from an entry of a table of contents to its page. */
+/** Dots between an entry of a table of contents and its page. */
 const LEADERS = /(?:\s?\.){5,}\s?/g;
 
 const COMPOUND = /[\p{L}\p{N}]+(?:[-\u2010][\p{L}\p{N}]+)+/gu;
@@ -137,7 +137,7 @@ function joined(before: string, after: string, compounds: ReadonlySet<string>): 
   return (keepsHyphen ? before : before.slice(0, -1)) + after;
 }
 
-/** A text with a space before it, where what comes before it needs one. */
+/** A text with a space before it, if the preceding text requires one. */
 function spaced(before: string, text: string): string {
   const isUnspaced = UNSPACED.test(before.at(-1) ?? "") && UNSPACED.test(text.at(0) ?? "");
   return before === "" || before.endsWith(" ") || isUnspaced ? text : ` ${text}`;

@@ -11,13 +11,13 @@ import { type PageLines, withoutRunningLines } from "./pdf-running.ts";
 import { largeTitle, usefulTitle } from "./titles.ts";
 
 const PDF_MAX_PAGES = 5_000;
-/** Ranges of pages that a report names; of more, only the number is told. */
+/** Maximum ranges of pages that a report names; for more, it has their number. */
 const RANGES_MAX = 10;
 const ASSETS = dirname(fileURLToPath(import.meta.resolve("pdfjs-dist/package.json")));
 const OPTIONS = {
-  /** The reader reports what it finds odd on its own unless it is silent. */
+  /** The reader reports oddities itself unless it is silent. */
   verbosity: 0,
-  /** What the codes of Chinese, Japanese and Korean letters mean. */
+  /** The meaning of the codes of Chinese, Japanese and Korean letters. */
   cMapUrl: `${ASSETS}/cmaps/`,
   standardFontDataUrl: `${ASSETS}/standard_fonts/`,
 };
@@ -95,7 +95,7 @@ function shown(
   return [...across, p * x + r * y + dx, height - (q * x + s * y + dy)];
 }
 
-/** Tells which pages have no text here. Throws a RecordError if that is all of them. */
+/** Notes about the pages without text. Throws a RecordError if no page has text. */
 function leftOutOf(pages: readonly Page[]): string[] {
   const unreadable: number[] = [];
   const empty: number[] = [];

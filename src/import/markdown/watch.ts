@@ -1,11 +1,11 @@
 import { relative, sep } from "node:path";
 import { type MarkdownFolder, SKIPPED } from "./folder.ts";
 
-/** A watched folder is imported again when nothing has changed in it for this long. */
+/** A watched folder is imported again after this time without a change in it. */
 const WATCH_SETTLE_MS = 300;
 /** A file that is written again within this time was not removed: editors and cloud folders save so. */
 const REMOVAL_SETTLE_MS = 2_000;
-/** Errors of the watch that are told. */
+/** Maximum errors of the watch that are reported. */
 const WATCH_ERRORS_MAX = 5;
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -11,9 +11,9 @@ export interface NewVersion {
 }
 
 /**
- * Announces new file versions to running services when the transaction commits. They index the
- * versions while the import goes on, so that the scopes, which change last, are visible at once. An
- * announcement that is lost only costs that time.
+ * Announces new file versions to running services when the transaction commits. They index the versions while the
+ * import goes on, so that the scopes, which change last, are visible immediately. A lost announcement only costs that
+ * time.
  */
 export async function announceVersions(
   sql: Queryable,

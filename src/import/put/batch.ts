@@ -44,20 +44,23 @@ export interface Line<K extends Kind> {
   readonly record: RecordOfKind<K>;
 }
 
-/** What a record says of its row. */
+/** The fields of a record for its row. */
 interface Draft {
   /** The id that the record gives. */
   readonly id?: string | undefined;
   /** As in KeyReference. */
   readonly derivedId?: string;
   readonly parent?: string;
-  /** What names the row in its parent: its natural key, or else what its id is derived from. */
+  /** The name of the row in its parent: its natural key, or else the content that its id is derived from. */
   readonly name: { readonly key: string } | { readonly content: string };
   /** As in KnownRow, if the record gives it. */
   readonly extra?: string | undefined;
-  /** Checks what depends on the records before. Throws a RecordError. */
+  /** Checks dependencies on earlier records. Throws a RecordError. */
   check?(): void;
-  /** What the row gets of the record and of what it refers to. Called in the order of the records. Throws a RecordError. */
+  /**
+   * The fields of the row, from the record and the rows that it refers to. Called in the order of the records. Throws a
+   * RecordError.
+   */
   fields(row: KnownRow): Readonly<Record<string, unknown>>;
 }
 
@@ -69,7 +72,7 @@ interface Writing<K extends Kind> {
   readonly rules?: UpdateRules;
 }
 
-/** The records of one transaction, which are written kind by kind, and what became of them. */
+/** The records of one transaction, which are written kind by kind, with their outcomes. */
 export class Batch {
   /** The rejected records, with the reasons. */
   readonly rejected = new Map<InputRecord, string>();
@@ -122,7 +125,7 @@ export class Batch {
     });
   }
 
-  /** Does something with a record, which is rejected if that throws a RecordError. */
+  /** Runs work for a record. A RecordError of the work rejects the record. */
   attempt<T>(line: number, work: () => T): T | undefined {
     try {
       return work();
@@ -252,7 +255,7 @@ export class Batch {
         this.reject(line, error);
       }
     }
-    // The second record changes what the first has stored, so that they are written one after the other.
+    // The second record may change a row that the first one has stored, so they are written one after the other.
     if (isRepeated && dependsOnStored(rules)) throw new RecordError("is repeated");
     await this.#hold();
     this.count(await set.write(this.context, table, rules));

@@ -47,7 +47,7 @@ export async function putBranches(batch: Batch): Promise<void> {
   );
 }
 
-/** What the creator of a conversation begins with that the delivery to a webhook has made. */
+/** The prefix of the creator of a conversation that the delivery to a webhook has made. */
 const WEBHOOK = "webhook:";
 const CONVERSATION_RULES = { greatest: ["message_count", "last_message_at"] };
 

@@ -66,7 +66,7 @@ interface FileLine extends Line<"file"> {
   readonly environments: readonly string[];
 }
 
-/** What a record changes of a scope. */
+/** The change of a scope by a record. */
 interface ScopeChange {
   readonly line: number;
   readonly scope: string;
@@ -76,7 +76,7 @@ interface ScopeChange {
 
 const isFrozen = (release: KnownRow) => release.extra === "frozen";
 
-/** The releases and files of a batch, and what they change of scopes. */
+/** The releases and files of a batch, and their changes of scopes. */
 export class FileBatch {
   readonly #releases: KnownRows;
   readonly #releaseRows = new RowSet();

@@ -13,9 +13,8 @@ type Contents = Pick<FileVersion, "path" | "content"> & {
 };
 
 /**
- * Hashes what a version says: its content and its chunks without their embeddings, which are computed again
- * when an embedder changes. A text without chunks counts as the chunks that the service cuts it into, now or
- * when it embeds them.
+ * Hashes the content of a version and its chunks without their embeddings, which are computed again when an embedder
+ * changes. A text without chunks counts as the chunks that the service cuts it into, now or when it embeds them.
  */
 export function contentsHash({ path, content, chunks }: Contents): string {
   const isCut = chunks.length > 0 || content === null;
@@ -29,7 +28,7 @@ export function contentsHash({ path, content, chunks }: Contents): string {
   return hash.digest("hex");
 }
 
-/** A hash of the embeddings of a record; null if it has none. */
+/** A hash of the embeddings of a record; null without embeddings. */
 export function embeddingsHash({ chunks }: Pick<FileVersion, "chunks">): string | null {
   if (chunks.every(({ embedding }) => embedding === null)) return null;
   const hash = new Bun.CryptoHasher("sha256");

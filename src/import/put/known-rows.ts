@@ -7,9 +7,9 @@ export interface KnownRow {
   readonly id: string;
   /** The id of the row that `key` is unique in; "" if it is unique everywhere. */
   readonly parent: string;
-  /** The natural key; null if the table has none. */
+  /** The natural key; null in a table without one. */
   readonly key: string | null;
-  /** What else the table's records are checked against. */
+  /** A further value that records of the table are checked against. */
   readonly extra?: string | null | undefined;
   /** True if the row is not stored yet. */
   readonly isNew?: boolean;
@@ -27,7 +27,7 @@ export interface Naming {
   readonly table: string;
   /** The column with the parent's id; absent if natural keys are unique everywhere. */
   readonly parent?: string;
-  /** The natural key; absent if there is none. */
+  /** The natural key; absent without one. */
   readonly key?: string;
   readonly keyType?: "integer";
   readonly extra?: string;
@@ -47,7 +47,7 @@ export class KnownRows {
     private readonly naming: Naming,
   ) {}
 
-  /** Reads the rows with these ids or natural keys. What has been looked for is not read again. */
+  /** Reads the rows with these ids or natural keys. Skips ids and keys of earlier calls. */
   async load(ids: Iterable<string>, keys: Iterable<Key> = []): Promise<void> {
     const newIds = [...ids].filter((id) => !this.#byId.has(id));
     const newKeys = [...keys].filter((key) => !this.#byKey.has(keyOf(key)));
@@ -140,7 +140,7 @@ export function resolveByKey(
   return { id: own, parent, key, isNew, from };
 }
 
-/** How many derived ids a record without a natural key tries until one is not another row's. */
+/** Maximum derived ids that a record without a natural key tries, because they may be those of other rows. */
 const DERIVED_IDS_MAX = 16;
 
 /** The ids that a record without a natural key may get: the given one, or ones that are derived from `content`. */

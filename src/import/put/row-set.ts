@@ -73,7 +73,7 @@ const PROJECTS: readonly (readonly [column: string, project: string])[] = [
   ["is_claimed", "t.id"],
 ];
 
-/** What a statement returns of the rows `t` that are charged to projects; null for a table whose rows are not. */
+/** SQL for `RETURNING` the charges of written rows `t`; null for a table whose rows are not charged. */
 async function chargedOf(sql: Queryable, table: string, bytes = "t.stored_bytes") {
   const names = new Set((await columnsOf(sql, table)).map(({ name }) => name));
   if (!names.has("stored_bytes")) return null;
@@ -87,7 +87,7 @@ interface Written {
   /** Null for rows that belong to no project; absent for those that are not charged. */
   readonly project?: string | null;
   readonly bytes: number;
-  /** How many rows were added. */
+  /** The number of added rows. */
   readonly added: number;
 }
 
@@ -191,7 +191,7 @@ export interface UpdateRules {
   readonly greatest?: readonly string[];
   /** SQL condition on the row `t` under which it may be changed. */
   readonly updateWhen?: string;
-  /** True if the row tells when it was changed. */
+  /** True if the row has the time of its last change. */
   readonly isTimed?: boolean;
 }
 
@@ -270,9 +270,9 @@ export class RowSet {
   }
 
   /**
-   * Inserts rows that may exist. Returns those that have changed something.
+   * Inserts rows that may exist. Returns the inserted and changed ones.
    *
-   * @param on what becomes of a row that exists, and the key under which the row was put, in SQL
+   * @param on in SQL, the action for a row that exists, and the key under which the row was put
    */
   async upsert(
     writer: Charging,

@@ -40,7 +40,7 @@ export async function createStagingTables(sql: Queryable): Promise<void> {
       scope_id uuid, file_id uuid, project_id uuid NOT NULL, file_version_id uuid,
       is_release boolean NOT NULL, removed boolean NOT NULL DEFAULT false, record bigint,
       PRIMARY KEY (scope_id, file_id), CHECK (removed OR file_version_id IS NOT NULL))`;
-  // Numbers of the records that have changed nothing but a scope.
+  // Numbers of the records that have changed only a scope.
   await sql`CREATE TEMPORARY TABLE import_changed (record bigint PRIMARY KEY)`;
   await sql`CREATE TEMPORARY TABLE import_conversations (id uuid PRIMARY KEY)`;
 }
@@ -49,7 +49,7 @@ export async function dropStagingTables(sql: Queryable): Promise<void> {
   await sql`DROP TABLE IF EXISTS import_scopes, import_changed, import_conversations`;
 }
 
-/** Stages changes of scopes. \`numberOf\` tells the number of a record that has changed nothing else, by its line. */
+/** Stages changes of scopes. `numberOf` returns the number of a record that has changed only a scope, by its line. */
 export async function stageFiles(
   writer: Charging,
   changes: RowSet,
@@ -123,7 +123,7 @@ const NOTE_CHANGED = `noted AS (
   WHERE s.record IS NOT NULL ON CONFLICT DO NOTHING
 )`;
 
-/** How many records have changed nothing but a scope. */
+/** The number of records that have changed only a scope. */
 export async function countScopeChanges(sql: Queryable): Promise<number> {
   const [row] = await sql<
     { count: number }[]
@@ -157,7 +157,7 @@ export async function groupScopes(sql: Queryable, ids?: Iterable<string>): Promi
   return groups;
 }
 
-/** Adds the staged files to releases and freezes them. Returns how many rows changed. */
+/** Adds the staged files to releases and freezes them. Returns the number of changed rows. */
 export async function applyReleases(
   { sql, charges }: Charging,
   ids: readonly string[],
@@ -183,14 +183,14 @@ export async function applyReleases(
 }
 
 /**
- * Lets imports change working sets one after the other: a change of many files locks some of them that another has
- * changed already, in whichever order.
+ * Lets imports change working sets one after the other. Otherwise two imports of the same files could lock them in
+ * different orders.
  */
 async function lockWorkingSets(sql: Queryable, environments: readonly string[]): Promise<void> {
   await sql`SELECT FROM environments WHERE id = ANY (${environments as string[]}) ORDER BY id FOR NO KEY UPDATE`;
 }
 
-/** Applies the staged files to working sets. Returns how many rows changed. */
+/** Applies the staged files to working sets. Returns the number of changed rows. */
 export async function applyEnvironments(writer: Charging, ids: readonly string[]): Promise<number> {
   const { sql, charges } = writer;
   await lockWorkingSets(sql, ids);

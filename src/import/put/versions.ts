@@ -9,7 +9,7 @@ import { contentsHash, embeddingsHash, type StoredContents, storedContents } fro
 import { idOf, type KeyReference, type KnownRow, KnownRows, resolveByKey } from "./known-rows.ts";
 import { insertRows, type Values } from "./row-set.ts";
 
-/** A version that a file is to have. */
+/** A version to be stored for a file. */
 export interface VersionToPut {
   readonly projectId: string;
   /** The fingerprint of the project's embedder; null without one. */
@@ -46,7 +46,7 @@ interface NewVersion {
 /**
  * Stores versions of files with their chunks, unless they are stored. Versions that mean the same row are resolved in
  * their order. Then each table gets its new rows in the order of their keys, so that two writers never wait for each
- * other. Returns what each version has become, or why it is refused.
+ * other. Returns the outcome of each version, or the reason for its refusal.
  *
  * @param accept may throw a RecordError, and the version is not stored then; called in the order of the versions
  */
@@ -103,8 +103,8 @@ interface Wanted {
 }
 
 /**
- * Versions by id and key, with hashes of their contents. A key and an id may be given by a client, so neither proves
- * what a version contains.
+ * Versions by id and key, with hashes of their contents. A client may give a key and an id, so neither proves the
+ * contents of a version.
  */
 class KnownVersions {
   readonly #rows: KnownRows;
@@ -116,7 +116,7 @@ class KnownVersions {
     this.#rows = new KnownRows(tx, naming);
   }
 
-  /** Reads what `find` needs, but for keys with a number, which are few. */
+  /** Reads the rows for `find`, without keys with a number, which are few. */
   async load(wanted: readonly Wanted[]): Promise<void> {
     await this.#loadKeys(wanted.map((each) => ({ ...each, key: each.record.versionKey })));
   }
@@ -153,7 +153,7 @@ class KnownVersions {
     }
   }
 
-  /** Makes a new version known, with what it contains. */
+  /** Makes a new version and its contents known. */
   add(version: KnownRow, record: FileVersion): void {
     this.#new.set(version.id, record);
     this.#rows.add(version);
@@ -185,8 +185,8 @@ class KnownVersions {
   }
 
   /**
-   * True if the version has the contents of the record and, where the service has derived the record's key from
-   * them, no other embeddings that a client gave.
+   * True if the version has the contents of the record. If the service has derived the record's key from the contents,
+   * the version must also have no other embeddings that a client gave.
    */
   #contains(versionId: string, record: FileVersion): boolean {
     if (record.isStored === true) return true;
@@ -245,7 +245,7 @@ export function chunkValues(versionId: string, chunk: FileChunk): Values {
   };
 }
 
-/** The chunks of a file; those of a text that nobody has cut, if an embedder is to embed them. */
+/** The chunks of a file. An uncut text is cut if an embedder is to embed it. */
 function chunksToStore(
   { chunks, content, path }: FileVersion,
   embedder: string | null,
@@ -256,7 +256,7 @@ function chunksToStore(
 
 /** True if a chunk, or the text that is not cut, has no embedding yet. */
 function isToBeEmbedded({ chunks, content }: FileVersion, stored: readonly FileChunk[]): boolean {
-  // The function has_text of the database says the same.
+  // The function has_text of the database has the same condition.
   const isUncut = chunks.length === 0 && /\S/.test(content ?? "");
   return isUncut || stored.some(({ embedding }) => embedding === null);
 }

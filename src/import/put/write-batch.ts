@@ -10,8 +10,8 @@ import { FileBatch, putEnvironments } from "./content.ts";
 import { putApiKeys, putProjects, putUsers } from "./identity.ts";
 
 /**
- * Writes the records of a batch kind by kind, in an order in which each finds what it refers to. All transactions take
- * their locks in this order, and in that of the rows' keys within a kind.
+ * Writes the records of a batch kind by kind, in an order in which each finds the rows that it refers to. All
+ * transactions take their locks in this order, and within a kind in that of the rows' keys.
  */
 export async function writeBatch(batch: Batch): Promise<Batch> {
   await batch.loadReferences();

@@ -32,7 +32,8 @@ interface ReadOptions {
 }
 
 /**
- * Reads the records of NDJSON sources in batches of bounded size. What cannot be read of a source is one more invalid record, unless the source throws an ImportError or a problem.
+ * Reads the records of NDJSON sources in batches of bounded size. An unreadable part of a source counts as one invalid
+ * record, unless the source throws an ImportError or a problem.
  */
 export async function* readBatches(
   sources: readonly Source[],

@@ -35,7 +35,7 @@ export function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** What its writer should know of a document that is stored; null without anything. */
+/** A warning for the writer of a stored document; null without one. */
 export function documentWarning(path: string, text: string | null): string | null {
   if (text === null || !isMarkdownPath(path)) return null;
   const { warning } = readFrontmatter(text);

@@ -39,7 +39,7 @@ export function parseEmbedding(value: unknown, field: string): EncodedEmbedding 
 function fromBase64(text: string, field: string): EncodedEmbedding {
   const bytes = Buffer.from(text, "base64");
   const canonical = bytes.toString("base64");
-  // Buffer.from skips invalid characters, so compare the text with what the bytes encode to.
+  // Buffer.from skips invalid characters, so the text is compared with the base64 of the bytes.
   if (canonical !== text && canonical.replace(/=+$/, "") !== text) {
     throw new RecordError(`${field}: is not valid base64`);
   }

@@ -40,7 +40,7 @@ export interface FileVersion {
   readonly content: string | null;
   /** The title, if it was read already; else it is read from the content when that is stored. */
   readonly title?: string;
-  /** What its writer should know of it; absent or null without anything. */
+  /** A warning for the writer of the file; absent or null without one. */
   readonly warning?: string | null;
   readonly versionKey: string;
   /** The version's id; undefined for the one that its contents determine. */
@@ -49,7 +49,7 @@ export interface FileVersion {
   readonly keyIsContentHash: boolean;
   /** True if the version is stored, which was seen by its contents; the record omits them. */
   readonly isStored?: boolean;
-  /** The name or the fingerprint of the embedder of the embeddings; undefined if it was not told. */
+  /** The name or the fingerprint of the embedder of the embeddings; undefined if the record omits it. */
   readonly embedder?: string | undefined;
   /** Hash of content and chunks. */
   readonly fingerprint: string;
@@ -63,7 +63,7 @@ export interface FileRemoval {
   readonly environments: readonly string[];
 }
 
-/** What a `file` record with `deleted` asks for. Throws a RecordError. */
+/** The removal that a `file` record with `deleted` asks for. Throws a RecordError. */
 export function fileRemoval(record: RecordOf<"file">): FileRemoval {
   const { project, environments = [], releases = [], content, chunks } = record;
   if (environments.length === 0) {

@@ -20,7 +20,7 @@ export function targetOf({ id, slug, role }: Membership): ImportTarget {
 const REFUSED_KINDS: ReadonlySet<string> = new Set(["user", "api_key"]);
 /** The field that names the project, where it is not `project`. */
 const PROJECT_FIELDS: Readonly<Record<string, string>> = { conversation: "project_id" };
-/** Kinds that belong to a project by what they refer to. */
+/** Kinds whose project is that of a row that they refer to. */
 const WITHOUT_PROJECT: ReadonlySet<string> = new Set([
   "project",
   "branch_approval",
@@ -40,7 +40,7 @@ export function withTarget(kind: string, record: object, target: ImportTarget): 
   return given === undefined || given === null ? { ...record, [field]: target.id } : record;
 }
 
-/** What is wrong with a record that names another project than the target. */
+/** The fault of a record that names another project than the target. */
 export const otherProject = (field: string) =>
   new RecordError(`${field}: must be the project of this import`);
 

@@ -1,6 +1,6 @@
 import type { ParsedRecord } from "./parsed-record.ts";
 
-/** What is wrong with files that name no scope. */
+/** A warning about files that name no scope. */
 export function unscopedFiles(count: number): string {
   const [names, adds] =
     count === 1 ? ["1 file record names", "it adds"] : [`${count} file records name`, "they add"];
@@ -12,7 +12,7 @@ type ScopeRecord = Extract<
   { readonly kind: "file" | "removed_file" | "environment" | "release" }
 >;
 
-/** True for what searches of its project may see. */
+/** True for records that may change the results of searches of their project. */
 export function isOfScope(parsed: ParsedRecord): parsed is ScopeRecord {
   return ["file", "removed_file", "environment", "release"].includes(parsed.kind);
 }

@@ -1,6 +1,6 @@
 import { ImportError } from "../records/errors.ts";
 
-/** Which columns of a table are what. All other columns are metadata of the chunk. */
+/** The columns of a table by their meaning. All other columns are metadata of the chunk. */
 export interface ColumnMap {
   /** The path of the file; rows in succession with the same path are chunks of one file. */
   readonly path: string;

@@ -116,15 +116,15 @@ class ImportThread {
 /** Runs imports, each on a thread of its own, which the next one may use again. */
 export class ImportThreads {
   readonly #running = new Set<ImportThread>();
-  /** Starting a thread takes longer than a small import, so one waits for the next for a while. */
+  /** Starting a thread takes longer than a small import, so an idle thread is kept for a while. */
   #idle: ImportThread | undefined;
   #closed = false;
 
   constructor(private readonly options: ImportThreadOptions) {}
 
   /**
-   * Imports a body. When the body throws or the client goes away, the import stops, and keeps what an
-   * interrupted import keeps. Throws problems.
+   * Imports a body. When the body throws or the client goes away, the import stops, and keeps the records that it has
+   * committed. Throws problems.
    */
   async run(
     job: ImportJob,
@@ -137,13 +137,13 @@ export class ImportThreads {
       return await running.run(job, body, client);
     } finally {
       this.#running.delete(running);
-      // What any other failed import has left behind ends with its thread.
+      // After any other failure, the state of the thread is unknown, so the thread ends.
       if (running.isReusable && !this.#closed && this.#idle === undefined) this.#idle = running;
       else await running.thread.close();
     }
   }
 
-  /** Ends running imports. PostgreSQL rolls back what they have not committed. */
+  /** Ends running imports. PostgreSQL rolls back their uncommitted changes. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#running, this.#idle].map((each) => each?.thread.close()));

@@ -14,11 +14,11 @@ export interface ImportJob {
   readonly strict: boolean;
   /** One transaction, so that nothing is stored if the project's quota does not allow all of it. */
   readonly atOnce: boolean;
-  /** The most bytes that the input may have, before and after decompression. */
+  /** Maximum bytes of the input, before and after decompression. */
   readonly maxBytes: number;
 }
 
-/** What an import has done. Every record is changed, unchanged or refused. */
+/** The results of an import. Every record is changed, unchanged or refused. */
 export interface ImportReport {
   readonly lines: number;
   readonly changed: number;
@@ -28,13 +28,13 @@ export interface ImportReport {
   readonly errors: ReadonlyArray<{ readonly line: number; readonly message: string }>;
   /** True if more lines were refused than `errors` has. */
   readonly truncated: boolean;
-  /** What was stored and may not be what the caller meant, of the first such lines. Absent without any. */
+  /** Warnings about stored records, for the first such lines. Absent without any. */
   readonly warnings?: ReadonlyArray<{ readonly line: number; readonly message: string }>;
   /** Unknown fields that were ignored, such as `file.chunks.colour`. */
   readonly ignored: readonly string[];
 }
 
-/** What an import thread is started with. */
+/** The options of an import thread. */
 export interface ImportThreadOptions {
   readonly databaseUrl: string;
   /** Where uploads wait that are imported as a whole. */
@@ -49,7 +49,7 @@ export type ImportInput =
   | { readonly type: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** The input is complete. */
   | { readonly type: "end" }
-  /** The rest of the input will not arrive, or nobody waits for the answer: the import is to stop. */
+  /** The rest of the input will not arrive, or the client has disconnected: the import is to stop. */
   | { readonly type: "lost" };
 
 /** Why an import failed. */

@@ -14,7 +14,7 @@ const IMPORT_STATEMENT_TIMEOUT_MS = 300_000;
 /** An import has its whole input before a transaction begins, and only reads it between two statements. */
 const IMPORT_IDLE_TIMEOUT_MS = 60_000;
 
-/** Someone waits for the answer, and others for what the import holds. */
+/** A client waits for the answer, and other transactions wait for the locks of the import. */
 const BOUNDS = {
   lockMs: IMPORT_LOCK_TIMEOUT_MS,
   statementMs: IMPORT_STATEMENT_TIMEOUT_MS,
@@ -27,8 +27,8 @@ function lineOf(where: string): number {
 }
 
 /**
- * Imports records into one project. Throws an ImportError, problems of the input, and what
- * `requireClient` throws once nobody waits for the import any more.
+ * Imports records into one project. Throws an ImportError, and problems of the input. Throws the error of
+ * `requireClient` once the client has disconnected.
  */
 export async function runJob(
   sql: Sql,

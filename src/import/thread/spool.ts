@@ -15,8 +15,8 @@ function explained(error: unknown): never {
 }
 
 /**
- * A file without a name: it vanishes with its last handle, however the process ends. One that has a name is about
- * to lose it, or its process was killed before it could.
+ * A file without a name: it vanishes with its last handle, for whatever reason the process ends. A file with a name is
+ * about to lose it, or its process was killed before.
  */
 async function openNameless(folder: string): Promise<FileHandle> {
   mkdirSync(folder, { recursive: true });
@@ -42,8 +42,8 @@ async function* contentsOf(file: FileHandle): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Resolves with the whole input once all of it has arrived, however slowly. Until it is read, it is in
- * a file in this folder. Throws what the input throws, and an ImportError when it cannot be stored.
+ * Resolves with the whole input once all of it has arrived, however slowly. Until it is read, it is in a file in this
+ * folder. Throws the error of the input, and an ImportError when it cannot be stored.
  */
 export async function spooled(
   input: AsyncIterable<Uint8Array>,

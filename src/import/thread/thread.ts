@@ -29,7 +29,7 @@ function failureOf(error: unknown): ImportFailure {
     ...postedProblem(
       isImport ? new Problem("overloaded", { detail: `${error.message}.` }) : toProblem(error),
     ),
-    // Bytes that were refused or are lost may leave a decompressor behind. What PostgreSQL refuses does not.
+    // Refused or lost bytes may leave a decompressor behind. An error of PostgreSQL does not.
     leavesNothing: isImport || severity !== undefined,
   };
 }

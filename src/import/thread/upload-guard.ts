@@ -12,14 +12,14 @@ const headers = { connection: "close" };
 interface Upload {
   readonly encoding: Encoding;
   readonly maxBytes: number;
-  /** Throws once nobody waits for the import any more. */
+  /** Throws once the client has disconnected. */
   readonly requireClient: () => void;
 }
 
 /**
- * The decompressed bytes of an upload. A few bytes can expand to any number of them, so what they
- * expand to is bounded by what has arrived, and the client must still be there. What cannot be
- * decompressed is an upload that broke off. Throws `payload-too-large` and `validation-failed`.
+ * The decompressed bytes of an upload. A few bytes can expand to any number of them, so the expansion is bounded by the
+ * bytes that have arrived, and the client must still be connected. An upload that cannot be decompressed counts as
+ * broken off. Throws `payload-too-large` and `validation-failed`.
  */
 export async function* expanded(
   input: AsyncIterable<Uint8Array>,
