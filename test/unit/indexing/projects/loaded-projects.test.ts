@@ -162,9 +162,20 @@ test("a rebuild begins when the indexes from before it are dropped, also where o
       fake.dropProject(id);
     },
   };
-  const { projects } = openProjects({ index });
+  const reading = Promise.withResolvers<string[]>();
+  const reads = [Promise.resolve<string[]>([]), reading.promise];
+  const { projects } = openProjects({
+    index,
+    versionsOf: () => reads.shift() ?? Promise.resolve([]),
+  });
   await projects.load("p");
+  await projects.reindexAll();
+  await turns();
+  // The old indexes are in use until their scope is read.
   const rebuilds = [projects.rebuild("p"), projects.rebuild("p")];
+  await turns(8);
+  expect(calls).toEqual(["open"]);
+  reading.resolve([]);
   await turns();
   rebuilds.push(projects.rebuild("p"));
   await Promise.all(rebuilds);
