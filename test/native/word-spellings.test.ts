@@ -85,6 +85,7 @@ const OTHER: ReadonlyArray<readonly [query: string, text: string]> = [
   ["username", "The name of the user"],
   ["maxPoolGates", "gates of the pool, at max"],
   ["carpet", "A pet in the car"],
+  ["abcdefghijklmnopqrstuvwxyzabcdefghij", "abc defghijklmnopqrstuvwxyzabcdefghij"],
   ["2024", "20 24"],
   ["15", "1.5"],
   ["123", "1.2.3"],
@@ -207,6 +208,13 @@ test.each([
     expect(hit?.passage).toBe(wanted);
   }
   retriever.close();
+});
+
+test("of a long question only the first 16 words are looked for apart", () => {
+  const { lookUp } = worldOf("time zone");
+  const others = (count: number) => Array.from({ length: count }, (_, i) => `other${i}x`).join(" ");
+  expect(lookUp(`${others(15)} timezone`).paths).toContain("page.md");
+  expect(lookUp(`${others(16)} timezone`).paths).not.toContain("page.md");
 });
 
 test("a word written apart is looked for in a bounded amount of text", () => {

@@ -1,5 +1,3 @@
-import { WORD_MAX_CHARS } from "../../shared/limits.ts";
-
 /**
  * Words that some texts write with signs or spaces and others as one: numbers with their thousands apart, telephone
  * numbers, abbreviations with dots or `&`, numbers with `0x`; and words with hyphens or apostrophes which a query does not
@@ -82,7 +80,7 @@ export function geminatedIn(piece: string): string | undefined {
 /** The joined spelling that starts at a position. */
 export function joinedAt(text: string, start: number): Joined | undefined {
   const found = matchAt(JOINED, text, start) ?? matchAt(FUNCTION_WORD_FIRST, text, start);
-  if (found === undefined || found.length > WORD_MAX_CHARS) return undefined;
+  if (found === undefined) return undefined;
   return { text: found.replace(SIGNS, ""), start, end: start + found.length };
 }
 

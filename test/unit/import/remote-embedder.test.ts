@@ -60,6 +60,12 @@ describe("an embedding endpoint that fails", () => {
     expect(asked).toBe(EMBED_ATTEMPTS);
   });
 
+  test("with an answer that repeats the key is reported without it", async () => {
+    endpoint.next.push(() => new Response("no such key: secret-key", { status: 401 }));
+    const embedder = remoteEmbedder({ url: endpoint.url, model: "m", apiKey: "secret-key" });
+    expect((await failureOf(embedder)).message).toContain("no such key: [key]");
+  });
+
   test("to respond in time or to accept connections is reported as such", async () => {
     const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
     const url = `http://127.0.0.1:${silent.port}`;

@@ -17,14 +17,17 @@ async function settle(): Promise<void> {
 }
 
 /** Sends a request whose tries the test answers. */
-function request(pauseOf: (error: unknown) => number | undefined = () => 0) {
+function request(
+  pauseOf: (error: unknown) => number | undefined = () => 0,
+  timeoutMs: number = TIMEOUT_MS,
+) {
   const tries: (PromiseWithResolvers<string> & { readonly timeoutMs: number })[] = [];
   const send = (timeoutMs: number) => {
     const answer = { ...Promise.withResolvers<string>(), timeoutMs };
     tries.push(answer);
     return answer.promise;
   };
-  const result = withSecondTry(send, TIMEOUT_MS, pauseOf);
+  const result = withSecondTry(send, timeoutMs, pauseOf);
   result.catch(() => {});
   return { tries, result };
 }
@@ -60,6 +63,14 @@ test("a request that is late is sent again, and the first success counts", async
     tries[winner]?.resolve(`try ${winner}`);
     expect(await result).toBe(`try ${winner}`);
   }
+});
+
+test("a request that is late at the end of its time is not sent again", async () => {
+  const { tries, result } = request(() => 0, 1_500);
+  await pass(1_500);
+  tries[0]?.resolve("one");
+  expect(await result).toBe("one");
+  expect(tries).toHaveLength(1);
 });
 
 test("two failures are one, with the reason of the last try", async () => {
