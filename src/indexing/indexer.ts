@@ -61,10 +61,10 @@ function claimInstance(): number {
   return instance;
 }
 
-/** Keeps what an index publishes. */
+/** Receives the values that an index publishes. */
 interface Subscriber {
   receive(message: unknown): void;
-  /** The thread has ended: what it published is replaced by what the next one publishes. */
+  /** The thread has ended. The values that the next one publishes replace the current ones. */
   clear(): void;
 }
 
@@ -81,7 +81,7 @@ export class Indexer {
   /** Until when the tasks of a project are refused that has failed. */
   readonly #parked = new Map<string, number>();
   readonly #subscribers = new Map<string, Subscriber>();
-  /** What the indexes have of the change log. */
+  /** The changes in the indexes. */
   readonly applied = new AppliedChanges((projectId) => this.isLoaded(projectId));
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #thread: SupervisedThread<IndexerProtocol>;
@@ -126,7 +126,7 @@ export class Indexer {
     if (filter !== undefined) derived.add(id);
   }
 
-  /** Loads what searches of these indexes need, such as `text`. */
+  /** Loads projects for searches of these indexes, such as `text`. */
   loaderFor(...indexes: readonly string[]): ProjectLoader {
     return {
       isLoaded: (projectId) => this.isLoaded(projectId),
@@ -155,7 +155,7 @@ export class Indexer {
     return queue.wait(scope.tenant, key, begin, timeoutMs);
   }
 
-  /** Runs a task of a project. One that has failed parks its project: for a while its tasks fail at once. */
+  /** Runs a task of a project. A failure parks the project: for a while its tasks fail immediately. */
   async #run(task: IndexerProtocol["task"]): Promise<IndexerProtocol["result"]> {
     const { projectId: project, type } = task;
     for (const [id, until] of this.#parked) {
@@ -187,7 +187,7 @@ export class Indexer {
     throw new Problem("dependency-unavailable");
   }
 
-  /** What a derived scope holds. Throws and waits as `whenLoaded` does. */
+  /** The members of a derived scope. Throws and waits as `whenLoaded` does. */
   members(scope: Scope): Promise<MemberLists> {
     const { projectId, id: scopeId } = scope;
     this.used(scope);
@@ -198,7 +198,7 @@ export class Indexer {
     });
   }
 
-  /** What the files of a scope have in each field. Throws and waits as `whenLoaded` does. */
+  /** The summaries of the fields of a scope's files. Throws and waits as `whenLoaded` does. */
   fields(scope: Scope): Promise<readonly FieldSummary[]> {
     const { projectId, tenant, id: scopeId } = scope;
     this.used(scope);
@@ -232,7 +232,7 @@ export class Indexer {
     return this.#loads.length + this.#filters.length;
   }
 
-  /** Receives what the index of this name publishes. Each index has one subscriber. */
+  /** Subscribes to the values that the index of this name publishes. Each index has one subscriber. */
   subscribe(index: string, subscriber: Subscriber): void {
     this.#subscribers.set(index, subscriber);
   }

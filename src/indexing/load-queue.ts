@@ -7,7 +7,7 @@ import {
 } from "../shared/limits.ts";
 import { FairSemaphore, SERIAL } from "../tenants/fair-semaphore.ts";
 
-/** A load that takes longer no longer delays the next one, and goes on beside it. */
+/** Time slot of a load. A load that takes longer continues while the next one runs. */
 const INDEX_LOAD_TURN_MS = 1_000;
 
 /** Requests that may wait for loads; tenants share these places, because each keeps its body in memory. */
@@ -26,14 +26,14 @@ interface Load {
 }
 
 /**
- * Loads that requests wait for. At most INDEX_LOADS_AT_ONCE run, and tenants take turns, so a tenant
- * waits for one load of each other tenant and not for all of them. A load that several tenants wait
- * for begins in the first of their turns. It holds its place for INDEX_LOAD_TURN_MS at most, and then
- * goes on beside the next: a project that takes minutes to load delays nobody for so long. A tenant
- * with INDEX_TENANT_LOADS_MAX running loads waits until one of them has ended.
+ * Loads that requests wait for. At most INDEX_LOADS_AT_ONCE run, and tenants take turns, so a tenant waits for one load
+ * of each other tenant and not for all of them. A load that several tenants wait for starts in the first of their
+ * turns. It holds its place for INDEX_LOAD_TURN_MS at most, and then continues while the next one runs: a project that
+ * takes minutes to load does not delay others for minutes. A tenant with INDEX_TENANT_LOADS_MAX running loads waits
+ * until one of them has ended.
  */
 export class LoadQueue {
-  /** Loads that have not ended, by key, also those for which nobody waits any more. */
+  /** Loads that have not ended, by key, including loads whose requests have all gone. */
   readonly #loads = new Map<string, Load>();
   /** Loads of each tenant that wait for their turn or run. */
   readonly #own: FairSemaphore;
@@ -41,8 +41,8 @@ export class LoadQueue {
   readonly #requests: FairSemaphore;
 
   /**
-   * @param atOnce loads in their turn
-   * @param tenantLoads loads of a tenant that run, with those that go on beside others
+   * @param atOnce maximum number of loads in their turn
+   * @param tenantLoads maximum number of running loads of a tenant, including loads whose turn is over
    */
   constructor(
     private readonly turnMs = INDEX_LOAD_TURN_MS,
@@ -103,7 +103,7 @@ export class LoadQueue {
     return { key, begin, found, tenants: new Set(), requests: 0, begun: false };
   }
 
-  /** A load that another tenant's turn has begun, or that nobody waits for any more, leaves its turn to the next. */
+  /** A load that another tenant's turn has started, or whose requests have all gone, passes its turn on. */
   async #runInTurn(tenant: string, load: Load): Promise<void> {
     const release = await this.#own.lease(tenant);
     const endTurn = await this.#turns.lease(tenant);

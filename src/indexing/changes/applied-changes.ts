@@ -17,7 +17,7 @@ interface Lacking {
   readonly since: number;
 }
 
-/** What this process's indexes have of the change log, as the indexing thread tells it. */
+/** The changes in the indexes of this process, as the indexing thread reports them. */
 export class AppliedChanges {
   /** The last change that was handed to the projects; before the thread has begun to follow the log, -1. */
   #reached = -1;
@@ -48,7 +48,7 @@ export class AppliedChanges {
     for (const look of this.#looks) look();
   }
 
-  /** Nothing is known any more: the thread has ended, and the next one tells it again. */
+  /** Forgets all reports: the thread has ended, and the next one reports again. */
   clear(): void {
     this.#reached = -1;
     this.#ends = 0;

@@ -16,7 +16,7 @@ export interface Change {
   readonly ref: string;
   /** When it was written, as PostgreSQL prints it. */
   readonly at: string;
-  /** True for what the transaction that copied the project has written. */
+  /** True for changes of the transaction that copied the project. */
   readonly isCopy: boolean;
 }
 
@@ -43,7 +43,7 @@ function changeOf(row: ChangeRow): Change {
   return { seq: Number(row.seq), projectId, kind, ref, at, isCopy };
 }
 
-/** The change log and the scopes it refers to. Every query reads what is committed now. */
+/** The change log and the scopes it refers to. Every query reads the committed state of its time. */
 export class ChangeLog {
   constructor(private readonly sql: Queryable) {}
 
@@ -108,7 +108,7 @@ export class ChangeLog {
     return await databaseId(this.sql);
   }
 
-  /** Every scope of a project; null when there is no such project. */
+  /** Every scope of a project; null for an unknown project. */
   async scopesOf(projectId: string): Promise<ScopeRef[] | null> {
     const [project] = await this.sql`SELECT 1 FROM projects WHERE id = ${projectId}`;
     if (project === undefined) return null;

@@ -81,7 +81,7 @@ interface StoredReport extends Omit<IndexReport, "waitingMs" | "recall" | "sampl
   readonly fresh: boolean;
 }
 
-/** What servers have reported of a project, or of all, by server, project and dimension. */
+/** The reports of servers about a project, or about all, by server, project and dimension. */
 export async function readIndexReports(
   sql: Queryable,
   projectId?: string,

@@ -3,17 +3,17 @@ import type { Queryable } from "../../db/client.ts";
 import { CHANGE_VISIBLE_BOUND_MS, INDEX_STATE_FRESH_SECONDS } from "../../shared/limits.ts";
 import type { Position } from "../../shared/position.ts";
 
-/** How often a wait looks at what servers report. */
+/** Interval at which a wait reads the reports of servers. */
 const REPORTS_POLL_MS = 50;
-/** How often it asks them to report. */
+/** Interval at which a wait requests reports. */
 const REPORTS_WANTED_MS = 250;
 
 interface Wait {
-  /** Ends the wait; a wait without one has no end of its own. */
+  /** Ends the wait. Without it, only the condition ends the wait. */
   readonly signal?: AbortSignal;
-  /** Between two looks. */
+  /** Interval between two reads. */
   readonly pollMs?: number;
-  /** Called each time before servers are asked again. */
+  /** Called before each further request for reports. */
   onWait?(): unknown;
 }
 
@@ -26,8 +26,8 @@ interface Shown {
 }
 
 /**
- * Waits until what servers report is as it is wanted. They report regularly, and at once when they are asked. False
- * once the signal ends the wait.
+ * Waits until the reports of servers meet a condition. Servers report regularly, and immediately on request. Returns
+ * false if the signal ends the wait.
  */
 export async function untilReported(
   sql: Queryable,

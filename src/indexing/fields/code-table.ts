@@ -9,8 +9,8 @@ const hashOf = (value: Scalar | undefined): number =>
   Bun.hash.xxHash32(String(value instanceof Decimal ? value.key : value), SEED);
 
 /**
- * Finds the codes of values: a hash table of codes, with linear probing. It takes 8 bytes per value, a fifth
- * of what a map does.
+ * Finds the codes of values: a hash table of codes, with linear probing. It takes 8 bytes per value, a fifth of the
+ * memory of a map.
  */
 export class CodeTable {
   /** Codes; 0 is an empty slot. At most half of them are used. */
@@ -32,7 +32,7 @@ export class CodeTable {
     }
   }
 
-  /** Adds a code above 0 whose value has none yet. */
+  /** Adds a code above 0 for a new value. */
   add(code: number): void {
     if ((this.#used + 1) * 2 > this.#slots.length) this.#grow();
     this.#used++;

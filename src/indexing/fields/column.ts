@@ -56,7 +56,7 @@ export class Column {
     return this.#codes.find(value);
   }
 
-  /** Gives the next code to a value that has none. */
+  /** Gives the next code to a new value. */
   #addValue(value: WrittenScalar): number {
     const code = this.values.length;
     const own = copied(scalarOf(value) as Scalar);

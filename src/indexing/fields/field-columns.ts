@@ -72,7 +72,7 @@ export class FieldColumns {
     if (rest.length > 0) this.rest.add(row, JSON.stringify(rest));
   }
 
-  /** The column of a field, which is added if there is none. */
+  /** The column of a field, created on first use. */
   open(path: string): Column {
     const column = this.columns.get(path) ?? new Column();
     if (column.rows.length === 0) this.columns.set(path, column);

@@ -33,7 +33,7 @@ export class FieldIndex implements VersionIndex {
     return this.find(projectId)?.knows(versionId) ?? false;
   }
 
-  /** Tells whether a scope holds a version that need not be added again. */
+  /** Returns a function that tells whether a scope holds a version that is not outdated. */
   holds(projectId: string, scopeId: string): (versionId: string) => boolean {
     const project = this.find(projectId);
     const scope = project?.scopes.get(scopeId);

@@ -47,7 +47,7 @@ export class FieldProject implements NumberedVersions {
   /** The dimension of each chunk's embedding, or 0 without one. */
   #dimensions = new Numbers();
   #columns = emptyColumns();
-  /** Versions that are to be added again, which gives them other numbers. */
+  /** Versions to add again, which gives them new numbers. */
   readonly #outdated = new Set<string>();
   readonly scopes = new Map<string, NumberSet>();
   #addedAt = 0;
@@ -78,7 +78,7 @@ export class FieldProject implements NumberedVersions {
     return number !== undefined && hasDocument(set, number) && !this.#outdated.has(versionId);
   }
 
-  /** Versions that are to be added again. */
+  /** Versions to add again. */
   outdated(): string[] {
     return [...this.#outdated];
   }
@@ -125,7 +125,7 @@ export class FieldProject implements NumberedVersions {
     this.#addedAt = performance.now();
   }
 
-  /** Adds a version whose values are in the columns already, instead of what is known of it. */
+  /** Adds a version whose values are already in the columns, and replaces an earlier entry of it. */
   append(id: string, dimensions: ArrayLike<number>): void {
     this.#outdated.delete(id);
     this.#numbers.set(id, this.#ids.length);

@@ -25,7 +25,7 @@ interface State {
   /** Changes up to this one are in it. */
   readonly seq: number;
   readonly scopes: ReadonlyArray<[id: string, bits: string]>;
-  /** Versions that are to be added again. */
+  /** Versions to add again. */
   readonly outdated: readonly string[];
 }
 
@@ -141,7 +141,7 @@ function columnOf(fields: FieldColumns, path: string | undefined): Column {
   return path === undefined ? fields.rest : fields.open(path);
 }
 
-/** Reads a project's fields; null when there is no snapshot. Throws when it is damaged or lacks changes up to `seq`. */
+/** Reads a project's fields; null without a snapshot. Throws if it is damaged or lacks changes up to `seq`. */
 export async function readFieldSnapshot(
   directory: string,
   seq: number,

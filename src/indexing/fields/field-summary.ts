@@ -25,7 +25,7 @@ export interface CountedValue {
   readonly count: number;
 }
 
-/** What the files of a scope have in one field. */
+/** Summary of one field over the files of a scope. */
 export interface FieldSummary {
   /** As filters name it. */
   readonly name: string;
@@ -92,7 +92,7 @@ function isBefore(a: CountedValue, b: CountedValue): boolean {
   return (compareScalars(scalarOf(a.value) as Scalar, scalarOf(b.value) as Scalar) ?? 0) < 0;
 }
 
-/** Inserts a value into the best ones, at most so many, in order, if it is one of them. */
+/** Inserts a value in order into the `most` best values, if it is one of them. */
 function insertValue(best: CountedValue[], value: CountedValue, most: number): void {
   const worst = best.at(-1);
   const isFull = best.length === most;
@@ -109,7 +109,7 @@ interface ListBounds {
   readonly chars: number;
 }
 
-/** The most frequent values of a column, how many different ones there are, and of what types. */
+/** The most frequent values of a column, the number of distinct values, and their types. */
 export function* mostFrequent(
   column: Column,
   { byCode }: ColumnCounts,
@@ -139,9 +139,9 @@ function* summaryOf(name: string, column: Column, counts: ColumnCounts): Steps<F
 }
 
 /**
- * What the files of a scope have in each field: the path, then the fields that the most files have. Yields
- * after every short step; what was found is void if the versions got other numbers in between. Values beyond
- * the bounds of columns are left out.
+ * Summarises each field over the files of a scope: the path, then the fields that the most files have. Yields after
+ * every short step. The result is invalid if the versions got new numbers in between. Values beyond the bounds of
+ * columns are left out.
  */
 export function* summariseFields(project: FieldProject, scope: NumberSet): Steps<FieldSummary[]> {
   const { path, frontmatter, metadata } = project.columns;

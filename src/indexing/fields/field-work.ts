@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
 
-/** An evaluation takes so long at a time; then other work of the thread is done, and other evaluations follow. */
+/** Time slice of an evaluation. Then the thread does other work, and other evaluations follow. */
 const SLICE_MS = 5;
 /** How long work on fields waits at most until other such work of the same user is done. */
 const WAIT_MAX_MS = 500;
@@ -22,12 +22,12 @@ interface EvaluationOptions {
 }
 
 /**
- * Runs an evaluation in short steps. It ends early, without a result, once nobody needs it any more or it has used its
- * time.
+ * Runs an evaluation in short steps. It ends early, without a result, once its caller no longer needs it or its time is
+ * over.
  */
 type Evaluate = <T>(evaluation: Steps<T>, options?: EvaluationOptions) => Promise<T | undefined>;
 
-/** The same evaluation, with a result that tells that it has come to its end. */
+/** The same evaluation, with a result that marks its completion. */
 export function* completely(evaluation: Steps<void>): Steps<true> {
   yield* evaluation;
   return true;

@@ -6,7 +6,7 @@ import { Evaluation } from "./evaluation.ts";
 import type { FieldProject } from "./field-project.ts";
 import { combined, numbersIn } from "./number-set.ts";
 
-/** File versions that are evaluated together. An evaluation that ends early goes on with the block where it ended. */
+/** File versions that are evaluated together. An evaluation that ended early resumes with the block where it ended. */
 const BLOCK_VERSIONS = 512;
 const ALL_BITS = 0xffff_ffff;
 
@@ -24,8 +24,8 @@ function withRoom(set: NumberSet, count: number): NumberSet {
 }
 
 /**
- * What a filter matches of a project's file versions. Versions never change, so after a change of a
- * scope only those that are new to it are evaluated.
+ * The file versions of a project that match a filter. Versions never change, so after a change of a scope only its new
+ * versions are evaluated.
  */
 export class FilterResults {
   /** Versions that have been evaluated. */
@@ -84,7 +84,7 @@ export class FilterResults {
     return { versions: project, numbers, chunks: matched };
   }
 
-  /** 1 for each version of a block, or each of its chunks, that is to be evaluated; null without any. */
+  /** 1 for each version of a block, or each of its chunks, to evaluate; null if none needs evaluation. */
   #wanted(open: NumberSet, first: number, end: number): Uint8Array | null {
     const words = open.subarray(first >>> 5, (end + 31) >>> 5);
     if (words.every((bits) => bits === 0)) return null;

@@ -1,7 +1,7 @@
 import { hasDocument } from "../../text/index.ts";
 import type { Members } from "../versions/version-index.ts";
 
-/** What a derived scope holds, for an engine that has no numbers of versions. */
+/** The members of a derived scope, for an engine without version numbers. */
 export interface MemberLists {
   /** Versions with all of their chunks. */
   readonly versionIds: readonly string[];

@@ -6,7 +6,7 @@ import type { FieldsRow } from "../versions/version-index.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What filters see of a file version. */
+/** The fields of a file version that filters can compare. */
 export interface VersionFields {
   readonly id: string;
   readonly path: string;

@@ -23,7 +23,7 @@ type FilteredScope = ScopeRef & Required<Pick<ScopeRef, "filter">>;
 
 interface DerivedScope {
   readonly scope: FilteredScope;
-  /** The user who asked for it first. */
+  /** The user who requested it first. */
   readonly tenant: string;
   readonly results: FilterResults;
   /** The evaluation that is under way. */
@@ -35,13 +35,13 @@ interface DerivedScope {
 /** Whether searches can use a scope; `late` if its filter was not evaluated in time. */
 export type Derived = boolean | "late";
 
-/** The time that the evaluation of a filter takes for one request at most. What it has evaluated is kept. */
+/** Time budget for the evaluation of a filter per request. Later requests reuse the partial result. */
 const FILTER_WORK_MAX_MS = 500;
 
 /**
- * The parts of a project's scopes that filters match. A filter is evaluated when it is first asked
- * for, and set in the index that needs it. A change of the scope drops what was derived from it; the next request derives it again, for
- * which only new file versions are evaluated.
+ * The parts of a project's scopes that match filters. A filter is evaluated when it is first requested, and set in the
+ * index that needs it. A change of a scope drops its derived scopes. The next request derives them again, which
+ * evaluates only new file versions.
  */
 export class DerivedScopes {
   /** By id, least recently used first. */
@@ -71,7 +71,7 @@ export class DerivedScopes {
     return await run;
   }
 
-  /** What a derived scope holds; undefined unless all of its base has been evaluated. */
+  /** The members of a derived scope; undefined until all of its base has been evaluated. */
   membersOf(id: string): Members | undefined {
     const derived = this.#derived.get(id);
     const project = this.context.fields.find(this.projectId);
@@ -87,7 +87,7 @@ export class DerivedScopes {
     this.#derived.set(id, derived);
   }
 
-  /** Drops what was derived from a scope that is being replaced or dropped. */
+  /** Drops the scopes that are derived from a scope that is being replaced or dropped. */
   baseChanges(base: string): void {
     for (const [id, { scope }] of this.#derived) if (scope.filter.base === base) this.#drop(id);
   }

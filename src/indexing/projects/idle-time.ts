@@ -1,7 +1,7 @@
 /** The time since its last use counts at least by this share, so every project is idle after a minute. */
 const INDEX_IDLE_SHARE_MIN = 1 / 12;
 
-/** A project in memory, as far as its eviction depends on it. */
+/** The properties of a project in memory that decide its eviction. */
 interface Occupant {
   /** Who holds it. */
   readonly tenant: string;
@@ -11,10 +11,10 @@ interface Occupant {
 }
 
 /**
- * Orders projects by the time for which they count as idle, in milliseconds, the longest first. The
- * time counts in full for the tenant who holds the most memory, and for others in proportion to what
- * they hold, but at least by INDEX_IDLE_SHARE_MIN. So a tenant with more projects than fit into memory
- * evicts mostly their own, and a project that nobody has used for a minute is protected no longer.
+ * Orders projects by the time for which they count as idle, in milliseconds, the longest first. The time counts in full
+ * for the tenant with the most memory, and for others in proportion to their memory, but at least by
+ * INDEX_IDLE_SHARE_MIN. So a tenant with more projects than fit into memory evicts mostly their own, and the
+ * protection of a project ends after an idle minute.
  */
 export function byIdleTime<T extends Occupant>(
   occupants: readonly T[],

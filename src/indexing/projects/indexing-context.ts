@@ -7,7 +7,7 @@ import type { FieldWork } from "../fields/field-work.ts";
 import type { SnapshotStore } from "../snapshots/snapshot-store.ts";
 import type { VersionIndex, VersionReader } from "../versions/version-index.ts";
 
-/** What all projects of the indexing thread share. */
+/** Resources that all projects of the indexing thread share. */
 export interface IndexingContext {
   readonly log: Log;
   readonly indexes: readonly VersionIndex[];
@@ -17,7 +17,7 @@ export interface IndexingContext {
   readonly databaseId: string;
   /** The last change that was handed to the projects. */
   readonly anchor: () => Position;
-  /** One of `indexes`: what filters compare. */
+  /** The index among `indexes` whose fields filters compare. */
   readonly fields: FieldIndex;
   /** In which users take turns to read them. */
   readonly fieldWork: FieldWork;

@@ -10,7 +10,7 @@ const INDEX_SLICES_AT_ONCE = 2;
 export class LoadedIndexes implements ProjectSink {
   readonly slicesAtOnce = INDEX_SLICES_AT_ONCE;
   readonly announcedSlices = Number.POSITIVE_INFINITY;
-  /** Scopes that are the same in all indexes, so that each of them knows what they hold. */
+  /** Scopes that are the same in all indexes, so that each index knows their members. */
   readonly #settled = new Set<string>();
 
   constructor(

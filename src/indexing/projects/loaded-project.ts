@@ -29,7 +29,7 @@ export class LoadedProject {
   /** When searches could first use it; undefined until then. */
   readyAt: number | undefined;
   usedAt = performance.now();
-  /** The user who asked for it to be loaded. While nobody has, it counts as a tenant of its own. */
+  /** The user whose request loads it. Without a request, the project counts as a tenant of its own. */
   tenant: string;
   /** Indexes with maintenance under way. */
   readonly #maintaining = new Set<string>();
@@ -58,7 +58,7 @@ export class LoadedProject {
     this.loadedOrStuck = Promise.race([promise, stuck.promise]);
   }
 
-  /** Restores the project and indexes what is missing; false when it does not exist. */
+  /** Restores the project and indexes its missing changes; false if it does not exist. */
   async load(): Promise<boolean> {
     try {
       return await this.#tryToLoad();
@@ -84,7 +84,7 @@ export class LoadedProject {
     if (all === null) return false;
     const { scopes } = this.#restored;
     await this.indexer.load(scopes ?? all, seq);
-    // What a snapshot holds was merged before.
+    // The segments of a snapshot are already merged.
     if (scopes === null) await Promise.all(indexes.map((index) => index.settle?.(this.id)));
     return true;
   }
@@ -114,7 +114,7 @@ export class LoadedProject {
     return now >= this.#restsUntil && this.indexer.oldestPending !== 0;
   }
 
-  /** Does one slice of maintenance, and begins what goes on by itself. */
+  /** Does one slice of maintenance, and starts background work. */
   maintain(): MaintenanceState {
     let left: MaintenanceState = "done";
     for (const index of this.context.indexes) {

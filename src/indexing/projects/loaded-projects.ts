@@ -19,7 +19,7 @@ interface LoadedProjectsEvents {
   loaded(projectId: string): void;
   /** Called before the memory of the project is freed. */
   evicted(projectId: string): void;
-  /** A project is being loaded, or what `applied` returns for it may have changed. */
+  /** A project is being loaded, or the result of its `applied` may have changed. */
   progressed?(projectId: string): void;
 }
 
@@ -36,7 +36,7 @@ export class LoadedProjects {
   readonly #prefetching = new Map<string, AnnouncedVersions>();
   readonly #budget: MemoryBudget;
 
-  /** @param memoryBytes what the projects may use */
+  /** @param memoryBytes memory budget of the projects */
   constructor(
     private readonly context: IndexingContext,
     private readonly events: LoadedProjectsEvents,
@@ -110,13 +110,13 @@ export class LoadedProjects {
     }
   }
 
-  /** Loads a project that nobody has asked for. One that keeps failing is tried on beside the next. */
+  /** Loads a project without a request. If it keeps failing, its retries continue while the next project loads. */
   async loadOrPass(projectId: string): Promise<void> {
     void this.load(projectId);
     await this.#projects.get(projectId)?.loadedOrStuck;
   }
 
-  /** Loads a project, for a tenant if one has asked for it. */
+  /** Loads a project, for a tenant if a request needs it. */
   async load(projectId: string, tenant?: string): Promise<LoadOutcome> {
     const known = this.#projects.get(projectId);
     const progressed = () => this.events.progressed?.(projectId);
@@ -149,7 +149,7 @@ export class LoadedProjects {
     }
   }
 
-  /** What a derived scope holds; undefined unless it is up to date. */
+  /** The members of a derived scope; undefined unless it is up to date. */
   membersOf(projectId: string, scopeId: string): Members | undefined {
     return this.#projects.get(projectId)?.derived.membersOf(scopeId);
   }
@@ -177,7 +177,7 @@ export class LoadedProjects {
     await removed;
   }
 
-  /** Does one slice of maintenance of one project, and begins what goes on by itself. */
+  /** Does one slice of maintenance of one project, and starts background work. */
   maintain(): MaintenanceState {
     let left: MaintenanceState = "done";
     for (const project of this.#projects.values()) {
@@ -194,12 +194,12 @@ export class LoadedProjects {
     for (const index of this.context.indexes) index.recalibrate?.(projectId, dimension);
   }
 
-  /** True while a project has changes that searches do not see yet, or adds what was announced. */
+  /** True while a project has changes that searches do not see yet, or adds announced versions. */
   isIndexing(): boolean {
     return this.indexers().some((each) => each.isBusy || each.oldestPending !== undefined);
   }
 
-  /** Saves the first project for which `due` is true; false when there is none. */
+  /** Saves the first project for which `due` is true; false if no project is due. */
   async saveOne(due: (changes: number, dirtyMs: number) => boolean): Promise<boolean> {
     const now = performance.now();
     for (const project of this.#projects.values()) {
@@ -258,7 +258,7 @@ export class LoadedProjects {
     const outcome = await retryUntilSuccess(attempt, BACKOFF, warn);
     if (outcome !== "loaded") return outcome;
     if (!this.#isCurrent(project)) return "dropped";
-    // Loading may have taken long, and the search that asked for the project comes only now.
+    // Loading may have taken long, and the search that requested the project starts only now.
     project.usedAt = project.readyAt = performance.now();
     this.events.loaded(id);
     return outcome;

@@ -16,7 +16,7 @@ export interface WantedFacets extends WantedFields {
   readonly areAll: boolean;
 }
 
-/** Knows what derived scopes hold. */
+/** Gives the members of derived scopes. */
 interface Derived {
   membersOf(projectId: string, scopeId: string): Members | undefined;
 }

@@ -29,7 +29,7 @@ interface Matching {
   evaluate(evaluation: Steps<void>): Promise<boolean>;
 }
 
-/** Whether each of these file versions matches, of those that are indexed; undefined if that takes too long. */
+/** Whether each of the indexed file versions matches; undefined if that takes too long. */
 async function matchIndexed(
   project: FieldProject,
   { filter, versionIds, evaluate }: Matching,
@@ -53,7 +53,7 @@ async function matchIndexed(
   }
 }
 
-/** The ids of those file versions that match, read from the database; undefined if that takes too long. */
+/** The ids of the file versions that match, read from the database; undefined if that takes too long. */
 async function matchStored(
   reader: VersionReader,
   { filter, versionIds, evaluate }: Matching,

@@ -9,8 +9,8 @@ interface Evictable {
   /** Projects that searches may use. */
   count(): number;
   /**
-   * Drops the project that has been idle for longest at the time `now`, among those that were loaded
-   * before `loadedBefore` and idle for more than `idleMs`; false when there is none.
+   * Drops the project that has been idle for longest at the time `now`, among the projects that were loaded before
+   * `loadedBefore` and idle for more than `idleMs`; false without such a project.
    */
   evict(now: number, loadedBefore: number, idleMs: number): Promise<boolean>;
 }

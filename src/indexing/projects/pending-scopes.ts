@@ -1,6 +1,6 @@
 import type { ScopeRef } from "../../engine/requests/scope.ts";
 
-/** A scope that has to be indexed. */
+/** A scope that waits for indexing. */
 export interface PendingScope {
   readonly scope: ScopeRef;
   /** The oldest log entry that caused it. One that is being indexed may take over older ones. */

@@ -49,8 +49,8 @@ export class ProjectIndexer {
   }
 
   /**
-   * Queues scopes in the given order; resolves when each has been indexed once, or the project is
-   * closed. It does not wait for what changes meanwhile, because changes may never pause.
+   * Queues scopes in the given order. Resolves when each has been indexed once, or the project is closed. It does not
+   * wait for later changes, because changes may never pause.
    */
   async load(scopes: readonly ScopeRef[], seq: number): Promise<void> {
     if (this.#closed) return;
@@ -120,7 +120,7 @@ export class ProjectIndexer {
     return seqs.length === 0 ? undefined : Math.min(...seqs);
   }
 
-  /** Stops after the current step; resolves when no work of the project runs any more. */
+  /** Stops after the current step. Resolves when all work of the project has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.idle();
@@ -194,7 +194,7 @@ export class ProjectIndexer {
     return [...this.#current].some(({ scope }) => scope.id === id);
   }
 
-  /** Makes a scope as it is in the database; false when it has to be continued later. */
+  /** Indexes a scope as it is in the database; false if it must continue later. */
   async #replace(pending: PendingScope, preempting: boolean): Promise<boolean> {
     const { scope } = pending;
     await this.#takeEmbedded(pending);
@@ -272,7 +272,7 @@ export class ProjectIndexer {
     await pool.settled();
   }
 
-  /** Sets the scope; false when it has to be read again. */
+  /** Sets the scope; false if it must be read again. */
   async #setScope(
     scopeId: string,
     versions: readonly string[],

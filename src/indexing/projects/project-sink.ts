@@ -1,17 +1,17 @@
-/** The project is closed, or must not be written any more: its indexer ends. */
+/** The project is closed or no longer writable: its indexer ends. */
 export class IndexingEnded extends Error {}
 
 /** Where the file versions and scopes of one project go: indexes in memory, or tables. */
 export interface ProjectSink {
-  /** How many calls of `add` may run at once. */
+  /** Maximum number of concurrent calls of `add`. */
   readonly slicesAtOnce: number;
   /** Slices of announced versions that one step adds at most. */
   readonly announcedSlices: number;
-  /** Runs a step of the indexer, and nothing else of the project beside it. */
+  /** Runs a step of the indexer. No other work of the project runs meanwhile. */
   exclusively(step: () => Promise<void>): Promise<void>;
-  /** Those of the versions that have to be added before the scope can hold them, if one is named. */
+  /** The versions that must be added before the scope, if it is given, can hold them. */
   unknown(versions: readonly string[], scopeId?: string): string[] | Promise<string[]>;
-  /** Limits what many projects do at once, if this is a part of much. */
+  /** Limits the concurrent work of many projects, if `isBulk`. */
   limited<T>(isBulk: boolean, work: () => Promise<T>): Promise<T>;
   add(versions: readonly string[]): Promise<void>;
   /** Versions have got embeddings since they were added: those that are known become unknown. */

@@ -12,10 +12,10 @@ export interface Restored {
   readonly embedded: readonly string[];
 }
 
-/** A snapshot that may be used, and what has changed since. */
+/** A usable snapshot, and the changes since. */
 interface Usable {
   readonly manifest: Manifest;
-  /** Null when that is not in the log any more. */
+  /** Null when the log no longer has these changes. */
   readonly since: Restored | null;
 }
 
@@ -43,7 +43,7 @@ async function usableSnapshot(id: string, context: IndexingContext): Promise<Usa
   const since =
     anchor === "valid"
       ? await changedSince(id, changes, manifest.seq)
-      : // Which of its versions have got embeddings is not in the log any more.
+      : // The log no longer tells which of its versions have received embeddings.
         anchor === "pruned" && (await changes.hasEmbedder(id))
         ? "rebuild"
         : null;
@@ -84,7 +84,7 @@ async function restoreIndexes(id: string, context: IndexingContext, seq: number)
   return complete;
 }
 
-/** What has changed after `seq`, or `rebuild` when a rebuild of the index was requested. */
+/** The changes after `seq`, or `rebuild` if a rebuild of the index was requested. */
 async function changedSince(
   id: string,
   changes: ChangeLog,

@@ -9,8 +9,8 @@ export interface WantedFields {
 }
 
 /**
- * What the files of a scope have in each field, as the JSON of summaries, because no thread can post numbers as
- * they are written; null if the scope is not in memory, "late" if other work of the user takes too long.
+ * The summaries of the fields of a scope's files, as JSON, because threads cannot post numbers as they are written.
+ * Null if the scope is not in memory, "late" if other work of the user takes too long.
  */
 export async function scopeFields(
   { fields, fieldWork }: Pick<IndexingContext, "fields" | "fieldWork">,

@@ -8,7 +8,7 @@ import type { Position } from "../../shared/position.ts";
 
 const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
-/** What a folder that cannot be changed answers. */
+/** The errors of a folder that cannot be changed. */
 const UNCHANGEABLE: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM", "ENOSPC", "EIO"]);
 
 /** Describes the state of the database that a project's index snapshots were made from. */
@@ -80,7 +80,7 @@ export class SnapshotStore {
   /** In a folder that cannot be changed it stays, and the next reader finds again that it is of no use. */
   discard(projectId: string): void {
     try {
-      // The manifest is deleted first: what a crash leaves behind is then no snapshot.
+      // The manifest is deleted first. Files that a crash leaves behind are then not a snapshot.
       rmSync(join(this.root, projectId, MANIFEST), { force: true });
       rmSync(join(this.root, projectId), { recursive: true, force: true });
     } catch (error) {

@@ -98,7 +98,7 @@ export class TextIndex implements VersionIndex {
         chars += row.content.length;
         if (chars < TEXT_BUILD_CHARS) continue;
         build();
-        // Reading goes on while the threads are busy, but not far ahead of them.
+        // Reading continues while the threads are busy, but not far ahead of them.
         await builds.at(-2 * this.#builders.size);
       }
     }
@@ -176,7 +176,7 @@ export class TextIndex implements VersionIndex {
     }
   }
 
-  /** Finishes or begins a merge, and publishes what has changed. False if nothing has. */
+  /** Finishes or starts a merge, and publishes the changes. False without a change. */
   #mergeNext(projectId: string, project: TextProject, whileAdding = false): boolean {
     const merged = this.#nextMerge(projectId, project, whileAdding);
     if (merged === null) return false;

@@ -53,9 +53,9 @@ class Lane {
 }
 
 /**
- * Merges the segments of projects: small ones at once, larger ones on a thread next to this one. While documents
- * are added, the threads that build segments merge what they have built, because a lookup takes twice as long in
- * forty small segments as in six, and merges that yield would begin after the last document.
+ * Merges the segments of projects: small ones immediately, larger ones on another thread. While documents are added,
+ * the threads that build segments also merge them, because a lookup takes twice as long in forty small segments as in
+ * six, and merges that yield would start after the last document.
  */
 export class TextMaintenance {
   readonly #adding: Lane;
@@ -74,11 +74,11 @@ export class TextMaintenance {
   }
 
   /**
-   * Finishes a merge of the project that has ended, or begins one that is due. Returns what has
-   * changed; null when nothing has. Throws when a merge has failed, and begins it again after
-   * `retryMs`: the project remains as it was, and its segments can be searched unmerged.
+   * Finishes a merge of the project that has ended, or starts one that is due. Returns the changes; null without a
+   * change. Throws if a merge has failed, and starts it again after `retryMs`. The project is then unchanged, and
+   * searches use its unmerged segments.
    *
-   * @param whileAdding only merges that make no version unknown
+   * @param whileAdding true to start only merges that do not make a version unknown
    */
   next(project: TextProject, whileAdding = false): Merged | null {
     const lane = whileAdding ? this.#adding : this.#background;
@@ -90,7 +90,7 @@ export class TextMaintenance {
     }
   }
 
-  /** Resolves when the merges of the project that are running have ended; undefined if there are none. */
+  /** Resolves when the running merges of the project have ended; undefined without a running merge. */
   running(project: TextProject): Promise<unknown> | undefined {
     const merges = [this.#adding, this.#background].flatMap(
       ({ running }) => running.get(project) ?? [],

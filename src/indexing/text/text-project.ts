@@ -20,16 +20,16 @@ import {
 } from "./text-segment.ts";
 
 /**
- * When segments are merged: `count` of similar size, each at most `ratio` times as large as all
- * smaller ones together. What has just been built is merged once while documents are added. Further
- * merges are rare while documents arrive and thorough when idle.
+ * When segments are merged: `count` of similar size, each at most `ratio` times as large as all smaller ones together.
+ * New segments are merged once while documents are added. Further merges are rare while documents arrive and thorough
+ * when idle.
  */
 const TEXT_MERGE_WHEN_ADDING = { count: 10, ratio: 1 } as const;
 const TEXT_MERGE_IDLE_MS = 1_500;
 /** A larger segment was merged before, or of one long document. */
 const TEXT_MERGE_FRESH_BYTES = 4_194_304;
 
-/** What a finished merge has changed. */
+/** The changes of a finished merge. */
 export interface Merged {
   /** The new segment; null when no document was left. */
   readonly added: TextSegment | null;
@@ -46,7 +46,7 @@ export class TextProject {
   readonly #derived = new Map<string, ScopeDocuments>();
   /** The document of each known version; null for versions without text. */
   readonly #versions = new Map<string, Address | null>();
-  /** The same by the numbers that the fields index has for versions, as far as they were asked for. */
+  /** The same by the version numbers of the fields index, filled on request. */
   readonly #numbered: (Address | null | undefined)[] = [];
   #numbering = -1;
   /** The keys of segments that are being merged. */
@@ -73,7 +73,7 @@ export class TextProject {
     this.addSegment(key, segment);
   }
 
-  /** Lets all segments be merged at once, because no documents follow for now. */
+  /** Allows the merge of all segments, because no documents follow for now. */
   stopGrowing(): void {
     this.#grownAt = Number.NEGATIVE_INFINITY;
   }
@@ -132,7 +132,7 @@ export class TextProject {
     return addresses;
   }
 
-  /** False if there is no such scope. */
+  /** False for an unknown scope. */
   dropDerived(scopeId: string): boolean {
     return this.#derived.delete(scopeId);
   }
@@ -256,7 +256,7 @@ export class TextProject {
     );
   }
 
-  /** Replaces or removes a scope, and deletes the documents that no scope holds any more. */
+  /** Replaces or removes a scope, and deletes the documents that no scope holds afterwards. */
   #replaceScope(scopeId: string, scope: ScopeDocuments | undefined): void {
     const before = this.scopes.get(scopeId) ?? new Map<string, Uint32Array>();
     if (scope === undefined) this.scopes.delete(scopeId);

@@ -10,7 +10,7 @@ export interface Address {
 export interface TextSegment {
   readonly key: string;
   readonly segment: SegmentReader;
-  /** Documents that no scope holds any more. Documents that were only just added are not deleted. */
+  /** Documents that all scopes have dropped. New documents that no scope holds yet are not deleted. */
   readonly deleted: Uint32Array;
   /** The address of the version of each document. */
   readonly addresses: Address[];
@@ -24,7 +24,7 @@ export function sharedDocumentSet(documentCount: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(emptyDocumentSet(documentCount).byteLength));
 }
 
-/** A mask of the bits of a word that stand for documents; the last word may have others. */
+/** A mask of the bits of a word that represent documents. The last word may have unused bits. */
 export function documentBits(segment: SegmentReader, word: number): number {
   const rest = segment.documentCount - word * 32;
   return rest >= 32 ? -1 : (1 << rest) - 1;

@@ -95,7 +95,7 @@ export async function writeTextSnapshot(
   }
 }
 
-/** Reads a project's text; null when there is no snapshot. Throws when it is damaged or lacks changes up to `seq`. */
+/** Reads a project's text; null without a snapshot. Throws if it is damaged or lacks changes up to `seq`. */
 export async function readTextSnapshot(
   directory: string,
   seq: number,

@@ -37,7 +37,7 @@ import { ProgressReporter } from "./progress-reporter.ts";
 import { Recalls } from "./recalls.ts";
 import { watchLongTasks } from "./watch-long-tasks.ts";
 
-/** Whether a project is to be loaded before anybody searches it. */
+/** Whether to load a project before its first search. */
 type MayPreload = (projectId: string) => boolean;
 
 /** Hands a change to its project, and loads that ahead if it may; not a copy, which takes one small request to make. */
@@ -58,10 +58,10 @@ function applyTo(
   }
 }
 
-/** What a project without an index yet has of texts. */
+/** The report of a project without an index of texts yet. */
 const NO_TEXTS = { dimension: 0, entries: 0, maintained: 0, bytes: 0, settled: false };
 
-/** What the indexes are busy with. */
+/** The current work of the indexes. */
 type Work = "indexing" | "maintenance" | "none";
 
 function isSnapshotDue(changes: number, dirtyMs: number): boolean {
@@ -75,7 +75,7 @@ export class IndexingThread {
   #loading = true;
   #stopping = false;
   #beatAt = 0;
-  /** What they were busy with when their state was last written. */
+  /** The work in the last written state. */
   #lastWork: Work = "none";
   readonly #reports: IndexReports;
   readonly #recalls = new Recalls();
@@ -183,7 +183,7 @@ export class IndexingThread {
     else this.projects.recalibrate(command.projectId, command.dimension);
   }
 
-  /** Loads the projects that are to be preloaded, recently changed ones first. */
+  /** Preloads projects, recently changed ones first. */
   async #loadAll(): Promise<void> {
     const { changes, log, snapshots } = this.context;
     const changed = await untilAnswered(log, "the change log", () => changes.changedProjects());
@@ -237,14 +237,14 @@ export class IndexingThread {
     this.#recalls.keep(new Set(this.projects.ids()));
   }
 
-  /** What other processes learn of the indexes of a project. */
+  /** The reports to other processes about the indexes of a project. */
   #reportsOf(indexer: ProjectIndexer) {
     const { id: projectId, announcedMs, isBusy } = indexer;
     const seq = this.projects.applied(projectId);
     const waitingMs = Math.round(announcedMs);
     const isIdle = this.projects.isReady(projectId) && !isBusy;
     const stats = this.context.indexes.flatMap((index) => index.stats(projectId));
-    // A project that is only being loaded is reported as well, because a search would have to wait for it.
+    // A project that is being loaded is reported as well, because a search would wait for it.
     return byDimension(stats.length === 0 ? [NO_TEXTS] : stats).map(
       ({ dimension, entries, maintained, bytes, settled }) => ({
         ...{ projectId, dimension, seq, waitingMs, bytes, settled: settled && isIdle },

@@ -8,13 +8,13 @@ import type { WantedFacets } from "../projects/match-facets.ts";
 import type { WantedMatches } from "../projects/match-versions.ts";
 import type { WantedFields } from "../projects/scope-fields.ts";
 
-/** What the indexing thread is started with. */
+/** Options of the indexing thread. */
 export interface IndexerOptions {
   readonly databaseUrl: string;
   /** The instance directory, which holds this process's snapshots. */
   readonly snapshotRoot: string;
   readonly logLevel: LogLevel;
-  /** What the indexes may use, in bytes, before idle projects are evicted. */
+  /** Memory budget of the indexes, in bytes. Beyond it, idle projects are evicted. */
   readonly memoryBudget: number;
   readonly preload: IndexPreload;
   /** False when another engine holds the vectors; then only texts are indexed. */
@@ -50,14 +50,14 @@ interface MatchTask extends WantedMatches {
   readonly type: "match";
 }
 
-/** Asks what a derived scope holds. */
+/** Requests the members of a derived scope. */
 interface MembersTask {
   readonly type: "members";
   readonly projectId: string;
   readonly scopeId: string;
 }
 
-/** Asks what the files of a scope have in each field. */
+/** Requests the summaries of the fields of a scope's files. */
 interface FieldsTask extends WantedFields {
   readonly type: "fields";
 }
@@ -100,8 +100,8 @@ export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
   readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask | FacetsTask;
   /**
-   * False when there is no such project or scope, and "late" when its filter takes too long. Of a match: 1 or 0 for each version, or null when the
-   * versions cannot be read. Of members, fields and facets: null when the scope is not in memory any more.
+   * False for an unknown project or scope, and "late" if its filter takes too long. Of a match: 1 or 0 for each
+   * version, or null if the versions cannot be read. Of members, fields and facets: null if the scope has left memory.
    */
   readonly result: Derived | Uint8Array | MemberLists | string | null;
   readonly command: IndexerCommand;

@@ -2,9 +2,9 @@
  * Names of projects in the native registry, which belongs to the process: several services in one
  * process, as in tests, each have an index of the same project.
  *
- * Every load of a project has a name of its own. A search that was waiting for a worker when its
- * project was unloaded therefore never finds one that is just being loaded again, and does not have
- * the latest changes yet. Snapshots belong to what precedes the `#`.
+ * Every load of a project has a name of its own. So a search that was waiting for a worker when its project was
+ * unloaded never finds the next load of the project, which may lack the latest changes. Snapshots belong to the part of
+ * the name before the `#`.
  */
 export class NativeNames {
   readonly #current = new Map<string, string>();
@@ -16,7 +16,7 @@ export class NativeNames {
     this.#suffix = `#${instance}.${crypto.randomUUID()}`;
   }
 
-  /** The name of a project that is loaded, or that is to be loaded now. */
+  /** The name of a project that is loaded or will be loaded now. */
   of(projectId: string): string {
     const known = this.#current.get(projectId);
     if (known !== undefined) return known;

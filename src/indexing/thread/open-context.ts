@@ -31,7 +31,7 @@ export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>
   });
 }
 
-/** Logs what fails repeatedly in a project once in a while. */
+/** Logs repeated failures of a project at intervals. */
 function reportFailures(log: Log, message: string): (project: string, err: unknown) => void {
   const failures = new LogLimiter();
   return (project, err) => failures.limited(project, () => log.warn({ err, project }, message));
@@ -43,7 +43,7 @@ function createIndexes(
   log: Log,
   post: Post,
 ): VersionIndex[] {
-  // A thread that crashed may have left projects behind whose versions are not known any more.
+  // A crashed thread may have left projects behind whose versions are unknown.
   for (const name of native.projects()) if (names.isOwn(name)) native.dropProject(name);
   const text = new TextIndex(
     (message) => post({ type: "published", index: "text", message }),
@@ -59,8 +59,8 @@ function createIndexes(
 }
 
 /**
- * Opens what all projects share, and the names that tell searches where they are. `anchor` is the last
- * change that was handed to them.
+ * Opens the shared resources of all projects, and the names by which searches find them. `anchor` is the last change
+ * that was handed to them.
  */
 export async function openContext(
   options: IndexerOptions,

@@ -1,4 +1,4 @@
-/** Reports how far the indexes have come, once for everything that happens in one go. */
+/** Reports the progress of the indexes, once for all changes of a task of the event loop. */
 export class ProgressReporter {
   readonly #changed = new Set<string>();
   #isDue = false;

@@ -16,7 +16,7 @@ export class Recalls {
     return this.#recalls.get(keyOf(projectId, dimension));
   }
 
-  /** Forgets the projects that are not in memory any more. */
+  /** Forgets the projects that are no longer in memory. */
   keep(projects: ReadonlySet<string>): void {
     for (const [key, { projectId }] of this.#recalls) {
       if (!projects.has(projectId)) this.#recalls.delete(key);

@@ -5,7 +5,7 @@ import { INDEX_REPORT_INTERVAL_MS } from "../../shared/limits.ts";
 /** How often the thread checks whether its timers run in time. */
 const LONG_TASK_PROBE_MS = 5;
 
-/** Logs what blocked this thread, in milliseconds; `all` is the time in which no timer could run. */
+/** Logs the tasks that blocked this thread, in milliseconds. `all` is the time in which no timer could run. */
 export function watchLongTasks(log: Log): void {
   let last = performance.now();
   setInterval(() => {

@@ -32,7 +32,7 @@ export function extendSpans(spans: number[], dimension: number, ordinal: number)
 export class VersionSpans {
   readonly #spans = new Map<string, Spans>();
   readonly #numbered = new NumberedSpans();
-  /** Versions that are to be added again. */
+  /** Versions to add again. */
   readonly #outdated = new Set<string>();
 
   has(versionId: string): boolean {
@@ -125,7 +125,7 @@ export class VersionSpans {
     return [...lines, ...slice];
   }
 
-  /** Reads what `encode` has written, line by line. Lets other work run in between. */
+  /** Reads the output of `encode`, line by line. Lets other work run in between. */
   static async decode(lines: readonly string[]): Promise<VersionSpans> {
     const versions = new VersionSpans();
     for (const [i, line] of lines.entries()) {

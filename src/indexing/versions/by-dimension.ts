@@ -1,6 +1,6 @@
 import type { IndexPart } from "./version-index.ts";
 
-/** Adds up what several indexes hold of the same dimension. */
+/** Adds up the numbers of several indexes by dimension. */
 export function byDimension(parts: readonly IndexPart[]): IndexPart[] {
   const sums = new Map<number, IndexPart>();
   for (const part of parts) {

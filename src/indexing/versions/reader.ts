@@ -73,8 +73,8 @@ function documentsOf(sql: Sql, versionIds: readonly string[], maxBytes: number) 
 }
 
 /**
- * What filters compare of file versions. Of a text only the frontmatter is sent: up to the first line that
- * certainly ends it, and nothing of a text that does not begin with a fence.
+ * The fields of file versions that filters compare. Only the frontmatter of a text is sent, up to the first line that
+ * certainly ends it. A text that does not begin with a fence is not sent.
  */
 function fieldsOf(sql: Sql, versionIds: readonly string[]) {
   return sql<FieldsRow[]>`

@@ -30,7 +30,7 @@ export interface DocumentRow {
   readonly content: string | null;
 }
 
-/** What filters see of a file version, as an index reads it. */
+/** The fields of a file version that filters compare, as an index reads them. */
 export interface FieldsRow {
   readonly file_version_id: string;
   readonly path: string;
@@ -68,7 +68,7 @@ export interface NumberedVersions {
   readonly dimensions: Uint32Array;
 }
 
-/** What a scope holds, by the numbers that the index of fields gives. */
+/** The members of a scope, by the version numbers of the fields index. */
 export interface Members {
   readonly versions: NumberedVersions;
   /** The versions of which at least one chunk belongs to the scope, ascending. */
@@ -77,7 +77,7 @@ export interface Members {
   readonly chunks: NumberSet | null;
 }
 
-/** What one part of a project's index holds, for `index status` and metrics. */
+/** The contents of one part of a project's index, for `index status` and metrics. */
 export interface IndexPart {
   /** The vectors' dimension; 0 for an index without vectors. */
   readonly dimension: number;
@@ -96,8 +96,8 @@ export class UnknownVersion extends Error {
 }
 
 /**
- * What is left of an index's maintenance: `more` when the next slice can follow at once, `busy` when
- * it goes on by itself or has to wait for a while, `done` when nothing is left.
+ * The remaining maintenance of an index: `more` if the next slice can follow immediately, `busy` if it continues in the
+ * background or must wait for a while, `done` if it is complete.
  */
 export type MaintenanceState = "more" | "busy" | "done";
 
@@ -121,8 +121,8 @@ export interface VersionIndex {
    */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
   /**
-   * Makes versions unknown whose chunks have got embeddings. Scopes keep what they hold of them until the
-   * versions are added again. Absent in an index that embeddings do not concern.
+   * Makes versions unknown whose chunks have received embeddings. Scopes keep their current members until the versions
+   * are added again. Absent in an index without embeddings.
    */
   readAgain?(projectId: string, versionIds: readonly string[]): void;
   /**
@@ -151,16 +151,16 @@ export interface VersionIndex {
    * searched. Resolves within seconds, also when it fails.
    */
   settle?(projectId: string): Promise<void>;
-  /** Lets maintenance measure again how far searches of a dimension have to look. */
+  /** Lets maintenance calibrate the searches of a dimension again. */
   recalibrate?(projectId: string, dimension: number): void;
   /**
-   * Writes the project durably into a directory of this index, replacing what is there. The
-   * snapshot holds at least what the index held at the time of the call, which is every change up to `seq`.
+   * Writes the project durably into a directory of this index, and replaces its snapshot. The snapshot holds at least
+   * the contents of the index at the time of the call, which include every change up to `seq`.
    */
   snapshot(projectId: string, directory: string, seq: number): Promise<void>;
   /**
-   * Opens a project from its snapshot. False when there is none; rejects when it is damaged, has
-   * another format or lacks changes up to `seq`.
+   * Opens a project from its snapshot. False without a snapshot. Rejects if the snapshot is damaged, has another format
+   * or lacks changes up to `seq`.
    */
   restore(projectId: string, directory: string, seq: number): Promise<boolean>;
   /** One entry per dimension; empty when the project is not open. */
