@@ -1,4 +1,4 @@
-/** Loads the compiled addon. `index.ts`, `text.ts` and `testing.ts` describe what it exports. */
+/** Loads the compiled addon. `index.ts`, `text.ts` and `testing.ts` describe its exports. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -40,23 +40,23 @@ export interface RecallSample {
   dimension: number;
   /** True best hits. */
   wanted: number;
-  /** Those of them that a search as planned finds. */
+  /** True best hits that a search as planned finds. */
   found: number;
   /** The score of the true best hit; 0 without any. */
   best: number;
 }
 
-/** What one step of maintenance did. */
+/** The result of one step of maintenance. */
 export interface MaintenanceStep {
-  /** There was something to do, so there may be more. */
+  /** Whether the step did any work. Further steps may follow. */
   worked: boolean;
-  /** Nothing is left to do until the index changes. Otherwise there may be more later. */
+  /** Whether all work is done until the index changes. Otherwise further work may follow. */
   complete: boolean;
-  /** `commitCompaction` has to follow. */
+  /** Whether `commitCompaction` must follow. */
   compacted: boolean;
 }
 
-/** Work on threads of its own. It goes on if the calling thread is terminated. */
+/** Work on separate threads. It continues if the calling thread is terminated. */
 interface Jobs {
   beginSnapshot(projectId: string, directory: string, meta: Uint8Array): Promise<null>;
   /** The `meta` of the restored project; null when there was no snapshot. */

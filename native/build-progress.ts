@@ -1,6 +1,6 @@
 /**
- * Builds the addon as `bun native/build.ts` does, and says every few seconds how far the compiler is: the large parts
- * take minutes on few cores.
+ * Builds the addon as `bun native/build.ts` does, and prints the progress of the compiler every few seconds, because
+ * the large parts take minutes on few cores.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export function compiledSince(time: number, folder: string, parts: readonly stri
       objects.some((name) => name.startsWith(`${part}-`) && name.endsWith(".o")),
     ).length;
   } catch {
-    // The compiler has not begun.
+    // The compiler has not started.
     return 0;
   }
 }

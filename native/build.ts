@@ -32,7 +32,7 @@ import {
 
 const root = import.meta.dir;
 const output = join(root, "build");
-/** What the last build compiled. Another build of the same sources, such as a release, only links it. */
+/** The objects of the last build. Another build of the same sources, such as a release, only links them. */
 const objectFolder = join(output, "objects");
 const modules = join(root, "..", "node_modules");
 
@@ -46,7 +46,7 @@ interface BuildOptions {
   asan?: boolean;
   /** The machines that the addon is for; this one by default. */
   target?: Target;
-  /** Link what differs between distributions, the C++ library, into the addon. */
+  /** Link the C++ library, which differs between distributions, into the addon. */
   portable?: boolean;
 }
 
@@ -101,7 +101,7 @@ function linkFlags({ target = HERE, portable }: BuildOptions): string[] {
   return portable ? ["-shared", "-static-libstdc++", "-static-libgcc"] : ["-shared"];
 }
 
-/** Compilers of Debian for other machines; there is none for macOS. */
+/** Debian's cross compilers. Debian has no compiler for macOS. */
 const CROSS_COMPILERS: Readonly<Record<string, { command: string; package: string }>> = {
   "linux-arm64": { command: "aarch64-linux-gnu-g++", package: "g++-aarch64-linux-gnu" },
   "linux-x64": { command: "x86_64-linux-gnu-g++", package: "g++-x86-64-linux-gnu" },
@@ -116,7 +116,7 @@ function compiler(target: Target): string | undefined {
   return candidates.find((candidate) => candidate && Bun.which(candidate));
 }
 
-/** The error of a missing compiler. `found` tells what is wrong with the prebuilt addon, if anything. */
+/** The error of a missing compiler. `found` describes the defect of the prebuilt addon, if it has one. */
 function compilerMissing(target: Target, found?: string): BuildError {
   const cross = isHere(target) ? "g++" : CROSS_COMPILERS[nameOf(target)]?.package;
   const remedy =
@@ -170,13 +170,13 @@ async function run(command: string[], input = ""): Promise<{ ok: boolean; output
   return { ok: code === 0, output: text };
 }
 
-/** Where this process writes a file that it then renames, so that nobody sees a part of it. */
+/** The temporary path of a file that this process then renames, so that other processes see only complete files. */
 const unfinishedPath = (path: string) => `${path}.${process.pid}`;
 
 /** Compiles a unit, unless its object is there. The name of an object has the hash of all that is in it. */
 async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Promise<string> {
   const extra = unit.extensions.map((extension) => `-m${extension}`);
-  // Units in C are of others, and change less often.
+  // Units in C are third-party sources, which rarely change.
   const inputs = unit.language === "c" ? hashOf(options, vendoredFiles()) : fingerprint(options);
   const hash = Bun.hash(JSON.stringify([cxx, inputs, unit])).toString(16);
   const object = join(objectFolder, `${unit.name}-${hash}.o`);
@@ -210,7 +210,7 @@ async function compileAll(cxx: string, options: BuildOptions): Promise<string[]>
   return objects.sort();
 }
 
-/** Removes objects of other sources, and what builds that were killed have left. */
+/** Removes objects of other sources, and the leftovers of killed builds. */
 function removeObjectsExcept(objects: readonly string[]): void {
   const kept = new Set(objects.map((object) => basename(object)));
   for (const name of readdirSync(objectFolder)) {
@@ -263,8 +263,8 @@ async function alone(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Builds the addon unless it is up to date, or takes the prebuilt one, and returns whether it did. Of processes that find it
- * stale at the same time, one builds and the others wait.
+ * Builds the addon unless it is up to date, or takes the prebuilt one, and returns whether it did. If several processes
+ * find it stale at the same time, one builds and the others wait.
  */
 export async function build(options: BuildOptions & { force?: boolean } = {}): Promise<boolean> {
   const needed = () => options.force === true || !isFresh(options);

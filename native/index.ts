@@ -3,9 +3,9 @@
  * searches over them. `text.ts` has lookups by text.
  *
  * A *project* holds up to five *indexes*, one per dimension (768, 1024, 1536, 3072, 4096). An index
- * consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a release) is
- * a set of ordinals per dimension. The projects belong to the process: what one thread loads, every
- * worker thread can search.
+ * consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a
+ * release) is a set of ordinals per dimension. The projects belong to the process: every worker thread can search a
+ * project that any thread has loaded.
  *
  * Every function throws a TypeError on arguments of a wrong shape before it touches any memory.
  * Searches may run in any number of threads while one thread appends, maintains the indexes, sets
@@ -64,12 +64,11 @@ export const PLANS = ["empty", "exact", "scan", "graph"] as const;
 export type Plan = (typeof PLANS)[number];
 
 /**
- * What a search did, by its place in a report: milliseconds of parsing, searching and rendering, the number of
- * its plan in `PLANS`, how many ignored members of the body `ignoredFields` names, the milliseconds of the
- * search that went into rescoring candidates, the distinct vectors of the scope, how many of
- * them were compared by their codes and in full precision, and 1 if `total_matches` counts all
- * matches, else 0. The caller passes the array, so that a search allocates nothing for it; only an answered
- * search fills it.
+ * The measurements of a search, by their places in a report: milliseconds of parsing, searching and rendering, the
+ * number of its plan in `PLANS`, the number of ignored members of the body that `ignoredFields` names, the
+ * milliseconds of the search for rescoring candidates, the number of distinct vectors of the scope and of those that
+ * were compared by their codes and in full precision, and 1 if `total_matches` counts all matches, else 0. The caller
+ * passes the array, so that a search does not allocate it. Only an answered search fills it.
  */
 export const SEARCH_REPORT = {
   ...{ parseMs: 0, searchMs: 1, renderMs: 2, plan: 3, ignored: 4, rescoreMs: 5 },
@@ -78,13 +77,13 @@ export const SEARCH_REPORT = {
 export type SearchReport = Float64Array<ArrayBuffer>;
 export const SEARCH_REPORT_LENGTH = Object.keys(SEARCH_REPORT).length;
 
-/** A scope and what to search in it, by a JSON body or by a vector. */
+/** A scope and its query, as a JSON body or a vector. */
 export interface SearchQuery {
   readonly project: string;
   readonly scope: string;
   /** A JSON body; or with `dimension`, a Float32Array or its little-endian bytes. */
   readonly body: Float32Array | Uint8Array | ArrayBuffer;
-  /** Where the filter begins that the scope stands for, as `filterSpan` has found it in a JSON body. */
+  /** Position of the filter of the scope, as `filterSpan` found it in a JSON body. */
   readonly filterAt?: number | undefined;
   readonly dimension?: number | undefined;
   /** 1..100 */
@@ -105,7 +104,7 @@ interface IndexStats {
   /** Distinct vectors in a graph; small shards have none. */
   graphed: number;
   shards: number;
-  /** How much farther than the 10th best a graph search goes on, as a share; see native/src/graph/graph.hpp. */
+  /** How much farther than the 10th best a graph search continues, as a share; see native/src/graph/graph.hpp. */
   window: number;
   bytes: { codes: number; vectors: number; graph: number; rendered: number; ids: number };
 }
@@ -130,20 +129,20 @@ interface Native {
    */
   append(projectId: string, dimension: number, batch: AppendBatch): Uint32Array<ArrayBuffer>;
   /**
-   * Replaces a shard by the compaction that `maintain` has prepared. Null, and nothing changes, when
-   * a scope has been given chunks meanwhile that the compaction drops.
+   * Replaces a shard by the compaction that `maintain` has prepared. Returns null and changes nothing if a scope has
+   * meanwhile received chunks that the compaction drops.
    */
   commitCompaction(projectId: string): Compacted | null;
   /** Asks for the calibration of an index to be repeated; `maintain` carries it out. */
   recalibrate(projectId: string, dimension: number): void;
   /**
-   * Sets how many distinct vectors a shard of the process may have; returns what it was. Larger shards
-   * remain, and get no further vectors.
+   * Sets the maximum number of distinct vectors of a shard; returns the previous number. Larger shards remain, and get
+   * no further vectors.
    */
   setShardNodes(nodes: number): number;
   /** Replaces the members of a scope in all dimensions. Throws a RangeError for unknown ordinals. */
   setScope(projectId: string, scopeId: string, ranges: ScopeRanges[]): void;
-  /** Removes a scope; does nothing when there is none. */
+  /** Removes a scope if it exists. */
   dropScope(projectId: string, scopeId: string): void;
   hasScope(projectId: string, scopeId: string): boolean;
   /** Counts and bytes of a project; null when it is not open. */
@@ -157,8 +156,8 @@ interface Native {
     report?: SearchReport,
   ): SearchOutcome;
   /**
-   * Where the filter of a JSON body is, if that is an object; null without one. Only a search that accepts the body
-   * with `filterAt` has checked that it is the only one.
+   * The position of the filter of a JSON body, if it is an object; null without such a filter. Only a search that
+   * accepts the body with `filterAt` has checked that it is the only filter.
    */
   filterSpan(body: Uint8Array): { readonly start: number; readonly end: number } | null;
   /**
@@ -220,11 +219,10 @@ export async function restore(
 
 /**
  * Does one step of background work on an index: builds the next generation of a graph, copies a shard
- * without its deleted chunks, or measures how hard searches must try. It runs for up to minutes in
- * `threads` threads of low priority, while everything else goes on. One step per project at a
- * time.
- * @param kept (start, count) pairs of ordinals of chunks that no scope names yet, but that must stay; null
- *   to free nothing
+ * without its deleted chunks, or measures the effort that searches need. It runs for up to minutes in `threads`
+ * threads of low priority, while all other work continues. One step per project at a time.
+ * @param kept (start, count) pairs of the ordinals of chunks that must stay although no scope names them yet; null to
+ *   free no memory
  */
 export async function maintain(
   projectId: string,

@@ -1,10 +1,10 @@
-/** Bytes whose memory may be taken away. Only this file makes a value of the type, and only from new memory. */
+/** Bytes whose memory may be transferred. Only this file makes a value of the type, and only from new memory. */
 
 declare const OWNED: unique symbol;
 
 /**
- * Bytes that are all of a memory that nothing else refers to: their holder may free it or transfer it to another
- * thread. A part of them (`subarray`) is not of this type, because it shares the memory.
+ * Bytes that fill a buffer without other references: their holder may free it or transfer it to another thread. A part
+ * of them (`subarray`) does not have this type, because it shares the buffer.
  */
 export type OwnedBytes = Uint8Array<ArrayBuffer> & { readonly [OWNED]: true };
 

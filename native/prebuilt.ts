@@ -1,6 +1,6 @@
 /**
  * Addons that a release brings along, for machines without a compiler: `prebuilt/<platform>-<arch>.node`
- * with a manifest beside it. `scripts/release-native.ts` writes them.
+ * with a manifest next to it. `scripts/release-native.ts` writes them.
  */
 import {
   copyFileSync,
@@ -21,7 +21,7 @@ export interface Target {
   readonly arch: NodeJS.Architecture;
 }
 
-/** What an addon was built from, and its checksum. */
+/** The hash of the sources of an addon, and its checksum. */
 interface Manifest {
   readonly sources: string;
   readonly sha256: string;
@@ -51,8 +51,8 @@ export function sealPrebuilt(target: Target, sources: string): void {
 }
 
 /**
- * Copies the prebuilt addon to a path if it was built from these sources and is intact. If not, `reason`
- * says what is wrong with it; it is undefined when there is none.
+ * Copies the prebuilt addon to a path if it was built from these sources and is intact. Otherwise `reason` describes
+ * its defect; it is undefined without a prebuilt addon.
  */
 export function takePrebuilt(
   target: Target,

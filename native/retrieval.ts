@@ -2,10 +2,10 @@
 import { addon } from "./addon.ts";
 import type { FoundPage, Page, QueryWords, Tokenizer } from "./text.ts";
 
-/** Rendered chunks, each followed by its vector, which is null if it has none of the query's dimension. */
+/** Rendered chunks, each followed by its vector, or null without a vector of the query's dimension. */
 type GivenChunks = ReadonlyArray<string | Float32Array | null>;
 
-/** What the caller has read, because it is not in the memory of the index. */
+/** Files and hits that the caller has read, because they are not in the memory of the index. */
 export interface Given {
   readonly versions: ReadonlyArray<{
     readonly id: string;
@@ -13,8 +13,8 @@ export interface Given {
     readonly file: string;
     readonly chunks: GivenChunks;
     /**
-     * For how many milliseconds it is known to have no chunks, so that native code keeps its file; 0 if it has some,
-     * infinite if it never has any.
+     * Milliseconds for which the version is known to have no chunks, so that native code caches its file; 0 for a
+     * version with chunks, infinite for a version that never has chunks.
      */
     readonly bareMs: number;
   }>;
@@ -30,7 +30,7 @@ export interface Given {
   } | null;
 }
 
-/** What an answer leaves out: chunks, files by their paths, and how many chunks they are together. */
+/** Excluded chunks by id and files by path, and the number of chunks in both. */
 export interface Excluded {
   readonly chunkIds: readonly string[];
   readonly paths: readonly string[];
@@ -39,24 +39,24 @@ export interface Excluded {
 
 interface Retrieval {
   /**
-   * Retrieves one page. Null when the scope is not loaded; `unread` names the file versions that the page shows and
-   * that have to be given. `countsAll` says that there are no more hits than counted, and `lacksHits` that the page
-   * is short because too few hits were given. `matched` has the ids of the versions that match, separated by commas, if
-   * they are listed, and `hasAllMatched` says that there are no others.
+   * Retrieves one page. Null when the scope is not loaded. `unread` names the file versions of the page that the caller
+   * must provide. `countsAll` says that `total` counts all hits, and `lacksHits` that the page is short because the
+   * caller provided too few hits. `matched` has the ids of the versions that match, separated by commas, if they are
+   * listed, and `hasAllMatched` says that the list is complete.
    */
   retrieve(
     request: QueryWords &
       Page & {
-        /** Null without an index of vectors. */
+        /** Null without a vector index. */
         readonly project: string | null;
         readonly scope: string;
         /** 0 by vector, 1 by text, 2 by both. */
         readonly mode: number;
         readonly vector: Float32Array | null;
         readonly threshold: number;
-        /** The most hits of a group, which are those of one file; 0 without groups. */
+        /** Maximum number of hits per group, the hits of one file; 0 without groups. */
         readonly groupSize: number;
-        /** How much hits have to differ from those before: 0 to 1. */
+        /** How much hits must differ from earlier ones: 0 to 1. */
         readonly diversity: number;
         readonly excluded: Excluded;
         /** Whether the versions of all matching files are listed. */

@@ -1,6 +1,6 @@
 /**
- * What only tests and benchmarks call: searches that answer with plain numbers, the brute-force
- * reference, single kernels, and snapshots that block the calling thread.
+ * Functions for tests and benchmarks: searches that return plain numbers, the brute-force reference, single
+ * kernels, and snapshots that block the calling thread.
  */
 import { addon, jobs } from "./addon.ts";
 import { commitCompaction, ORDINAL_ROW_BITS, PLANS, type Plan, stats } from "./index.ts";
@@ -28,7 +28,7 @@ interface RawAnswer {
   work: SearchWork;
 }
 
-/** What a search has read, for comparing plans by counted work. */
+/** The counted work of a search, for comparing plans. */
 interface SearchWork {
   /** Estimates from 1-bit codes, of a walk and of a scan. */
   estimates: number;
@@ -39,7 +39,7 @@ interface SearchWork {
   vectors: number;
 }
 
-/** Bounds and versions that C++ states, and TypeScript too. */
+/** Bounds and versions that both C++ and TypeScript define. */
 interface Constants {
   dimensions: number[];
   defaultLimit: number;
@@ -67,13 +67,13 @@ interface Testing {
   /** Compares every member in full precision. Throws when the scope is not loaded. */
   exactSearch(...query: SearchArguments): NumberedPlan<RawAnswer>;
   /**
-   * What `search` finds, not rendered, by the cheapest plan or by the given one. Throws when the
-   * scope is not loaded.
+   * The hits of `search`, not rendered, by the cheapest plan or by the given one. Throws when the scope is not
+   * loaded.
    */
   searchRaw(...query: [...SearchArguments, plan?: "scan" | "graph"]): NumberedPlan<RawAnswer>;
-  /** Sets how many distinct vectors a shard of the process needs for a graph; returns what it was. */
+  /** Sets the minimum number of distinct vectors of a shard with a graph; returns the previous number. */
   setGraphNodes(nodes: number): number;
-  /** Whether a search of several large shards may use several threads; returns what it was. */
+  /** Sets whether a search of several large shards may use several threads; returns the previous setting. */
   useHelpers(allowed: boolean): boolean;
   /** While true, jobs that this thread begins block it and return their results, not promises. */
   blockOnJobs(blocks: boolean): void;
@@ -91,9 +91,9 @@ interface Testing {
   sipHash(rounds: "1-3" | "2-4", key: Uint8Array | undefined, message: Uint8Array): bigint;
   /** Bytes that all slabs of the process have reserved, and those in the heaps of glibc, 0 with another C library. */
   heldMemory(): { slabs: number; heap: number };
-  /** How many slots of its hash tables are looked at to find each vector of a dimension once. */
+  /** The number of slots of its hash tables that are probed to find each vector of a dimension once. */
   hashProbes(projectId: string, dimension: number): number;
-  /** What native code reads of Markdown. */
+  /** The plain text of Markdown, as native code extracts it. */
   plainText(markdown: string): string;
   /** The heading of a chunk as it was rendered; null without one. */
   renderedHeading(json: string): string | null;
@@ -156,8 +156,8 @@ export function everyOrdinal(projectId: string, dimension: number): Uint32Array 
 }
 
 /**
- * Does all maintenance of an index, as the service does in the background. Unless told otherwise it
- * keeps chunks that no scope names.
+ * Does all maintenance of an index, as the service does in the background. By default it keeps chunks that no scope
+ * names.
  */
 export function maintainSync(
   projectId: string,
@@ -169,7 +169,7 @@ export function maintainSync(
     const step = waitFor(() => jobs.beginMaintenance(projectId, dimension, kept, threads));
     if (step.compacted) commitCompaction(projectId);
     if (step.complete) return;
-    // A graph that grows by little waits for a moment, in case more is coming.
+    // A graph with few new nodes waits for a moment for more nodes.
     if (!step.worked) Bun.sleepSync(MAINTENANCE_POLL_MS);
   }
 }
@@ -179,7 +179,7 @@ export function snapshotSync(projectId: string, directory: string, meta: Uint8Ar
   waitFor(() => jobs.beginSnapshot(projectId, directory, meta));
 }
 
-/** `restore` that blocks the calling thread; throws what that rejects with. */
+/** `restore` that blocks the calling thread. Throws the error of a rejected promise. */
 export function restoreSync(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null {
   return waitFor(() => jobs.beginRestore(projectId, directory));
 }

@@ -13,14 +13,14 @@ export interface QueryWords {
   readonly query: string | null;
   /** The distinct words of the query as tokens, one after another. */
   readonly words: string;
-  /** How the words are written, in lower case with the marks that tokens do without, one after another. */
+  /** The words as written, in lower case with the diacritics that tokens omit, one after another. */
   readonly raws: string;
   /**
    * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
-   * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance,
-   * 16 for one character of a script without spaces; the languages of which it is a function word, as bits; its length in
-   * `raws`; where texts may write it as two words: bit i for a second one from character i on; the same for English texts
-   * only; and, as bits as well, where the parts of a name start.
+   * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance, 16 for one
+   * character of a script without spaces; the languages of which it is a function word, as bits; its length in `raws`;
+   * where texts may write it as two words: bit i for a second one from character i on; the same for English texts only;
+   * and, as bits as well, where the parts of a name start.
    */
   readonly numbers: Uint32Array;
   /** How texts may write some of the words as one, one after another. */
@@ -29,20 +29,20 @@ export interface QueryWords {
   readonly joints: Uint32Array;
 }
 
-/** Which page of an open view is asked for. */
+/** A request for a page of an open view. */
 export interface Page {
   readonly view: number;
   readonly limit: number;
-  /** "", or that of the page before. */
+  /** The `progress` of the page before; "" for the first page. */
   readonly progress: string;
   readonly selfPath: string;
-  /** The cursor of the next page in case there is one. */
+  /** The cursor of a next page. */
   readonly next: string;
 }
 
 export interface Tokenizer {
   /**
-   * How each UTF-16 code unit that has occurred becomes part of a token, and in `folded` what it is folded to; see
+   * The kind of each UTF-16 code unit that has occurred, and in `folded` the unit that replaces it in a token; see
    * `UnitKind` in native/src/text/segment/tokenizer.hpp.
    */
   readonly kinds: Uint8Array;
@@ -53,15 +53,15 @@ export interface Tokenizer {
   readonly spellingsOf: (text: string) => Array<number | string>;
 }
 
-/** A page as it was found. */
+/** The result of a page. */
 export interface FoundPage {
   /** The whole response body. */
   readonly json: OwnedBytes;
-  /** All matches as far as is known. */
+  /** The known number of matches. */
   readonly total: number;
   /** True when another page follows. */
   readonly more: boolean;
-  /** What the next page has to know; "" when there is none. */
+  /** The state for the next page; "" on the last page. */
   readonly progress: string;
 }
 
@@ -87,12 +87,12 @@ interface Text {
   readonly stemLanguages: readonly string[];
   /** The stem of a word in lower case by Snowball's algorithm; words of other scripts are their own stems. */
   stem(word: string, language: number): string;
-  /** What identifies the stem of each word in lower case; null if it has none in the language. */
+  /** The key of the stem of each word in lower case; null for a word without a stem in the language. */
   stemKeys(language: number, words: readonly string[]): Array<number | null>;
   stemTable(source: StemSource): StemTable;
 }
 
-/** What the stems of a segment are found from. */
+/** The input of the stem table of a segment. */
 interface StemSource {
   /** The language of each document. */
   readonly languages: Uint8Array;

@@ -1,4 +1,4 @@
-/** What the addon is compiled from: C++ files below `native/src`, and how they are grouped. */
+/** The sources of the addon: C++ files below `native/src`, and how they are grouped. */
 import { readdirSync } from "node:fs";
 import { join, parse } from "node:path";
 
@@ -7,7 +7,7 @@ export const sources = join(import.meta.dir, "src");
 /** Sources that are compiled as one translation unit. */
 export interface Unit {
   name: string;
-  /** Relative to `native/src`, or to the sources of a package or of others. */
+  /** Relative to `native/src`, to the sources of a package, or to `vendor`. */
   files: readonly string[];
   /** Macros, each with its value. */
   defines?: readonly string[];
@@ -31,8 +31,8 @@ const INSTRUCTION_SETS: Readonly<
 
 /**
  * Folders below `native/src` that are one unit each. They share most of their headers and templates, which
- * take most of the time to compile, so few units are cheap, and two of about the same size use two
- * cores. A folder that is not listed is a unit of its own; "" is `native/src` itself.
+ * take most of the time to compile. So few units are cheap, and two of about the same size use two
+ * cores. A folder that is not listed is a unit of its own. "" is `native/src` itself.
  */
 const FOLDER_GROUPS: readonly (readonly string[])[] = [
   ["", "binding", "testing", "common", "storage", "project", "snapshot"],
@@ -71,7 +71,7 @@ const ZSTD_SETTINGS = [
   "XXH_INLINE_ALL",
 ];
 
-/** Where the sources of others are, which come with the addon's. */
+/** The folder of third-party sources, which come with the addon's. */
 export const vendor = join(import.meta.dir, "vendor");
 
 /** Every file below a folder with such a name, relative to `native`, sorted. */
@@ -82,7 +82,7 @@ function filesBelow(folder: string, name: RegExp): string[] {
     .sort();
 }
 
-/** Every file of the sources of others, relative to `native`, sorted. */
+/** Every third-party source file, relative to `native`, sorted. */
 export const vendoredFiles = (): string[] => filesBelow("vendor", /\.[ch]$/);
 
 /** Every C++ file of the addon, relative to `native`, sorted. */
@@ -90,7 +90,7 @@ export const sourceFiles = (): string[] => filesBelow("src", /\.(cc|hpp)$/);
 
 const SNOWBALL_FOLDER = "vendor/snowball/";
 
-/** Snowball's stemmers and what they share. Each file is a unit, because they have the same names inside. */
+/** Snowball's stemmers and their runtime. Each file is a unit, because the files define the same names. */
 function snowballUnits(): Unit[] {
   const files = vendoredFiles().filter(
     (name) => name.startsWith(SNOWBALL_FOLDER) && name.endsWith(".c"),

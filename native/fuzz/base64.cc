@@ -1,4 +1,4 @@
-// Base64: what is decoded is encoded to the same text, and all that can be encoded is decoded.
+// Base64: decoded bytes encode to the same text, and every encoded text can be decoded.
 #include "json/base64.hpp"
 
 #include <string>
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::vector<uint8_t> bytes(data + 1, data + size);
   const std::string text(bytes.begin(), bytes.end());
-  // The capacity is often too small by a little.
+  // The capacity is often slightly too small.
   const size_t capacity = text.size() / 4 * 3 - (text.size() >= 4 ? data[0] % 4 : 0);
   std::vector<uint8_t> out(capacity);
   size_t length = 0;

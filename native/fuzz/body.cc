@@ -35,14 +35,14 @@ static void checkBody(const std::string& text) {
   CHECK(body.ignoredCount <= tessera::MAX_IGNORED_FIELDS);
   const auto names = std::ranges::count(body.ignored, ',') + (body.ignored.empty() ? 0 : 1);
   CHECK(names == body.ignoredCount);
-  // An object that was used before is filled as a new one.
+  // A reused object is filled like a new one.
   SearchBody again = body;
   CHECK(parse(text, again));
   CHECK(again.vector == body.vector && again.limit == body.limit);
   CHECK(again.threshold == body.threshold && again.ignored == body.ignored);
 }
 
-/// A filter is found within the body, and a body that is accepted with it has it there.
+/// Checks that a filter is found within the body, and that an accepted body has its filter there.
 static void checkFilter(const std::string& text) {
   const std::vector<uint8_t> bytes(text.begin(), text.end());
   const auto span = tessera::findFilter(bytes.data(), bytes.size());
@@ -54,7 +54,7 @@ static void checkFilter(const std::string& text) {
   tessera::parseSearchBody(bytes.data(), bytes.size(), body, span->start);
 }
 
-/// What skips a value skips exactly this value.
+/// Checks that skipping a value ends exactly at the end of the value.
 static void checkSkip(const std::string& text) {
   const std::vector<char> bytes(text.begin(), text.end());
   const char* first = bytes.data();

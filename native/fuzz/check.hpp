@@ -1,12 +1,12 @@
-// What every fuzz target needs. A target is compiled with libFuzzer, AddressSanitizer and
-// UndefinedBehaviorSanitizer by scripts/fuzz-native.ts.
+// The common header of all fuzz targets. scripts/fuzz-native.ts compiles a target with libFuzzer, AddressSanitizer
+// and UndefinedBehaviorSanitizer.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
-/// Ends the process with a message, which libFuzzer reports with the input, unless this holds.
+/// Unless the condition holds, ends the process with a message, which libFuzzer reports with the input.
 #define CHECK(condition)                                             \
   do {                                                               \
     if (!(condition)) {                                              \

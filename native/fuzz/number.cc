@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (afterNarrow != nullptr) {
     const std::string text(first, afterNarrow);
     CHECK(isJsonNumber(text));
-    // As Math.fround rounds what JSON.parse returns: twice.
+    // JSON.parse and Math.fround round twice in total.
     const float rounded = static_cast<float>(std::strtod(text.c_str(), nullptr));
     CHECK(std::bit_cast<uint32_t>(narrow) == std::bit_cast<uint32_t>(rounded));
     CHECK(afterWide == nullptr || afterWide == afterNarrow);

@@ -1,5 +1,4 @@
-// Snapshots that are damaged or forged: reading them fails with an error, or gives a project that can be
-// searched.
+// Damaged or forged snapshots: reading them fails with an error, or returns a project that can be searched.
 #include "snapshot/snapshot.hpp"
 
 #include <unistd.h>
@@ -150,10 +149,10 @@ static void forgeChecksums(Files& files) {
   std::memcpy(manifest.data() + CHECKSUM_AT, &sum, sizeof sum);
 }
 
-/// Changes one place of a file as eight bytes of the input say.
+/// Changes one place of a file, selected by eight bytes of the input.
 static void damage(Files& files, const uint8_t* edit) {
   auto file = files.begin();
-  // Half of the edits are of the manifest, which is parsed.
+  // Half of the edits change the manifest, which is parsed.
   if (edit[0] % 2 == 0) file = files.find(MANIFEST);
   else std::advance(file, edit[0] / 2 % files.size());
   std::string& bytes = file->second;

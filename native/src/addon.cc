@@ -10,8 +10,8 @@
 namespace tessera {
 
 /// Runs `call` and throws its C++ exceptions as JavaScript errors. An error that cannot be thrown is
-/// dropped, because that happens only in a thread that is being terminated: nobody would receive it.
-/// The library's own wrappers throw a C++ exception then, which ends the whole process.
+/// dropped: that happens only in a thread that is being terminated, so no code would receive it. The
+/// wrappers of node-addon-api throw a C++ exception in that case, which terminates the process.
 template <typename Call>
 static napi_value guarded(napi_env env, const Call& call) noexcept {
   try {

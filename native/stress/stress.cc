@@ -1,8 +1,8 @@
-// Everything at once, for sanitizers: one thread appends, names and drops scopes and commits compactions,
-// one maintains with several builders, others search, write and restore snapshots, and drop projects.
+// A concurrent workload for sanitizers: one thread appends, names and drops scopes and commits compactions. Another
+// maintains with several builders. Others search, write and restore snapshots, and drop projects.
 //
-// Usage: stress SECONDS FOLDER. It goes on until compactions were committed as well. It fails when there
-// are none, an answer is wrong, or a snapshot cannot be restored; a sanitizer ends it for everything else.
+// Usage: stress SECONDS FOLDER. It continues until compactions were committed as well. It fails without a compaction,
+// for a wrong answer, or for a snapshot that cannot be restored. A sanitizer ends it for any other error.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint32_t DIMENSION = 768;
 constexpr int SLOT = 0;
-/// Just enough for a graph.
+/// Slightly more than the minimum for a graph.
 constexpr uint32_t SHARD_NODES = GRAPH_MIN_NODES + 200;
 constexpr uint32_t STABLE = SHARD_NODES + 500;
 constexpr uint32_t BATCH = 250;
@@ -206,7 +206,7 @@ uint32_t keepWriting(const std::shared_ptr<Project>& project, Numbering numberin
     maintainer.poll(numbering);
     std::this_thread::sleep_for(duration / 100);
   }
-  // A build in progress would go on for long.
+  // Otherwise a build in progress would take long.
   project->close();
   return maintainer.commits;
 }

@@ -18,7 +18,7 @@ struct Bytes {
   size_t length;
 };
 
-/// A value from JavaScript, and the name that errors call it by.
+/// A value from JavaScript, and its name in error messages.
 struct Named {
   Napi::Env env;
   Napi::Value value;

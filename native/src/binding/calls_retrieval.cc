@@ -25,7 +25,7 @@ RetrievalThread& retrievalThread() {
   return thread;
 }
 
-/// Reads what the caller has found or read. Vectors stay in the memory of the caller.
+/// Reads the hits and versions that the caller provides. Vectors stay in the memory of the caller.
 class GivenReader {
  public:
   GivenReader(Napi::Env env, uint32_t dimension) : env_(env), dimension_(dimension) {}
@@ -121,7 +121,7 @@ void readExcluded(const Named& given, Excluded& excluded) {
   excluded.chunks = static_cast<uint64_t>(object.Get("chunks").ToNumber().Int64Value());
 }
 
-/// The file versions that are shown and have to be given.
+/// The file versions that a page shows and that the caller must provide.
 Napi::Array unreadOf(Napi::Env env, const std::vector<std::string>& unread) {
   auto list = Napi::Array::New(env, unread.size());
   for (uint32_t i = 0; i < unread.size(); i++) list.Set(i, Napi::String::New(env, unread[i]));

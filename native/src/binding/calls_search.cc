@@ -17,7 +17,7 @@ namespace tessera {
 static constexpr int NEEDS_FULL_PARSE = 1;
 static constexpr int NOT_LOADED = 2;
 
-/// Memory that a thread reuses, so that a search allocates next to nothing.
+/// Memory that a thread reuses, so that a search allocates little.
 struct CallScratch {
   SearchBody body;
   Answer answer;
@@ -47,7 +47,7 @@ static double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// A Float64Array for the report; null when the caller wants none.
+/// The Float64Array for the report; null when the caller passes none.
 static double* reportArgument(const Napi::CallbackInfo& info, size_t position) {
   const Napi::Value value = info[position];
   if (value.IsUndefined()) return nullptr;
@@ -85,7 +85,7 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
   return bytes;
 }
 
-/// Reads what is searched for: a vector with its options, or a JSON body. False if the body is not simple.
+/// Reads the query: a vector with its options, or a JSON body. Returns false if the body is not simple.
 static bool readBody(const Fields& request, SearchBody& body) {
   const Named dimension = request["dimension"];
   if (!dimension.value.IsUndefined()) {

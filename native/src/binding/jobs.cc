@@ -29,7 +29,7 @@ struct Job {
   }
 };
 
-/// True while jobs block the thread that begins them.
+/// True while jobs block the thread that starts them.
 thread_local bool isBlocked = false;
 
 void reject(napi_env env, napi_deferred promise, const char* message) {
@@ -40,8 +40,8 @@ void reject(napi_env env, napi_deferred promise, const char* message) {
   napi_reject_deferred(env, promise, error);
 }
 
-/// Settles the promise of a job, on the thread that has begun it. The environment is null when that
-/// thread is being terminated. Errors of the library's wrappers mean the same.
+/// Settles the promise of a job, on the thread that started it. The environment is null when that
+/// thread is being terminated. Errors of the wrappers of node-addon-api mean the same.
 void settle(napi_env env, napi_value /*function*/, void* /*context*/, void* data) noexcept {
   const std::unique_ptr<Job> job(static_cast<Job*>(data));
   if (env == nullptr) return;
@@ -76,7 +76,7 @@ Napi::Value beginJob(Napi::Env env, std::function<JobResult()> work, Priority pr
                        Napi::Value());
   std::thread([finished, priority, work = std::move(work), job = std::move(job)]() mutable {
     job->run(work, priority);
-    // Once the thread that has begun the job is being terminated, the function must not be used again.
+    // Once the thread that started the job is being terminated, the function must not be used again.
     const auto status = napi_call_threadsafe_function(finished, job.get(), napi_tsfn_nonblocking);
     if (status == napi_closing) return;
     if (status == napi_ok) static_cast<void>(job.release());

@@ -8,11 +8,11 @@
 
 namespace tessera {
 
-/// Makes the JavaScript result of a job, on the thread that has begun it.
+/// Makes the JavaScript result of a job, on the thread that started it.
 using JobResult = std::function<Napi::Value(Napi::Env)>;
 
 /// Runs `work` on a new thread and returns a promise of its result. If the calling thread is terminated,
-/// the work goes on and the result is dropped.
+/// the work continues and the result is dropped.
 Napi::Value beginJob(Napi::Env env, std::function<JobResult()> work,
                      Priority priority = Priority::NORMAL);
 

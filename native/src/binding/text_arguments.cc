@@ -65,7 +65,7 @@ ThreadTokenizer::ThreadTokenizer(const Napi::CallbackInfo& info, size_t position
 }
 
 std::vector<TokenSpan> ThreadTokenizer::call(const Napi::Function& function, std::u16string_view text) const {
-  // A page of some scripts asks many times.
+  // A page in some scripts calls the tokenizer many times.
   const Napi::HandleScope scope(env_);
   const Napi::Value result = function.Call({Napi::String::New(env_, text.data(), text.size())});
   if (!result.IsArray()) throwTypeError(env_, "a tokenizer must return an array");

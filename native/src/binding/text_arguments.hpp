@@ -39,17 +39,17 @@ uint32_t viewOf(const Named& given);
 TextView& openViewOf(const Named& given);
 /// The words of a query, which its members `words` and `numbers` describe.
 void readWords(const Fields& query, std::vector<AnalysedWord>& words);
-/// Reads which of a query's words may be written as one. @param words their number
+/// Reads which words of a query may be written as one. @param words number of words in the query
 void readJoined(const Fields& query, size_t words, std::vector<JoinedSpelling>& joined);
 
 /// The answer of a page: `json`, `total`, `more`, and `progress`, which is "" when no page follows.
 Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,
                     const std::string& progress);
 
-/// The tokenizer of the thread, which native code asks only for what it has not seen.
+/// The tokenizer of the thread. Native code calls it only for code units that it has not seen.
 class ThreadTokenizer final : public Tokenizer {
  public:
-  /// @param position that of the argument with kinds, folded, tokensOf and spellingsOf
+  /// @param position position of the argument with kinds, folded, tokensOf and spellingsOf
   ThreadTokenizer(const Napi::CallbackInfo& info, size_t position);
 
   std::vector<TokenSpan> tokensOf(std::u16string_view text) const override { return call(tokensOf_, text); }

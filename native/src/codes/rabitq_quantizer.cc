@@ -143,7 +143,7 @@ void RabitqQuantizer::estimate1Bit(const QuantizedQuery& query, const uint8_t* c
 float RabitqQuantizer::estimatePair(Code3Bit a, Code3Bit b) const {
   const Factors3Bit x = factors3Bit(a), y = factors3Bit(b);
   const auto levels = static_cast<float>(kernels().dotLevels(a, b, dimension_));
-  // Each level stands for itself minus the middle.
+  // The value of a level is the level minus the middle.
   const float product = levels - MIDDLE_LEVEL * (x.total + y.total) +
                         MIDDLE_LEVEL * MIDDLE_LEVEL * static_cast<float>(dimension_);
   return x.scale * y.scale * product + factors1Bit(a.signs).add + factors1Bit(b.signs).add -

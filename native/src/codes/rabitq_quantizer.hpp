@@ -1,7 +1,7 @@
 // Codes of vectors and estimates of cosine similarity from them, after RaBitQ.
 //
-// A vector is normalised, rotated and centred on the mean of its index; what remains is its
-// residual. The 1-bit code holds the sign of each element of the residual. Two further bits per element,
+// A vector is normalised, rotated and centred on the mean of its index. The result is its residual. The
+// 1-bit code holds the sign of each element of the residual. Two further bits per element,
 // the refinement, make it a 3-bit code, which holds a level. Factors after the bits turn a sum over
 // them into an unbiased estimate. A query keeps four bits per element against 1-bit codes and eight bits
 // against 3-bit codes, so that the error comes from the code alone.
@@ -62,10 +62,10 @@ class RabitqQuantizer {
   static void prepare(const float* vector, double inverseNorm, uint32_t dimension, float* out);
   /// Writes the 1-bit code and its refinement.
   void encode(const float* prepared, uint8_t* code1Bit, uint8_t* refinement) const;
-  /// The vector that a 3-bit code stands for, normalised and rotated.
+  /// The vector of a 3-bit code, normalised and rotated.
   void decode(Code3Bit code, float* prepared) const;
   void encodeQuery(const float* prepared, QuantizedQuery& out) const;
-  /// Makes the vector that a 3-bit code stands for a query.
+  /// Encodes the vector of a 3-bit code as a query.
   void encodeCodeAsQuery(Code3Bit code, QuantizedQuery& out) const;
 
   /// The length of a residual, divided by the scale of its 1-bit code.
@@ -93,8 +93,8 @@ class RabitqQuantizer {
   /// query's residual.
   static constexpr float ERROR_1BIT = 0.612f;
   static constexpr float ERROR_3BIT = 0.16f;
-  /// Standard errors by which an estimate may be too low before its candidate is missed. The errors
-  /// are close to normal: one in 160 is larger, and few of those are at the end of a list.
+  /// Standard errors by which an estimate may be too low before its candidate is missed. The errors are close to
+  /// normal: one in 160 is larger, and few of the larger ones are at the end of a list.
   static constexpr float ERROR_MARGIN = 2.5f;
 
  private:

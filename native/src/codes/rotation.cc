@@ -23,7 +23,7 @@ static uint64_t nextRandom(uint64_t& state) {
   return value ^ (value >> 31);
 }
 
-/// The largest power of two that divides the dimension. The dimension is one or three times that.
+/// The largest power of two that divides the dimension. The dimension is this power or three times this power.
 static size_t blockLength(uint32_t dimension) { return size_t{dimension} & -size_t{dimension}; }
 
 /// The sign flips of all rounds, scaled so that the transform preserves the length of a vector.

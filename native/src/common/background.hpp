@@ -8,13 +8,13 @@
 
 namespace tessera {
 
-/// How far a thread steps back, as a niceness. Only Linux knows it.
+/// The niceness of a thread. Only Linux has it per thread.
 enum class Priority {
   NORMAL = 0,
-  /// For building: a quarter of a core that is otherwise busy. With less, the graph of a busy service would
-  /// never be complete, and its searches would scan all the longer.
+  /// For building: a quarter of a core that is otherwise busy. With a lower share, the graph of a busy service
+  /// would never be complete, and its searches would scan for longer.
   BUILD = 5,
-  /// For measuring, which may wait.
+  /// For measurements, which may wait.
   LOWEST = 19,
 };
 

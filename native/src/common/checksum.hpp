@@ -1,5 +1,5 @@
-// A fast 64-bit checksum after xxHash64. Snapshots store it, so it must not change. Whoever wants to can make bytes
-// that collide, so tables take a keyed hash.
+// A fast 64-bit checksum after xxHash64. Snapshots store it, so it must not change. Tables use a keyed hash instead,
+// because callers can construct bytes whose checksums collide.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -49,11 +49,11 @@ class MemberReader {
   std::string_view left_;
 };
 
-/// Characters that are read at once.
+/// Characters that are read together.
 constexpr size_t WORD = sizeof(uint64_t);
 constexpr size_t BLOCK = 2 * WORD;
 
-/// How many of the characters at the begin of a word stand for themselves.
+/// The number of literal characters at the beginning of a word.
 size_t plainCount(const char* text) {
   constexpr uint64_t ONES = 0x0101010101010101, HIGHEST = 0x8080808080808080;
   uint64_t word;
@@ -64,9 +64,9 @@ size_t plainCount(const char* text) {
   return static_cast<size_t>(std::countr_zero(special)) / CHAR_BIT;
 }
 
-/// Copies a block, and returns how many of the characters at its begin stand for themselves.
+/// Copies a block, and returns the number of literal characters at its beginning.
 size_t copyPlain(const char* from, char16_t* to) {
-  // Of a copy the compiler knows that it does not overlap with the target, so it uses vectors.
+  // The compiler knows that a local copy does not overlap the target, so it uses vector instructions.
   char block[BLOCK];
   std::memcpy(block, from, BLOCK);
   for (size_t i = 0; i < BLOCK; i++) to[i] = static_cast<unsigned char>(block[i]);
@@ -116,13 +116,13 @@ bool readChunkText(std::string_view json, ChunkText& chunk) {
 }
 
 void decodeJsonString(std::string_view raw, std::u16string& out) {
-  // No character takes more units than bytes.
+  // A character has at most as many units as bytes.
   out.resize(raw.size());
   char16_t* to = out.data();
   std::u16string other;
   for (size_t i = 0; i < raw.size();) {
     if (i + BLOCK <= raw.size()) {
-      // What is copied behind these is overwritten.
+      // The next characters overwrite the rest of the copied block.
       const size_t plain = copyPlain(raw.data() + i, to);
       to += plain;
       i += plain;

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// Members of a chunk. Strings are as they stand between the quotes of JSON.
+/// Members of a chunk. Strings are JSON strings without their quotes.
 struct ChunkText {
   std::string_view id;
   std::string_view path;
@@ -18,10 +18,10 @@ struct ChunkText {
   std::string_view metadata;
 };
 
-/// Reads the members, which come first and in a fixed order. False if the text is of another form.
+/// Reads the members, which come first and in a fixed order. Returns false if the text has another form.
 bool readChunkText(std::string_view json, ChunkText& chunk);
 
-/// Replaces `out` with the text that a valid JSON string stands for.
+/// Replaces `out` with the value of a valid JSON string.
 void decodeJsonString(std::string_view raw, std::u16string& out);
 /// The same in UTF-8, where half of a surrogate pair becomes U+FFFD.
 std::string jsonStringToUtf8(std::string_view raw);

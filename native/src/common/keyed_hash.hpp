@@ -1,5 +1,5 @@
-// SipHash: a hash for tables whose keys callers choose. Who does not know its key cannot make what collides; a seed
-// that is only added to a fast hash does not prevent that.
+// SipHash: a hash for tables whose keys callers choose. A caller cannot construct collisions without the secret key.
+// A fast hash with a seed does not prevent collisions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ inline uint64_t keyedHash(const void* data, size_t length, const HashKey& key = 
   return sipHash<1, 3>(data, length, key);
 }
 
-/// Of containers in memory. With std::equal_to<> they can be asked for a part of a text without copying it.
+/// The hash of containers in memory. With std::equal_to<>, a lookup takes a part of a text without copying it.
 struct KeyedHash {
   using is_transparent = void;
 

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-// Bounds that src/shared/limits.ts states too; a test compares them.
+// Bounds that src/shared/limits.ts repeats. A test compares them.
 /// Dimensions that an index may have, ascending.
 inline constexpr uint32_t DIMENSIONS[] = {768, 1024, 1536, 3072, 4096};
 inline constexpr size_t DIMENSION_COUNT = 5;
@@ -17,7 +17,7 @@ inline constexpr double DEFAULT_THRESHOLD = 0.7;
 inline constexpr size_t MAX_IGNORED_FIELDS = 10;
 inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
 
-/// Longer words of texts are cut.
+/// Maximum length of a word. Longer words are cut.
 inline constexpr size_t MAX_WORD_CHARS = 64;
 /// The length of a snippet, without the ellipses.
 inline constexpr size_t MAX_SNIPPET_CHARS = 240;
@@ -25,7 +25,7 @@ inline constexpr size_t MAX_SNIPPET_CHARS = 240;
 /// Tokens per document that the second pass of a ranking examines, and a snippet at a time.
 inline constexpr size_t MAX_RERANK_TOKENS = 16'384;
 
-/// Bodies that are nested more deeply are left to JSON.parse.
+/// Maximum depth of a body. JSON.parse reads deeper bodies.
 inline constexpr int MAX_JSON_DEPTH = 64;
 
 /// Rows of one slab of a column. Columns grow by whole slabs, so no row ever moves.

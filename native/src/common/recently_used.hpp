@@ -1,4 +1,4 @@
-// Values that are kept while they are used.
+// A cache with a least-recently-used policy.
 #pragma once
 #include <list>
 #include <unordered_map>
@@ -6,14 +6,14 @@
 
 namespace tessera {
 
-/// Keeps the values that were used most recently. It belongs to one thread.
+/// Caches the most recently used values. It belongs to one thread.
 template <typename Key, typename Value, typename Hash>
 class RecentlyUsed {
  public:
-  /// @param capacity the most values that are kept
+  /// @param capacity maximum number of values
   explicit RecentlyUsed(size_t capacity) : capacity_(capacity) {}
 
-  /// The value of a key, made by `make()` if it is not kept. It stays where it is for the next `capacity - 1` calls.
+  /// The value of a key, computed by `make()` on a miss. The reference is valid for the next `capacity - 1` calls.
   template <typename Make>
   const Value& get(const Key& key, const Make& make) {
     if (const auto known = known_.find(key); known != known_.end()) {

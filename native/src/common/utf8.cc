@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t REPLACEMENT = 0xfffd;
 
-/// A code point and how many bytes it takes.
+/// A code point and its length in bytes.
 struct Decoded {
   uint32_t codePoint;
   size_t length;
@@ -16,7 +16,7 @@ struct Decoded {
 
 constexpr Decoded MALFORMED{REPLACEMENT, 1};
 
-/// Reads `length` bytes, of which the first has given the bits in `start`.
+/// Reads `length` bytes. `start` has the bits of the first one.
 Decoded continued(std::span<const uint8_t> bytes, uint32_t start, size_t length, uint32_t least) {
   if (bytes.size() < length) return MALFORMED;
   uint32_t codePoint = start;
@@ -41,7 +41,7 @@ Decoded decodeOne(std::span<const uint8_t> bytes) {
 }  // namespace
 
 void decodeUtf8(std::span<const uint8_t> bytes, std::u16string& out) {
-  // No text has more code units than bytes.
+  // A text has at most as many code units as bytes.
   out.resize(bytes.size());
   char16_t* at = out.data();
   for (size_t i = 0; i < bytes.size();) {

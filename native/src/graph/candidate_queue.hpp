@@ -12,9 +12,9 @@ struct Candidate {
   uint32_t node;
 };
 
-/// Holds the best `CAPACITY` candidates, best first, and knows which of them were expanded. Of those that are
-/// near the best it holds `MAX_NEAR`, so that one group of similar nodes leaves room for others. An offer costs
-/// a few instructions: no branch depends on where its place is.
+/// Holds the best `CAPACITY` candidates, best first, and marks those that were expanded. It holds at most
+/// `MAX_NEAR` candidates near the best, so that one group of similar nodes leaves room for others. An offer
+/// costs a few instructions, because no branch depends on its place.
 template <uint32_t CAPACITY, uint32_t MAX_NEAR>
 class CandidateQueue {
  public:
@@ -45,11 +45,11 @@ class CandidateQueue {
   uint32_t size() const { return size_; }
   Candidate operator[](uint32_t i) const { return {estimates_[i], nodes_[i]}; }
 
-  /// Candidates that were expanded, except for those that better ones have displaced.
+  /// Expanded candidates that are still in the queue.
   uint32_t expansions() const { return static_cast<uint32_t>(std::popcount(expanded_)); }
 
-  /// Marks the best candidate that was not expanded yet as expanded and sets `node` to its node. False when
-  /// there is none with at least this estimate.
+  /// Marks the best candidate that is not expanded yet as expanded and sets `node` to its node. Returns false
+  /// if its estimate is lower than `minEstimate`, or if all candidates are expanded.
   bool expandNext(float minEstimate, uint32_t& node) {
     const auto next = static_cast<uint32_t>(std::countr_one(expanded_));
     if (next >= size_ || estimates_[next] < minEstimate) return false;

@@ -11,14 +11,16 @@
 
 namespace tessera {
 
-/// Candidates of an insertion.
+/// USearch's `expansion_add`: candidates of an insertion.
 static constexpr size_t EF_CONSTRUCTION = 128;
 /// Candidates this far below the best are not expanded on the levels above level 0. The unit is the product
-/// of the lengths of the two residuals, the most that they can add to a similarity. What a query in one cluster passes is farther below; what is between two clusters is not.
+/// of the lengths of the two residuals, the most that they can add to a similarity. For a query in one
+/// cluster, the nodes of other clusters are farther below. For a query between two clusters, the nodes of
+/// both are within the window.
 static constexpr float DESCENT_WINDOW = 0.4f;
-/// The share of that window within which candidates are near the best: what is in a query's own cluster.
+/// Share of that window within which candidates are near the best: the nodes of a query's own cluster.
 static constexpr float NEAR_SHARE = 0.5f;
-/// Candidates that are expanded on each of these levels at least.
+/// Minimum number of candidates that are expanded on each of these levels.
 static constexpr uint32_t MIN_EXPANSIONS = 4;
 /// Candidates whose neighbours are estimated together, so that memory is read ahead.
 static constexpr uint32_t EXPANDED_TOGETHER = 4;
@@ -28,7 +30,7 @@ static constexpr size_t SERIAL_NODES = 1024;
 
 namespace {
 
-/// The number of groups that have no more than this many nodes together.
+/// The number of leading groups whose nodes together are at most this many.
 size_t groupsWithin(const InsertionOrder& order, size_t nodes) {
   const auto end = std::upper_bound(order.ends.begin(), order.ends.end(), nodes);
   return static_cast<size_t>(end - order.ends.begin());
@@ -103,7 +105,7 @@ class Graph::Insertion {
     auto result = links_.add(0, static_cast<const uint32_t*>(&node), CodeDistance{nodeOf},
                              unum::usearch::index_update_config_t{EF_CONSTRUCTION, thread},
                              noteSlot, PrefetchCodes{nodeOf});
-    // An error that nobody takes is thrown by its destructor, which would end the process here.
+    // The destructor rethrows an unhandled error, which terminates the process.
     if (!result && result.error.release() != nullptr) failed_ = true;
   }
 
@@ -161,13 +163,13 @@ void Graph::descend(const Codes& codes, const QuantizedQuery& query, GraphScratc
   chooseAscents(scratch);
 }
 
-/// An entry point that is near the best and links to a better one would only lead where that leads.
+/// Skips an entry point that is near the best and links to a better one: both lead to the same nodes.
 void Graph::chooseAscents(GraphScratch& scratch) const {
   const std::span<const uint32_t> nodes = links_.nodesOf(1);
   const float leastNear = scratch.queue.leastNear();
   scratch.ascents.clear();
   scratch.visited.reset(nodes.size());
-  // Best first, so what was visited is better.
+  // Entry points are sorted best first, so each visited one is better.
   for (Candidate& point : scratch.entryPoints) {
     const uint32_t* links = links_.upper(1, point.node);
     const bool hasBetter = std::any_of(links, links + countLinks(links, M), [&](uint32_t rank) {

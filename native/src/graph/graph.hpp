@@ -1,8 +1,8 @@
 // A hierarchical navigable small world graph (HNSW) over quantized vectors, held by USearch.
 //
-// A graph is one generation: it is built aside, and from then on nothing changes it, so any number of
-// threads search it without locks. The next generation is a copy with more nodes. Links are chosen by
-// 3-bit codes, because 1-bit codes cannot tell near neighbours apart. Searches walk over 1-bit codes,
+// A graph is one generation. A background thread builds it, and it is immutable once it is published, so any
+// number of threads search it without locks. The next generation is a copy with more nodes. 3-bit codes choose
+// the links, because 1-bit codes cannot distinguish near neighbours. Searches walk over 1-bit codes,
 // with a walk of their own (graph/walk.hpp): USearch's search descends to a single entry point, marks
 // visited nodes in a hash table, estimates one neighbour at a time, and cannot adapt its effort to the
 // query.
@@ -53,8 +53,8 @@ class VisitedSet {
   std::vector<uint64_t> words_;
 };
 
-/// Candidates on the levels above level 0. A single one gets stuck in the wrong cluster, and a query
-/// between two clusters needs some of each, although either may have more nodes than the queue has places.
+/// Candidates on the levels above level 0. A single candidate gets stuck in the wrong cluster. A query
+/// between two clusters needs candidates of both, although each may have more nodes than the queue holds.
 using DescentQueue = CandidateQueue<32, 16>;
 
 /// Memory that a thread reuses from search to search.
@@ -62,7 +62,7 @@ struct GraphScratch {
   DescentQueue queue;
   VisitedSet visited;
   std::vector<Candidate> entryPoints;
-  /// The entry points that a walk follows uphill if it has ended elsewhere.
+  /// The entry points that a walk follows uphill if it ended elsewhere.
   std::vector<Candidate> ascents;
   /// The nodes that a walk has to expand: a heap with the best estimate on top.
   std::vector<Candidate> frontier;
@@ -75,13 +75,13 @@ struct WalkParameters {
   /// Members wanted; at least 1.
   size_t limit;
   /// The walk ends when the distance of every node to expand, one minus its estimate, is larger than that of
-  /// the `limit`-th best member by this share of it. So the effort adapts to the query: well separated
-  /// neighbours end a walk early, crowded ones keep it going, and those of a query far from the data have
-  /// paths that lead through more distant nodes.
+  /// the `limit`-th best member by this share of it. So the effort adapts to the query. Well separated
+  /// neighbours end a walk early, and crowded neighbours keep it going. For a query far from the data, the
+  /// paths to its neighbours lead through more distant nodes.
   float window;
   /// Estimates after which the walk gives up.
   uint64_t maxEstimates;
-  /// Nodes that the walk does not see, as if they were not in the graph. For measurements.
+  /// Nodes that the walk treats as if they were not in the graph. For measurements.
   uint32_t hidden[2] = {NONE, NONE};
 };
 
@@ -100,17 +100,17 @@ class Graph {
                                              uint32_t nodes, unsigned threads,
                                              const std::atomic<bool>& cancelled);
 
-  /// The graph of at most `nodes` nodes that a file holds, as `serialized` made it. Throws when it is not
-  /// one.
+  /// Reads a graph of at most `nodes` nodes from a file with the output of `serialized`. Throws for any other
+  /// input.
   static std::unique_ptr<const Graph> open(std::unique_ptr<Slab> file, uint32_t nodes);
   std::string serialized() const;
 
   /// Nodes [0, size) are in the graph.
   uint32_t size() const { return links_.size(); }
 
-  /// Finds the members (`isMember(node)`) nearest to a query and fills `found` with those that may be
-  /// among the `limit` best; their estimates are upper bounds. Returns false if it gave up. The
-  /// definition is in graph/walk.hpp.
+  /// Finds the members (`isMember(node)`) nearest to a query and fills `found` with the members that may be
+  /// among the `limit` best. Their estimates are upper bounds. Returns false if the walk gave up. The definition
+  /// is in graph/walk.hpp.
   template <typename IsMember>
   bool walk(const Codes& codes, const QuantizedQuery& query, const WalkParameters& parameters,
             IsMember isMember, GraphScratch& scratch, std::vector<Candidate>& found,
@@ -135,7 +135,7 @@ class Graph {
   /// Chooses the ascents among the entry points, which are ranks of level 1, and makes all of them nodes.
   void chooseAscents(GraphScratch& scratch) const;
   /// Searches one of these levels from the entry points, as far as `window` below the best estimate, and
-  /// leaves what it found in the queue.
+  /// leaves the candidates in the queue.
   void searchLevel(const Codes& codes, const QuantizedQuery& query, uint32_t level, float window,
                    GraphScratch& scratch) const;
 

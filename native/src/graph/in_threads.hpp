@@ -10,10 +10,10 @@
 
 namespace tessera {
 
-/// Calls `work(thread)` in `threads` threads, of which this one is number 0, and waits for all. Throws
-/// what one of them has thrown, because an exception that leaves a thread ends the process. Half of the
-/// threads have the priority of building. The others use what is idle, so a service that searches keeps
-/// half of its cores, and an import that nobody searches meanwhile is built by all of them.
+/// Calls `work(thread)` in `threads` threads, of which this one is number 0, and waits for all. Rethrows
+/// an exception of a thread here, because an exception that leaves a thread terminates the process. Half
+/// of the threads have the priority of building. The others have the lowest priority and use idle cores.
+/// So a service that searches keeps half of its cores, and all cores build an import while no search runs.
 template <typename Work>
 void inThreads(unsigned threads, const Work& work) {
   std::mutex failing;

@@ -9,18 +9,18 @@ namespace tessera {
 /// Nodes per group on average: enough that a group's neighbourhood is read once for many insertions, and
 /// few enough that it fits into the cache of one core.
 static constexpr uint32_t GROUP_NODES = 512;
-/// More groups than this cost more to compare with than they gain.
+/// Maximum number of groups. With more, comparing nodes with them costs more than it gains.
 static constexpr uint32_t MAX_GROUPS = 512;
 /// Longer groups are divided, so that threads end at about the same time.
 static constexpr size_t MAX_GROUP_NODES = 4 * GROUP_NODES;
 /// One in this many of the first nodes of a graph is inserted before the groups.
 static constexpr uint32_t EARLY_SHARE = 16;
-/// Nodes whose group a thread finds before it takes more.
+/// Nodes that a thread takes at a time to find their groups.
 static constexpr uint32_t BATCH = 256;
 
 namespace {
 
-/// Groups nodes by the most similar of some of them.
+/// Assigns nodes to the most similar node of a sample.
 class Grouping {
  public:
   Grouping(const Codes& codes, uint32_t first, uint32_t last, const std::atomic<bool>& cancelled)

@@ -12,14 +12,14 @@
 namespace tessera {
 
 struct InsertionOrder {
-  /// The nodes of one group after the other. Those of a group are similar, and inserted by one thread.
+  /// The nodes of one group after the other. The nodes of a group are similar, and one thread inserts them.
   std::vector<uint32_t> nodes;
   /// Where each group ends.
   std::vector<size_t> ends;
 };
 
-/// Orders the nodes [first, last). If `first` is 0 they begin a graph, and a share of each group comes before
-/// the groups: links over long distances come from nodes that are inserted early.
+/// Orders the nodes [first, last). If `first` is 0, they start a graph, and a share of each group comes before the
+/// groups, because links over long distances come from nodes that are inserted early.
 InsertionOrder insertionOrder(const Codes& codes, uint32_t first, uint32_t last, unsigned threads,
                               const std::atomic<bool>& cancelled);
 

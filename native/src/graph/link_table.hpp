@@ -14,8 +14,8 @@ namespace tessera {
 inline constexpr uint32_t M0 = 32;
 inline constexpr uint32_t M = 16;
 
-/// Nodes above level 0 have a *rank*: those of higher levels come first, so the nodes of each level are
-/// the first ranks. A list of links ends with NONE if it is not full.
+/// Nodes above level 0 have a *rank*. Nodes of higher levels come first, so the nodes of each level are the first
+/// ranks. A list of links ends with NONE if it is not full.
 class LinkTable {
  public:
   /// A table without links of nodes whose highest levels are these.

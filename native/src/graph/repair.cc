@@ -7,22 +7,22 @@
 
 namespace tessera {
 
-/// The window of the search for a node: narrower than that of most queries, so that these reach it too.
+/// The window of the search for a node. It is narrower than that of most queries, so that they reach the node too.
 static constexpr float WINDOW = 0.07f;
 /// Members that the search for a node wants.
 static constexpr size_t LIMIT = 10;
-/// Most nodes are seen within this many estimates; only the others are searched for to the end.
+/// Estimates of the first search, which finds most nodes. Only the others are searched for to the end.
 static constexpr uint64_t FIRST_ESTIMATES = 384;
-/// Estimates after which a search for a node gives up. None comes near in a graph that serves.
+/// Estimates after which a search for a node gives up. Searches in a usable graph need far fewer.
 static constexpr uint64_t MAX_ESTIMATES = 1 << 15;
 /// Nodes that a missed node is linked with, both ways.
 static constexpr size_t NEW_LINKS = 4;
-/// Candidates of which these are chosen, by 3-bit codes.
+/// Candidates from which 3-bit codes choose these nodes.
 static constexpr size_t LINK_CANDIDATES = 48;
-/// A link is given up only when at least this many lead to its node.
+/// A link is replaced only if its node has at least this many incoming links.
 static constexpr uint32_t MIN_INCOMING_TO_SPARE = 4;
-/// Links that lead to each node, as far as the lists of near nodes have places. With fewer, questions miss a node
-/// whose neighbours are like them less than it is; with more, all walks estimate more nodes.
+/// Incoming links of each node, if the lists of near nodes have free places. With fewer, questions miss a node whose
+/// neighbours are less similar to them than the node. With more, all walks estimate more nodes.
 static constexpr uint32_t MIN_INCOMING = M0 / 2;
 
 Graph::Repair::Repair(Graph& graph, const Codes& codes, const std::atomic<bool>& cancelled)

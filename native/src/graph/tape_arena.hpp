@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// An allocator, in the form that USearch expects, for nodes that are freed all at once. Searches read
-/// them at random, so they are in a few slabs, which the system can back with huge pages.
+/// An allocator, in the form that USearch expects, for nodes that are freed together. Searches read them at
+/// random, so they are in a few slabs, which the system can back with huge pages.
 class TapeArena {
  public:
   using value_type = char;
@@ -21,7 +21,7 @@ class TapeArena {
   /// USearch copies an allocator to give the copy of a graph one of its own.
   TapeArena(const TapeArena&) {}
 
-  /// Returns null when there is no memory.
+  /// Returns null when memory runs out.
   char* allocate(size_t bytes) noexcept {
     if ((slabs_.empty() || bytes > SLAB_BYTES - used_) && !addSlab()) return nullptr;
     char* memory = reinterpret_cast<char*>(slabs_.back()->data()) + used_;
@@ -34,7 +34,7 @@ class TapeArena {
   void deallocate(char* memory, size_t) {
     if (memory == nullptr) reset();
   }
-  /// Tells USearch not to free node by node.
+  /// Frees all nodes at once.
   void reset() { slabs_.clear(); }
 
  private:

@@ -101,7 +101,7 @@ LinkTable linkTableOf(const UsearchLinks& links, std::span<const uint32_t> nodeO
   }
   LinkTable table(levels);
   std::vector<uint32_t> rankOf(levels.size(), NONE);
-  // The nodes of a level are the first of those below.
+  // The nodes of a level are the first nodes of the level below.
   const auto ranked = table.topLevel() == 0 ? std::span<const uint32_t>{} : table.nodesOf(1);
   for (uint32_t rank = 0; rank < ranked.size(); rank++) rankOf[ranked[rank]] = rank;
   for (uint32_t slot = 0; slot < levels.size(); slot++) {
@@ -122,7 +122,7 @@ static void require(bool valid) {
   if (!valid) throw std::runtime_error("a link of the graph leads nowhere");
 }
 
-/// Checks what USearch reads before there are nodes to ask for. Returns the level of each node.
+/// Checks the header and the levels, which USearch reads before the nodes. Returns the level of each node.
 static std::vector<int16_t> checkedLevels(const Slab& file, uint32_t nodes) {
   LinkHeader header;
   require(file.capacity() >= sizeof header);

@@ -13,15 +13,15 @@ namespace tessera {
 using UsearchLinks =
     unum::usearch::index_gt<float, uint32_t, uint32_t, std::allocator<char>, TapeArena>;
 
-/// The links to insert nodes into: those of a table, where a node's slot is its number, or none for null.
+/// The links to insert nodes into: the links of a table, where a node's slot is its number, or no links for null.
 UsearchLinks usearchLinksOf(const LinkTable* table);
-/// The links between nodes, of which each has the slot that says so.
+/// The links between nodes. `nodeOf` gives the node of each slot.
 LinkTable linkTableOf(const UsearchLinks& links, std::span<const uint32_t> nodeOf);
 
 /// The links in the form of USearch's files.
 std::string serializedLinks(const LinkTable& table);
-/// Reads what `serializedLinks` made, of at most `nodes` nodes. Throws when it is something else: USearch
-/// itself trusts every link.
+/// Reads the output of `serializedLinks`, of at most `nodes` nodes. Throws for any other input, because
+/// USearch trusts every link.
 LinkTable readLinks(const Slab& file, uint32_t nodes);
 
 }  // namespace tessera

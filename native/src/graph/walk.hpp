@@ -1,5 +1,5 @@
-// The search of a graph: a best-first walk over level 0 that ends when the estimates themselves say
-// that nothing better is left.
+// The search of a graph: a best-first walk over level 0 that ends when the estimates of the frontier
+// exclude better members.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// One walk. `IsMember` tells which nodes are wanted; the others are walked over.
+/// One walk. `IsMember` tells which nodes are members. The walk expands other nodes as well.
 template <typename IsMember>
 class Graph::Walk {
  public:
@@ -70,8 +70,9 @@ class Graph::Walk {
     return true;
   }
 
-  /// The neighbours of a query may be in several places, and what is between them too far below the best
-  /// to be walked over. So each entry point that could lead to such a place is followed uphill.
+  /// The neighbours of a query may be in several regions of the graph. The nodes between the regions may be
+  /// too far below the best for the walk to cross. So the walk follows each entry point that could lead to
+  /// another region uphill.
   bool climbAscents() {
     const float width =
         CLIMB_WINDOW * query_.residualLength * codes_.quantizer.residualLengthPerScale();
@@ -94,19 +95,20 @@ class Graph::Walk {
     }
   }
 
-  /// How far below the best entry points are followed uphill, in the unit of DESCENT_WINDOW. With 0.2 one of twenty queries between two groups
-  /// missed the second one; with 0.5 queries in one cluster follow those in all others, too.
+  /// How far below the best entry points are followed uphill, in the unit of DESCENT_WINDOW. With 0.2, one in
+  /// twenty queries between two clusters missed the second cluster. With 0.5, queries in one cluster also
+  /// follow the entry points in all others.
   static constexpr float CLIMB_WINDOW = 0.35f;
   /// Nodes that are expanded together, so that memory is read ahead.
   static constexpr uint32_t EXPANDED_TOGETHER = 2;
-  /// Expansions from one forecast of the remaining work to the next, and before the first: nodes that are
+  /// Expansions before the first forecast of the remaining work and between forecasts. Nodes that are
   /// expanded together bring a walk as near to its query as the better of them would alone.
   static constexpr uint64_t FORECAST_EXPANSIONS = 32 * EXPANDED_TOGETHER;
   /// Standard errors below the `limit`-th best estimate within which members are reranked, even if the
-  /// window is narrower: they have been estimated anyway.
+  /// window is narrower, because they are already estimated.
   static constexpr float KEPT_ERRORS = 3;
 
-  /// Estimates of copies differ by less than this, and few others by so little.
+  /// Estimates of copies differ by less than this. Few other estimates are as close.
   static constexpr float SAME_ESTIMATE = 1e-5f;
 
   static constexpr auto isWorse = [](const Candidate& a, const Candidate& b) {
@@ -162,8 +164,8 @@ class Graph::Walk {
     if (best_.size() == limit_) raise(best_.front());
   }
 
-  /// Whether one of the best has this estimate, as copies of a vector with little noise have. They count once:
-  /// a walk that ends when it has met some copies of the nearest vector misses all others.
+  /// Whether one of the best has this estimate. Copies of a vector with little noise have the same estimate
+  /// and count once: otherwise a walk would end at copies of the nearest vector and miss all others.
   bool isCopy(float estimate) const {
     bool isCopy = false;
     for (const float other : best_) isCopy |= std::abs(other - estimate) < SAME_ESTIMATE;
@@ -186,7 +188,7 @@ class Graph::Walk {
         neighbour = visitBehind(neighbour);
         if (neighbour != NONE) nodes_[gathered_++] = neighbour;
       } else {
-        // Most neighbours are new or not at random, which no processor foresees.
+        // Whether a neighbour is new is random, so the processor cannot predict a branch.
         nodes_[gathered_] = neighbour;
         gathered_ += visited_.add(neighbour);
       }
@@ -212,8 +214,8 @@ class Graph::Walk {
     return best;
   }
 
-  /// Whether the nodes that are to be expanded by now leave the walk within its bound. More may come,
-  /// so this is only a sign that it will not end in time.
+  /// Whether the nodes in the frontier that the walk must expand keep it within its bound. The frontier may
+  /// grow, so the forecast is a lower bound of the remaining work.
   bool willEnd() const {
     const auto left = static_cast<uint64_t>(
         std::count_if(frontier_.begin(), frontier_.end(),
@@ -221,7 +223,7 @@ class Graph::Walk {
     return work.estimates + left * work.estimates / work.expansions <= maxEstimates_;
   }
 
-  /// Drops what is too far below the best by now, and makes the estimates upper bounds.
+  /// Drops the candidates that are now too far below the best, and makes the estimates upper bounds.
   void keepUpperBounds() {
     const float margin =
         RabitqQuantizer::ERROR_MARGIN * RabitqQuantizer::ERROR_1BIT * query_.residualLength;

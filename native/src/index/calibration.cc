@@ -11,24 +11,24 @@
 namespace tessera {
 
 static constexpr uint32_t MAX_PROBES = 1024;
-/// Nodes per probe at least; the probes of a tiny graph would be much the same.
+/// Minimum number of nodes per probe, because the probes of a tiny graph would be nearly equal.
 static constexpr uint32_t PROBE_NODES = 4;
 static_assert(GRAPH_MIN_NODES >= MAX_PROBES * PROBE_NODES, "only tests have graphs of fewer probes");
-/// The kinds of probes, in turn: the weight of a second, unrelated vector in each. Without it a probe is like
-/// the data. With 0.5 it remains nearest to its first vector; with 1 it is as near to either, whose neighbours
-/// may be far apart. With -0.5 it is outside of the cone that embeddings of text fill, as questions are.
+/// The kinds of probes, in turn: the weight of a second, unrelated vector in each. With 0 a probe is like the
+/// data. With 0.5 it is nearest to its first vector. With 1 it is equally near to both, whose neighbours may be far
+/// apart. With -0.5 it is outside the cone of the embeddings of texts, as questions are.
 static constexpr float SECOND_WEIGHTS[] = {0, 0.5f, 1, -0.5f};
 static constexpr size_t KINDS = std::size(SECOND_WEIGHTS);
-/// Windows that are tried, as factors of the default ones, narrowest first. Queries may be farther from the data
-/// than any probe, so none is narrower than the default.
+/// Windows that are tried, as factors of the default windows, narrowest first. Queries may be farther from the data
+/// than any probe, so the default is the minimum.
 static constexpr float WINDOW_FACTORS[] = {1.0f, 1.2f, 1.5f, 1.9f, 2.4f, 3.0f};
-/// The mean recall that the probes of each kind must reach. Queries have 0.99 then: they find a little less than
-/// probes, whose neighbours were linked around them.
+/// The mean recall that the probes of each kind must reach. Queries then have a recall of 0.99, a little less than
+/// probes, because the graph was built with the probes' vectors in it.
 static constexpr float TARGET_RECALL = 0.9935f;
-/// The recall of hidden vectors without which searches scan instead.
+/// Minimum recall of hidden vectors. Below it, searches scan instead.
 static constexpr float SUFFICIENT_RECALL = 0.96f;
-/// A gain in recall that is not worth a wider window, where none reaches the target: the neighbours of a
-/// probe can be in places without a path between.
+/// A gain in recall that does not justify a wider window, if no window reaches the target: the neighbours of a
+/// probe can be in regions without a path between them.
 static constexpr float PLATEAU = 0.005f;
 
 uint32_t Calibration::probeCount(uint32_t nodes) {
@@ -38,7 +38,7 @@ uint32_t Calibration::probeCount(uint32_t nodes) {
 Calibration::Probe Calibration::makeProbe(uint32_t number) {
   const uint32_t dimension = vectors_.dimension();
   const auto node = static_cast<uint32_t>(uint64_t{number} * nodes_ / probeCount_);
-  // Half the nodes away, so unrelated even where vectors arrive sorted by topic.
+  // Half the nodes away, so that the vectors are unrelated even if they arrive sorted by topic.
   const uint32_t other = (node + nodes_ / 2) % nodes_;
   const float share = SECOND_WEIGHTS[number % KINDS];
   Probe probe;
@@ -99,8 +99,8 @@ double Calibration::runProbe(const Probe& probe, size_t limit, float window, Wal
   return std::min(1.0, static_cast<double>(found) / static_cast<double>(wanted));
 }
 
-/// The narrowest window that reaches the target. Recall grows ever more slowly with the window, so it is
-/// above the line between two trials.
+/// The narrowest window that reaches the target. The recall is above the line between two trials, because its
+/// growth with the window slows down.
 static float interpolated(float low, float high, double share) {
   return static_cast<float>(low + (high - low) * share);
 }
@@ -110,7 +110,7 @@ std::optional<Calibration::Trial> Calibration::tryWindow(size_t limit, float win
   double recalls[KINDS] = {};
   for (size_t i = 0; i < probes_.size(); i++) {
     if (*cancelled_) return std::nullopt;
-    // Each kind has as many probes, give or take one.
+    // The numbers of probes of the kinds differ by at most one.
     const size_t ofKind = (probes_.size() + KINDS - 1 - i % KINDS) / KINDS;
     recalls[i % KINDS] += runProbe(probes_[i], limit, window, work) / static_cast<double>(ofKind);
   }

@@ -12,9 +12,9 @@
 
 namespace tessera {
 
-/// Finds the windows with which walks reach the target recall on probes of each kind: vectors of the index
-/// that the walk does not see, as if they were new, and mixtures of unrelated ones, which are farther from
-/// the data. It is deterministic. It takes long; vectors that are added meanwhile are ignored.
+/// Finds the windows with which walks reach the target recall on probes of each kind. A probe is a vector of the
+/// index that is hidden from the walk, as if it were new, or a mixture of unrelated vectors, which is farther from
+/// the data. The calibration is deterministic. It takes long, and ignores vectors that are added meanwhile.
 class Calibration {
  public:
   /// The graph must exist.
@@ -26,7 +26,7 @@ class Calibration {
         probeCount_(probeCount(nodes_)) {}
 
   uint32_t nodes() const { return nodes_; }
-  /// Returns false when it was cancelled.
+  /// Returns false if it was cancelled.
   bool run(const std::atomic<bool>& cancelled);
   /// The result of a complete measurement.
   const SearchEffort& effort() const { return effort_; }
@@ -36,14 +36,14 @@ class Calibration {
     std::vector<float> vector;
     double inverseNorm;
     QuantizedQuery query;
-    /// The nodes that the vector comes from.
+    /// The nodes of the vectors that the probe is made from.
     uint32_t hidden[2];
     /// The score of the last true neighbour, for each of EFFORT_LIMITS.
     double minScores[2];
   };
 
-  /// What one window gave: the mean recall of the kind that has the lowest, and that of the hidden vectors, and
-  /// the estimates of a walk.
+  /// The result of one window: the lowest mean recall of a kind of probes, the mean recall of the hidden vectors,
+  /// and the estimates of a walk.
   struct Trial {
     float window;
     float recall;
@@ -54,9 +54,9 @@ class Calibration {
   static uint32_t probeCount(uint32_t nodes);
   Probe makeProbe(uint32_t number);
   void findTruth(Probe& probe);
-  /// Measures one of EFFORT_LIMITS. False, or null, when it was cancelled, as below.
+  /// Measures one of EFFORT_LIMITS. Returns false if it was cancelled.
   bool measure(size_t limit);
-  /// The window with which the probes of each kind reach the target.
+  /// The window with which the probes of each kind reach the target; std::nullopt if it was cancelled.
   std::optional<Trial> tune(size_t limit);
   std::optional<Trial> tryWindow(size_t limit, float window);
   /// Returns the recall of a probe with one window, and counts its work.

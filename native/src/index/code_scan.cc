@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Nodes within this many standard errors of the best estimate show that errors are alike.
+/// If at least this many nodes are near the best estimate, their errors are alike.
 static constexpr size_t CROWD_NODES = 10;
 static constexpr float CROWD_ERRORS = 0.35f;
 
@@ -53,7 +53,7 @@ bool CodeScan::isCrowded() {
   for (const Candidate& entry : kept_) highest = std::max(highest, entry.estimate);
   size_t near = 0;
   for (const Candidate& entry : kept_) {
-    // Few are so near that their codes are read.
+    // Few candidates are near enough to read their codes.
     if (entry.estimate + error_ < highest) continue;
     near += entry.estimate + CROWD_ERRORS * error_ * scaleOf(entry) >= highest;
   }

@@ -9,22 +9,22 @@ namespace tessera {
 
 /// How far estimates may err, in standard errors.
 struct ErrorBounds {
-  /// Below the `limit`-th best estimate, within which a node is kept. Of many estimates the best are those
-  /// that err upwards, so this is wider than the margin; reranking narrows it.
+  /// Distance below the `limit`-th best estimate within which a node is kept. The best of many estimates tend to err
+  /// upwards, so the window is wider than the margin. Reranking narrows it.
   float window;
-  /// By which an estimate may be too low.
+  /// Error by which an estimate may be too low.
   float margin;
 };
-/// A margin of 2.5 made a list of 50 differ from the beginning of one of 100 in one of thirty scans, and costs no
-/// less that shows.
+/// With a margin of 2.5, the best 50 of a search for 50 and of a search for 100 differed in one of thirty scans. Its
+/// cost was not measurably lower.
 inline constexpr ErrorBounds ORDINARY_ERRORS{4.5f, 4.0f};
-/// The codes of a tight cluster are nearly equal, and so are their errors; those of two clusters on opposite
+/// The codes of a tight cluster are nearly equal, and so are their errors. The errors of two clusters on opposite
 /// sides of the centre even have opposite signs.
 inline constexpr ErrorBounds CROWDED_ERRORS{6.5f, 4.5f};
 
 /// Keeps every scanned node whose estimate, give or take its error, is among the `limit` best and
-/// not below the minimum score. On spread-out data these are few, on crowded data as many as
-/// needed. The estimates of the kept candidates are upper bounds.
+/// not below the minimum score. On spread-out data it keeps few nodes, on crowded data as many as needed. The
+/// estimates of the kept candidates are upper bounds.
 class CodeScan {
  public:
   CodeScan(const QuantizedIndex& quantized, const QuantizedQuery& query, size_t limit,

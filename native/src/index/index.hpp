@@ -55,7 +55,7 @@ class Index {
   uint32_t append(const Chunk& chunk);
 
   const uint32_t dimension_;
-  /// Snapshots keep it beside the hashes of vectors.
+  /// Snapshots store it with the hashes of vectors.
   HashKey hashKey_ = HashKey::random();
   mutable std::shared_mutex mutex_;
   Shards shards_;

@@ -8,11 +8,11 @@
 
 namespace tessera {
 
-/// Knows nodes by the hash that is stored elsewhere for each, and nothing more: open addressing with
-/// linear probing. It grows by half, so between a half and three quarters of its slots are in use.
+/// Finds nodes by their hashes, which are stored elsewhere: open addressing with linear probing. It grows by half,
+/// so between a half and three quarters of its slots are in use.
 class NodeTable {
  public:
-  /// `hashOf(node)` is the hash of any node that was added, and of this one.
+  /// `hashOf(node)` is the hash of this node and of every node that was added.
   template <typename HashOf>
   void add(uint32_t node, const HashOf& hashOf) {
     if ((uint64_t{nodes_} + 1) * 4 > slots_.size() * 3) grow(hashOf);
@@ -20,8 +20,8 @@ class NodeTable {
     nodes_++;
   }
 
-  /// The node for which `isWanted(node)`, which has this hash; NONE when there is none. Nodes with other
-  /// hashes are tried too.
+  /// The node with this hash for which `isWanted(node)` returns true; otherwise NONE. `isWanted` is also called for
+  /// nodes with other hashes.
   template <typename IsWanted>
   uint32_t find(uint64_t hash, const IsWanted& isWanted) const {
     if (slots_.empty()) return NONE;
@@ -31,7 +31,7 @@ class NodeTable {
     return NONE;
   }
 
-  /// How many slots are looked at to find each node once.
+  /// The number of slots that are probed to find each node once.
   template <typename HashOf>
   uint64_t probes(const HashOf& hashOf) const {
     uint64_t sum = 0;
@@ -43,7 +43,7 @@ class NodeTable {
     return sum;
   }
 
-  /// Any thread may ask; all else is for the writer.
+  /// Any thread may call this. All other methods are for the writer.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// Vectors that are enough to estimate the mean of all.
+/// Sample size that suffices to estimate the mean of all vectors.
 static constexpr uint32_t CENTRE_SAMPLE = 8192;
 
 QuantizedIndex::QuantizedIndex(uint32_t dimension)

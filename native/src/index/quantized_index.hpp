@@ -1,5 +1,5 @@
-// The codes of all nodes of a shard and the graph over them, which together find candidates. All of
-// it derives from the full vectors and can be rebuilt from them.
+// The codes of all nodes of a shard and the graph over them, which together find candidates. Both are
+// derived from the full vectors and can be rebuilt from them.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-/// Nodes from which a shard has a graph. Below, a scan of the codes is as fast.
+/// Minimum number of nodes for a graph. In a smaller shard, a scan of the codes is as fast.
 inline constexpr uint32_t GRAPH_MIN_NODES = 4096;
 
 class QuantizedIndex {
@@ -26,7 +26,7 @@ class QuantizedIndex {
   void encode(const VectorTable& vectors, uint32_t nodes);
   uint32_t encoded() const { return encoded_.load(std::memory_order_acquire); }
 
-  /// Publishes a generation of the graph that has the nodes [0, nodes). False when it was cancelled.
+  /// Publishes a generation of the graph with the nodes [0, nodes). Returns false if it was cancelled.
   bool growGraph(uint32_t nodes, unsigned threads, const std::atomic<bool>& cancelled);
   /// The current generation; null before the first.
   std::shared_ptr<const Graph> graph() const { return graph_.load(); }
@@ -35,13 +35,13 @@ class QuantizedIndex {
   /// Measures the effort if the graph has grown by a quarter since the last time, or if `forced`.
   /// Returns whether it did.
   bool calibrate(const VectorTable& vectors, bool forced, const std::atomic<bool>& cancelled);
-  /// The settings of searches: the defaults until calibration has measured what the data needs.
+  /// The settings of searches: the defaults until calibration has measured the data.
   SearchEffort effort() const { return *effort_.load(); }
 
   RabitqQuantizer quantizer;
   Column codes1Bit;
   Column refinements;
-  /// Nodes that the centre was computed from.
+  /// Number of nodes when the centre was computed.
   uint32_t centreNodes = 0;
 
  private:

@@ -6,13 +6,13 @@
 
 namespace tessera {
 
-/// Not a function, so that sorting does not call it.
+/// A lambda, because sorting inlines it.
 static constexpr auto isBetter = [](const Candidate& a, const Candidate& b) {
   return a.estimate > b.estimate;
 };
 
-/// The errors of two estimates rarely add up: the margin of their difference is that of one times the
-/// square root of two. A candidate has one margin of its own, so those that it must reach have the rest.
+/// The errors of two estimates rarely add up: the margin of their difference is the margin of one estimate times
+/// the square root of two. A candidate has one margin of its own, so the scores that it must reach have the rest.
 static constexpr float SURE_SHARE = 0.414f;
 
 namespace {
@@ -45,7 +45,8 @@ class Cutoff {
   std::vector<float> best_;
 };
 
-/// Orders candidates by bound, best first, but only as far as is cheap: a few of almost the same bound stay as they are.
+/// Sorts candidates by bound, best first, but keeps the order of candidates with nearly the same bound, which is
+/// cheaper.
 void orderRoughly(std::vector<Candidate>& candidates) {
   static constexpr size_t BUCKETS = 64;
   static thread_local std::vector<Candidate> ordered;
@@ -53,7 +54,7 @@ void orderRoughly(std::vector<Candidate>& candidates) {
   const auto [first, last] = std::minmax_element(candidates.begin(), candidates.end(), isBetter);
   const float best = first->estimate, range = best - last->estimate;
   if (!(range > 0) || !std::isfinite(range)) return;
-  // A share of the range is at most 1, however small the range is, so no place is outside.
+  // A share of the range is at most 1 even for a tiny range, so every bucket exists.
   const auto bucketOf = [&](const Candidate& entry) {
     return static_cast<size_t>((best - entry.estimate) / range * (BUCKETS - 1));
   };

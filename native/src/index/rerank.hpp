@@ -9,16 +9,15 @@
 
 namespace tessera {
 
-/// Replaces the upper bounds of candidates by the estimates of their 3-bit codes, sorts them, best
-/// first, and removes those that, error margin included, reach neither `minScore` nor the `limit`
-/// best. The margin is in standard errors. Returns how many 3-bit codes it read: it ends at bounds that are too
-/// low.
+/// Replaces the upper bounds of candidates by the estimates of their 3-bit codes, and sorts them, best first. Removes
+/// candidates that, error margin included, are below `minScore` or the `limit` best. The margin is in standard
+/// errors. Returns the number of 3-bit codes that it read, because it stops at bounds that are too low.
 size_t rerankBy3BitCodes(const QuantizedIndex& quantized, const QuantizedQuery& query, float margin,
                          double minScore, size_t limit, std::vector<Candidate>& candidates);
 
 /// Computes the exact cosine of each candidate and passes it to `score(node, cosine)`. Skips those
-/// whose estimate, error margin included, is below `minScore()`, which may rise meanwhile.
-/// `candidates` come from `rerankBy3BitCodes` with the same margin; `inverseNorm` is one over the length of `vector`.
+/// whose estimate, error margin included, is below `minScore()`, which may rise meanwhile. `candidates` is the output
+/// of `rerankBy3BitCodes` with the same margin. `inverseNorm` is one over the length of `vector`.
 template <typename Score, typename MinScore>
 void rerankByVectors(const VectorTable& vectors, const QuantizedIndex& quantized,
                      const QuantizedQuery& query, float margin, const float* vector,

@@ -1,4 +1,4 @@
-// How hard graph searches of an index must try, and what that costs.
+// The effort that graph searches of an index need, and its cost.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -25,13 +25,13 @@ struct SearchEffort {
     return window[0] + (window[1] - window[0]) * static_cast<float>(share);
   }
 
-  /// Estimates of an average walk that is to reach the `neighbours`-th nearest node.
+  /// Estimates of an average walk that reaches the `neighbours`-th nearest node.
   double estimatesFor(double neighbours) const {
     const double slope = std::max(std::log10(double{estimates[1]} / estimates[0]), 0.0);
     return estimates[0] * std::pow(std::max(neighbours / EFFORT_LIMITS[0], 1.0), slope);
   }
 
-  /// False for numbers that no calibration gives.
+  /// False for values that no calibration produces.
   bool isPlausible() const {
     const auto within = [](float value, float most) { return value > 0 && value <= most; };
     for (size_t limit = 0; limit < std::size(EFFORT_LIMITS); limit++) {

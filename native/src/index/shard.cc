@@ -7,17 +7,17 @@
 
 namespace tessera {
 
-/// The centre is computed again when a shard without a graph has this many times its nodes.
+/// The centre is computed again when a shard without a graph has grown by this factor since the last time.
 static constexpr uint32_t RECENTRE_GROWTH = 4;
-/// Nodes that the writer encodes at most when codes are replaced; appends wait for that.
+/// Maximum number of nodes that the writer encodes when codes are replaced, because appends wait meanwhile.
 static constexpr uint32_t RECENTRE_TAIL = 1024;
-/// Nodes that a generation of the graph adds at least, if there are so many; a larger graph doubles. So
-/// the first searches do not scan all for long, and copying costs less than inserting.
+/// Minimum number of nodes that a generation of the graph adds, unless fewer are pending. A larger graph doubles. So
+/// the first searches soon use a graph, and copying costs less than inserting.
 static constexpr uint32_t GENERATION_NODES = 16384;
-/// While nodes arrive, a generation waits until it adds a share of one in this many, because it copies
-/// the whole graph.
+/// While nodes arrive, a generation waits until it adds at least one node per this many graph nodes, because it
+/// copies the whole graph.
 static constexpr uint32_t GENERATION_SHARE = 32;
-/// Nodes have stopped arriving when none came for this long.
+/// Nodes have stopped arriving if no node was added for this time.
 static constexpr std::chrono::seconds SETTLED{1};
 
 static std::atomic<uint32_t> nodesForGraph{GRAPH_MIN_NODES};
@@ -32,8 +32,8 @@ Shard::Shard(uint32_t number, uint32_t dimension)
 
 uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
   const uint32_t row = rows_.load(std::memory_order_relaxed);
-  // All allocations happen before the chunk is written. A node or a text that a failed append leaves
-  // has no chunk and is never visible.
+  // All allocations happen before the chunk is written. A node or a text that a failed append leaves behind has no
+  // chunk and is never visible.
   ids_.ensure(row + 1);
   textLocations_.ensure(row + 1);
   nodeOf_.ensure(row + 1);
@@ -68,8 +68,8 @@ void Shard::quantize() {
   quantized_.store(std::move(quantized));
 }
 
-/// The first few vectors are a poor estimate of the mean, so a shard that has grown a lot gets a new
-/// centre, and with it new codes, as long as it has no graph.
+/// The first vectors are a poor estimate of the mean. So a shard without a graph that has grown a lot gets a new
+/// centre, and with it new codes.
 bool Shard::recentre(std::mutex& writer, const std::atomic<bool>& cancelled) {
   const std::shared_ptr<QuantizedIndex> current = quantized_.load();
   if (!current || current->graph() || nodes() / RECENTRE_GROWTH < current->centreNodes) return false;

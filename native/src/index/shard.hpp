@@ -5,7 +5,7 @@
 // free of equal points, which would link only to each other.
 //
 // Rows and nodes are only ever added. Nothing that a search reads is changed or moved: the graph and
-// the codes are replaced as a whole, and a search keeps those that it began with.
+// the codes are replaced as a whole, and a search keeps the generation that it started with.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -48,27 +48,27 @@ class Shard {
 
   Shard(uint32_t number, uint32_t dimension);
 
-  /// Nodes from which a shard has a graph. A test lowers it to get graphs of little data.
+  /// Minimum number of nodes for a graph. A test lowers it to get graphs of little data.
   static uint32_t graphNodes();
   static void setGraphNodes(uint32_t nodes);
 
   /// Its position in the index.
   uint32_t number() const { return number_; }
-  /// Different from that of every other shard that this process has ever had.
+  /// Unique among all shards in the lifetime of the process.
   uint64_t serial() const { return serial_; }
   uint32_t dimension() const { return vectors_.dimension(); }
   uint32_t rows() const { return rows_.load(std::memory_order_acquire); }
   uint32_t nodes() const { return vectors_.nodes(); }
 
-  /// Appends a chunk, whose vector has this hash and is that of `node`, or NONE for a new one. Returns
-  /// its row. Writer only; `quantize` must follow before a scope names the row.
+  /// Appends a chunk, whose vector has this hash and is the vector of `node`, or NONE for a new vector. Returns the
+  /// row. Writer only. `quantize` must follow before a scope names the row.
   uint32_t append(const Chunk& chunk, uint64_t hash, uint32_t node);
   /// Encodes the new nodes. Writer only.
   void quantize();
 
   const ChunkId& id(uint32_t row) const { return ids_.at(row); }
   std::string_view text(uint32_t row) const { return texts_.at(textLocations_.at(row)); }
-  /// Which rows hold the chunks of a file version.
+  /// The rows of the chunks of each file version.
   const VersionRows& versions() const { return versions_; }
   uint32_t nodeOf(uint32_t row) const { return nodeOf_.at(row); }
   /// The number of a chunk in the index.
@@ -80,16 +80,16 @@ class Shard {
     return quantized_.load();
   }
 
-  // Maintenance. One thread at a time, which need not be the writer; each call does one step of work
-  // and returns false when there is nothing to do.
+  // Maintenance. One thread at a time, which need not be the writer. Each call does one step of work and returns
+  // false if it did nothing.
 
-  /// Replaces the codes by ones with a better centre, while there is no graph yet.
+  /// Replaces the codes by codes with a better centre, until the shard has a graph.
   bool recentre(std::mutex& writer, const std::atomic<bool>& cancelled);
   /// Makes the next generation of the graph.
   bool growGraph(unsigned threads, const std::atomic<bool>& cancelled);
-  /// Measures how hard searches must try.
+  /// Measures the effort that searches need.
   bool calibrate(const std::atomic<bool>& cancelled);
-  /// Nodes that wait for a graph.
+  /// Nodes that are not in the graph yet.
   uint32_t pendingNodes() const;
 
   /// Makes the next maintenance measure the effort of searches again.
@@ -97,7 +97,7 @@ class Shard {
 
   ShardStats stats() const;
 
-  /// Reads ahead what finds the chunks of a node.
+  /// Prefetches the head of the list of a node's chunks.
   void prefetchChunks(uint32_t node) const { prefetch(&heads_.at(node), sizeof(uint32_t)); }
 
   /// Calls `visit(row)` for the chunks of a node, newest first.

@@ -33,18 +33,18 @@ class VectorTable {
 
   /// A hash of the bytes of a vector, by the key of the index.
   static uint64_t hashOf(const float* vector, uint32_t dimension, const HashKey& key);
-  /// The node of the vector that is equal bit by bit; NONE when there is none. Writer only.
+  /// The node of the vector that is equal bit by bit; NONE for a new vector. Writer only.
   uint32_t find(uint64_t hash, const float* vector) const;
-  /// Adds a vector that is not there yet and returns its node. Writer only.
+  /// Adds a new vector and returns its node. Writer only.
   uint32_t add(uint64_t hash, const float* vector);
 
-  /// How many slots of the hash table are looked at to find each vector once. Writer only.
+  /// The number of slots of the hash table that are probed to find each vector once. Writer only.
   uint64_t probes() const {
     return byHash_.probes([this](uint32_t node) { return hashes_.at(node); });
   }
 
   uint64_t vectorBytes() const { return uint64_t{nodes()} * vectors_.rowBytes(); }
-  /// Bytes besides the vectors.
+  /// Bytes in addition to the vectors.
   uint64_t bookkeepingBytes() const;
 
  private:

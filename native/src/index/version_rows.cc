@@ -23,7 +23,7 @@ void VersionRows::add(std::string_view chunkText, uint32_t row) {
     slots_[last_].count++;
     return;
   }
-  // At most half of the slots are taken, so that those of a key are found after few others.
+  // At most half of the slots are in use, so that a lookup probes few slots.
   if (2 * (spans_ + 1) > slots_.size()) grow();
   last_ = insert({key, row, 1});
   spans_++;

@@ -1,4 +1,4 @@
-// Which rows of a shard hold the chunks of a file version.
+// The rows of a shard that hold the chunks of each file version.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// The id of a file version: two hashes, because one may be equal for several among billions.
+/// The id of a file version: two hashes, because a single hash would collide among billions of versions.
 struct VersionKey {
   uint64_t first;
   uint64_t second;
@@ -22,20 +22,20 @@ struct VersionKey {
 /// One writer adds rows while any number of threads read.
 class VersionRows {
  public:
-  /// Notes a row, which is greater than those before, by the rendered text of its chunk.
+  /// Adds a row, which is greater than earlier rows, by the rendered text of its chunk.
   void add(std::string_view chunkText, uint32_t row);
 
-  /// No row is added while it exists.
+  /// Keeps the writer from adding rows.
   class Reader {
    public:
     explicit Reader(const VersionRows& rows) : rows_(rows), lock_(rows.mutex_) {}
 
-    /// Requests the rows of a version from memory before they are needed.
+    /// Prefetches the rows of a version.
     void prefetch(VersionKey version) const {
       if (!rows_.slots_.empty()) __builtin_prefetch(&rows_.slots_[rows_.startOf(version)]);
     }
 
-    /// Calls `visit(row)` for the rows of a version until that returns false.
+    /// Calls `visit(row)` for the rows of a version until it returns false.
     template <typename Visit>
     void forEach(VersionKey version, const Visit& visit) const {
       const auto& slots = rows_.slots_;
@@ -56,7 +56,7 @@ class VersionRows {
   uint64_t bytes() const;
 
  private:
-  /// Successive rows of a version, which may have several of these; none in a slot that is free.
+  /// Successive rows of a version, which may have several spans. A free slot has no rows.
   struct Span {
     VersionKey key;
     uint32_t first;
@@ -68,7 +68,7 @@ class VersionRows {
   void grow();
 
   mutable std::shared_mutex mutex_;
-  /// A hash table in which a span is in the first free slot from that of its key on. Their number is a power of two.
+  /// A hash table with linear probing. The number of slots is a power of two.
   std::vector<Span> slots_;
   size_t spans_ = 0;
   /// The slot that was filled last.

@@ -69,7 +69,7 @@ class BodyParser {
            c == '_' || c == '-' || c == '.';
   }
 
-  /// True when the name is among the ignored ones. They are plain, so commas only separate them.
+  /// True for an ignored name. Ignored names are plain, so commas only separate them.
   bool isIgnored(std::string_view key) const {
     const std::string_view names = out_.ignored;
     for (size_t at = names.find(key); at != names.npos; at = names.find(key, at + 1)) {
@@ -81,8 +81,8 @@ class BodyParser {
     return false;
   }
 
-  /// Notes the name of a member that no search has. False for a name that a header cannot show as
-  /// it is, which is left to the full parser.
+  /// Adds the name of an unknown member. Returns false for a name that a header cannot show unchanged, which is left
+  /// to the full parser.
   bool ignore(std::string_view key) {
     if (key.empty() || key.size() > MAX_IGNORED_FIELD_CHARS) return false;
     if (!std::all_of(key.begin(), key.end(), isPlain)) return false;
@@ -197,7 +197,7 @@ bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out, size_t
   return BodyParser(text, text + length, out, filterAt).parse();
 }
 
-/// An array of numbers has no bracket within it, and needs no look at each of them.
+/// Skips a member. An array of numbers ends at its first bracket, so its numbers are not examined.
 static const char* skipMember(const char* at, const char* end) {
   if (at == end || *at != '[') return skipJsonValue(at, end);
   const void* bracket = std::memchr(at, ']', end - at);

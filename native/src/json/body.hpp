@@ -23,15 +23,15 @@ struct SearchBody {
 /// Parses a simple body. Returns false when it needs the full parser, because it is invalid or
 /// because it is valid in a way that only the full parser handles; `out` is then undefined. The
 /// elements of the vector equal Math.fround(JSON.parse(...)) bit by bit.
-/// @param filterAt where the value of the filter begins that the caller has read; 0 without one
+/// @param filterAt position of the value of the filter that the caller has read; 0 without a filter
 bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out, size_t filterAt = 0);
 
 struct Span {
   size_t start, end;
 };
 
-/// Where the value of the first member `filter` is, if it is an object. Other members are not checked: the
-/// filter is that of the body only if `parseSearchBody` accepts the body with it.
+/// The position of the value of the first member `filter`, if it is an object. Other members are not checked: the
+/// filter belongs to the body only if `parseSearchBody` accepts the body with it.
 std::optional<Span> findFilter(const uint8_t* data, size_t length);
 
 }  // namespace tessera

@@ -14,7 +14,7 @@ static constexpr double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1
                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 static constexpr int MAX_EXACT_POWER = 22;
 static constexpr int MAX_DIGITS = 19;
-/// Exponents and fractions from here on are out of range, or are left to JSON.parse.
+/// Maximum length of an exponent or a fraction. Larger ones are out of range or are left to JSON.parse.
 static constexpr int MAX_EXPONENT = 100000;
 
 /// True when the eight characters are all digits.

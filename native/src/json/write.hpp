@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// Appends a number in its shortest form. It has to be finite.
+/// Appends a number in its shortest form. It must be finite.
 template <typename Number>
 void appendNumber(std::string& out, Number value) {
   char digits[32];
@@ -19,7 +19,7 @@ void appendString(std::string& out, std::string_view text);
 /// The same for UTF-16. A surrogate without its other half is escaped.
 void appendString(std::string& out, std::u16string_view text);
 
-/// Appends what an optional or a pointer has with `append(out, value)`, or null if it has nothing.
+/// Appends the value of an optional or a pointer with `append(out, value)`, or null if it is empty.
 template <typename Optional, typename Append>
 void appendOrNull(std::string& out, const Optional& value, Append append) {
   if (value) {

@@ -1,6 +1,6 @@
-// Numbers in the text of a JSON array, many at once. Commas are looked for in whole lines of the cache, so that
-// parsing a number does not wait for the end of the one before. Needs AVX2; everything is static, because files
-// that are compiled with different flags must not share functions.
+// Parses several numbers in the text of a JSON array together. It finds the commas of a whole cache line first, so
+// that parsing a number does not wait for the end of the number before. Needs AVX2. Everything is static, because
+// files that are compiled with different flags must not share functions.
 #pragma once
 #include <immintrin.h>
 
@@ -19,7 +19,7 @@ static inline uint32_t nonDigitsIn(__m256i chars) {
   return ~static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(values, bounded)));
 }
 
-/// The value of the first 16 digits; if there are fewer, of these with zeros behind them.
+/// The value of the first 16 digits. Fewer digits are padded with zeros.
 static inline uint64_t sixteenDigits(const char* digits, int count) {
   const __m128i places = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m128i chars = _mm_loadu_si128(reinterpret_cast<const __m128i*>(digits));
@@ -33,7 +33,7 @@ static inline uint64_t sixteenDigits(const char* digits, int count) {
   return (both & 0xffffffff) * 100000000 + (both >> 32);
 }
 
-/// Parses a fraction that ends before `comma`. False for any other form, and where rounding needs more digits.
+/// Parses a fraction that ends before `comma`. Returns false for any other form, and if rounding needs more digits.
 static inline bool parseFraction(const char* at, const char* comma, float& value) {
   at += *at == ' ';
   const bool negative = *at == '-';
@@ -58,7 +58,7 @@ static inline uint64_t commasIn(const char* block) {
 
 static size_t parseFractionsX86(const char*& at, const char* end, float* out, size_t most) {
   static constexpr size_t BLOCK = 64;
-  // Beyond the comma of a number: sign, zero, point, and the bytes that are loaded with its digits.
+  // Bytes after the comma of a number: sign, zero, point, and the bytes that are loaded with its digits.
   static constexpr size_t READ_AHEAD = 40;
   size_t count = 0;
   for (const char* block = at; static_cast<size_t>(end - block) >= BLOCK + READ_AHEAD; block += BLOCK) {

@@ -42,16 +42,16 @@ struct Kernels {
   /// their sum. `length` is a multiple of 8 and at most 4096.
   int32_t (*roundToBytes)(const float* values, size_t length, float inverseStep, float min, float max, int8_t* out);
 
-  /// Parses elements of a JSON array from `at` on, as long as they have the form of nearly all elements of
-  /// vectors: at most one space, a sign or none, a zero, a point, up to 23 digits, and a comma. Moves `at` behind
-  /// the comma of the last one and returns their number, `most` at most. It may stop before any element.
+  /// Parses elements of a JSON array from `at` on while they have the form of nearly all elements of vectors: at
+  /// most one space, an optional sign, a zero, a point, up to 23 digits, and a comma. Moves `at` after the comma of
+  /// the last parsed element and returns the number of elements, at most `most`. It may stop before any element.
   size_t (*parseFractions)(const char*& at, const char* end, float* out, size_t most);
 };
 
 /// The kernels in use: the fastest that this processor supports, unless others were selected.
 const Kernels& kernels();
 
-/// More than any architecture has.
+/// Upper bound of the number of kernels of an architecture.
 inline constexpr size_t MAX_KERNELS = 4;
 
 /// Writes all kernels that this processor supports, from portable to fastest, and returns their

@@ -52,7 +52,7 @@ static inline int32_t totalOf32(__m256i lanes) {
   return _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
 }
 
-/// `value` in each byte of which one of 32 bits is set.
+/// `value` in each byte whose bit among 32 is set.
 static inline __m256i spreadBits(const uint8_t* bits, char value) {
   int32_t own;
   __builtin_memcpy(&own, bits, sizeof own);

@@ -107,7 +107,7 @@ static int32_t dot3BitAvx512(Code3Bit code, const int8_t* query, size_t length) 
 
 static int32_t dotLevelsAvx512(Code3Bit a, Code3Bit b, size_t length) {
   const LevelPlanes planesA(a, length), planesB(b, length);
-  // By the sum of the numbers of their planes.
+  // Counts by the sum of the numbers of their planes.
   __m512i ones[2 * LEVEL_PLANES - 1];
   for (__m512i& weight : ones) weight = _mm512_setzero_si512();
   for (size_t byte = 0; byte < length / 8; byte += 64) {

@@ -1,6 +1,5 @@
-// Kernels that are written once, with vector extensions, and compiled for each instruction set.
-// Everything is static, because files that are compiled with different flags must not share
-// functions.
+// Kernels that are written once, with vector extensions, and compiled for each instruction set. Everything is
+// static, because files that are compiled with different flags must not share functions.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -27,7 +27,7 @@ static void dot1BitNeon(const uint8_t* const* codes, size_t count, const uint64_
   }
 }
 
-/// `value` in each byte of which one of 16 bits is set.
+/// `value` in each byte whose bit among 16 is set.
 static inline uint8x16_t spreadBits(const uint8_t* bits, uint8_t value) {
   const uint8x16_t bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t own = vcombine_u8(vdup_n_u8(bits[0]), vdup_n_u8(bits[1]));

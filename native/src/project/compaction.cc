@@ -4,14 +4,14 @@
 
 namespace tessera {
 
-/// The share of dead rows or nodes, one in this many, from which a shard is worth copying.
+/// A shard is compacted if at least one in this many rows or nodes is dead.
 static constexpr uint32_t DEAD_SHARE = 5;
-/// Dead rows that are not worth the work.
+/// Minimum number of dead rows that justifies the work.
 static constexpr uint32_t MIN_DEAD_ROWS = 256;
 
 namespace {
 
-/// The rows of a shard that any scope has, and `kept`.
+/// The rows of a shard that are in any scope or in `kept`.
 BitmapBuilder liveRows(const Scopes& scopes, int slot, const Shard& shard, const RowRanges& kept) {
   BitmapBuilder live;
   for (size_t i = 0; i + 1 < kept.size(); i += 2) live.addRange(kept[i], kept[i + 1]);
@@ -123,7 +123,7 @@ std::shared_ptr<const Scope> Compaction::translate(Project& project,
   return known;
 }
 
-/// The rows for which there is a new one.
+/// The rows that have a new row.
 static RowRanges rangesOf(const std::vector<uint32_t>& newRows) {
   RowRanges ranges;
   for (uint32_t row = 0; row < newRows.size(); row++) {

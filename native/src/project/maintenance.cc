@@ -44,7 +44,7 @@ MaintenancePlan::MaintenancePlan(std::shared_ptr<Project> owner, int slotNumber,
 
 MaintenanceResult maintain(const MaintenancePlan& plan, unsigned threads) {
   const auto& [project, slot, shards, rows, kept] = plan;
-  // Compactions come first: under a stream of updates there is always a graph to grow.
+  // Compactions come first, because a stream of updates always leaves a graph to grow.
   for (size_t i = 0; kept && i < shards.size(); i++) {
     project->prepared = Compaction::prepare(project, slot, shards[i], rows[i],
                                             rowsOf(*shards[i], *kept), threads);

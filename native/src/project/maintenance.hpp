@@ -5,25 +5,25 @@
 namespace tessera {
 
 struct MaintenanceResult {
-  /// A step was done, so there may be more.
+  /// Whether a step was done. Further steps may follow.
   bool worked = false;
-  /// Nothing is left until the index changes.
+  /// Whether all work is done until the index changes.
   bool complete = false;
-  /// `project.prepared` waits for its commit.
+  /// Whether `project.prepared` waits for its commit.
   bool compacted = false;
 };
 
-/// The projects that maintenance works on, noted by the writer.
+/// The work of a maintenance step, prepared by the writer.
 struct MaintenancePlan {
-  /// `kept` has the ordinals, as (first, count) pairs, of chunks that no scope may have yet, but must
-  /// stay; chunks that are appended later stay too. Without it nothing is compacted.
+  /// `kept` has the ordinals, as (first, count) pairs, of chunks that must stay although they may not be in a scope
+  /// yet. Chunks that are appended later stay as well. Without `kept`, no shard is compacted.
   MaintenancePlan(std::shared_ptr<Project> project, int slot,
                   std::optional<std::vector<uint32_t>> kept);
 
   std::shared_ptr<Project> project;
   int slot;
   Shards shards;
-  /// Rows that each of the shards has.
+  /// The number of rows of each shard.
   std::vector<uint32_t> rows;
   std::optional<std::vector<uint32_t>> kept;
 };

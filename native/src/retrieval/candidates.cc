@@ -11,14 +11,13 @@
 
 namespace tessera {
 
-/// Chunks of a file, which its text has found, whose vectors are compared with the query.
+/// Chunks of a file that matches by text, whose vectors are compared with the query.
 static constexpr size_t COMPARED_CHUNKS = 16;
-/// Vectors are far apart in memory, so they are requested before they are needed. The processor itself requests what
-/// follows.
+/// Vectors are far apart in memory, so they are prefetched. The processor itself prefetches the rest of each vector.
 static constexpr size_t VECTORS_AHEAD = 3;
 static constexpr size_t VECTOR_START_BYTES = 1'024;
 
-/// The number of candidates needed for some hits. It grows in steps, so that most pages share them.
+/// The number of candidates for `wanted` hits. It grows in steps, so that most pages have the same candidates.
 static size_t depthFor(size_t wanted, size_t least) {
   size_t depth = least;
   while (depth < wanted) depth *= 2;
@@ -31,7 +30,7 @@ static double inverseNormOf(const std::vector<float>& vector) {
   return 1 / std::sqrt(kernels().dot(vector.data(), vector.data(), dimension));
 }
 
-/// Gives an item this vector, if that is more similar to the query than the one it has.
+/// Gives an item this vector if it is more similar to the query than the item's current one.
 static void offer(FusedItem& item, const float* vector, double inverseNorm, double cosine) {
   if (item.vector != nullptr && item.cosine >= cosine) return;
   item.vector = vector;
@@ -133,7 +132,7 @@ void Candidates::addChunk(const ChunkRef& chunk, double cosine) {
   offer(candidate.item, chunk.vector, chunk.inverseNorm, cosine);
   candidate.item.counts = candidates_.size() < matches_.size() + FUSED_CHUNKS;
   const auto file = std::ranges::find(versions_, VersionKey::of(chunk.parts.versionId));
-  // Chunks that only a longer list has change no score, so that scores do not depend on its length.
+  // Chunks that only a longer list contains do not change a score, so that scores do not depend on its length.
   if (candidate.item.counts && file != versions_.end()) {
     // A long file may have a better chunk than those that were compared.
     HitCandidate& own = candidates_[static_cast<size_t>(file - versions_.begin())];

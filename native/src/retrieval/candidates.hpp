@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-/// A file that its text has found, or a chunk that its vector has found.
+/// A file that matches by text, or a chunk that matches by vector.
 struct HitCandidate {
   /// Null for a chunk.
   const TextMatch* match = nullptr;
@@ -27,22 +27,22 @@ class Candidates {
              const RetrievalRequest& request, const ChunkSource& source, TextQuery& query,
              LookupScratch& scratch, Answer& found);
 
-  /// Finds and ranks candidates for so many hits, in place of those that were found before.
+  /// Finds and ranks candidates for `wanted` hits, and replaces the previous candidates.
   void find(size_t wanted);
 
-  /// Best first. Equal ones are as they were found, files before chunks.
+  /// Best first. Equal candidates keep the order in which they were found, files before chunks.
   std::span<const HitCandidate* const> ranked() const { return ranked_; }
-  /// Whether there are no others.
+  /// Whether the candidates include all matches.
   bool areAll() const { return hasAllTexts_ && hasAllVectors_; }
-  /// Whether `find` would find others if more were wanted.
+  /// Whether `find` would find further candidates for more hits.
   bool canGrow() const { return !hasAllTexts_ || (!hasAllVectors_ && !request_.hits); }
-  /// Files that their text has found.
+  /// The number of files that match by text.
   uint64_t files() const { return files_; }
-  /// Matches as far as is known, and whether they are all.
+  /// The known number of matches, and whether it counts all.
   uint64_t total() const { return total_; }
   bool countsAll() const { return countsAll_; }
 
-  /// The score that a chunk of a file has beside them.
+  /// The score that a further chunk of a file would have.
   double scoreOf(const FusedItem& item) const;
   double cosineWith(const float* vector, double inverseNorm) const;
   std::string_view versionOf(const TextMatch& match) const {
@@ -75,7 +75,7 @@ class Candidates {
   std::vector<TextMatch> matches_;
   /// Files before chunks.
   std::vector<HitCandidate> candidates_;
-  /// The versions of those that are files.
+  /// The versions of the candidates that are files.
   std::vector<VersionKey> versions_;
   std::vector<const HitCandidate*> ranked_;
   std::vector<FusedItem> items_;

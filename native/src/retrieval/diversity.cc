@@ -13,7 +13,7 @@ namespace {
 /// A candidate that was not chosen yet.
 struct Open {
   const HitCandidate* candidate;
-  /// The greatest cosine with those that were chosen.
+  /// The greatest cosine with the chosen candidates.
   double nearest;
 };
 
@@ -29,7 +29,7 @@ void diversifyGroup(std::span<const HitCandidate*> group, double diversity, uint
     return (1 - diversity) * each.candidate->item.score - diversity * each.nearest;
   };
   for (size_t chosen = 0; chosen < std::min(wanted, group.size()); chosen++) {
-    // The first of equal ones, which the others keep their order for.
+    // Equal candidates keep their order: the first one is chosen.
     const auto best = std::ranges::max_element(open, {}, value);
     group[chosen] = best->candidate;
     open.erase(best);

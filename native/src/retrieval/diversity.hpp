@@ -1,4 +1,4 @@
-// Puts candidates that say something new before those that repeat better ones.
+// Moves candidates that resemble better ones back, so that results are diverse.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,17 +7,16 @@
 
 namespace tessera {
 
-/// Candidates that are compared with each other. Later ones follow in groups of the same size, so that the
-/// order does not depend on how many are wanted.
+/// Candidates that are compared with each other. Later candidates are ordered in groups of the same size, so that
+/// the order does not depend on the number of wanted ones.
 inline constexpr size_t DIVERSE_CANDIDATES = 256;
 
-/// Orders candidates by maximal marginal relevance: the next one is that with the highest
-/// (1 - diversity) * score - diversity * its greatest cosine with those before. One without a vector is like
-/// no other.
+/// Orders candidates by maximal marginal relevance: the next candidate maximises
+/// (1 - diversity) * score - diversity * greatest cosine with an earlier candidate. That cosine is 0 without a vector.
 ///
-/// @param ranked by score; those from `wanted` on may stay as they are
-/// @param diversity above 0, at most 1
-/// @param dimension that of the vectors
+/// @param ranked candidates by score; those from `wanted` on may keep their order
+/// @param diversity weight of the cosine, above 0, at most 1
+/// @param dimension dimension of the vectors
 void diversify(std::vector<const HitCandidate*>& ranked, double diversity, uint32_t dimension,
                size_t wanted);
 

@@ -9,33 +9,34 @@ namespace tessera {
 
 namespace {
 
-/// The weight of the vectors when the items are ranked for the first time, and with feedback: from the least, where
-/// they do not agree with the texts, to the most.
+/// The weight of the vectors in the first ranking, and its bounds in rankings with feedback: the least without
+/// agreement of the vectors and the texts, the most with full agreement.
 constexpr double FIRST_WEIGHT = 0.3;
 constexpr double FEEDBACK_WEIGHT_MIN = 0.33;
 constexpr double FEEDBACK_WEIGHT_MAX = 0.65;
-/// The agreement, in deviations of the cosines, at which it is the least and the most, and of how many best texts.
+/// The agreements at which that weight is the least and the most, in standard deviations of the cosines, and the
+/// number of best texts that are compared.
 constexpr double AGREEMENT_NONE = 0.5;
 constexpr double AGREEMENT_FULL = 1.25;
 constexpr size_t AGREEMENT_TEXTS = 10;
-/// How often the best items give feedback, how many of them, and its weight beside the query.
+/// Rounds of feedback, the number of best items that give it, and its weight relative to the query.
 constexpr int FEEDBACK_ROUNDS = 2;
 constexpr size_t FEEDBACK_ITEMS = 4;
 constexpr double FEEDBACK_SHARE = 6;
-/// How fast the weight of an item among the best falls with its score.
+/// Exponential decay of an item's weight with the distance of its score from the best one.
 constexpr double FEEDBACK_DECAY = 0.8;
-/// Shares of the whole query between which a best text makes the vectors count less and less.
+/// Shares of the whole query that the best text covers. Between them, the weight of the vectors falls to 0.
 constexpr double NAMED_FROM = 1;
 constexpr double NAMED_TO = 2.25;
-/// The least deviation of the texts' scores, as a share of the whole query: words that all candidates have, and hardly
-/// tell them apart, do not decide.
+/// The least standard deviation of the texts' scores, as a share of the whole query. It keeps words that all
+/// candidates hold, which hardly distinguish them, from deciding the order.
 constexpr double COVER_DEVIATION_MIN = 0.01;
-/// The score of a text that has all words of the query as often as it can, but not together.
+/// The score of a text that holds all words of the query at maximum frequency, but not together.
 constexpr double WHOLE_QUERY_SCORE = 0.8;
 /// How fast the score of a vector grows with its cosine.
 constexpr double MEANING_GROWTH = 1.6;
 
-/// The score of a text that has all words of the query, also those that none has.
+/// The score of a text that holds all words of the query, including words without a document.
 double wholeScoreOf(const TextQuery& query) { return query.maxScore + query.missingScore; }
 
 /// The score of a text that covers this share of the query: more than 1 if it has bonuses, too.
@@ -44,8 +45,8 @@ double wordsScoreOf(double cover) {
   return 1 - (1 - WHOLE_QUERY_SCORE) * std::exp(1 - cover);
 }
 
-/// The score of an item whose weighted mean of cosine and share of the query this is: at most that of a text that has all
-/// words.
+/// The score of an item by its weighted mean of cosine and share of the query: at most that of a text that holds
+/// all words.
 double meaningScoreOf(double mean) {
   const double grown = 1 - std::exp(-MEANING_GROWTH * std::clamp(mean, 0.0, 1.0));
   return WHOLE_QUERY_SCORE * grown / (1 - std::exp(-MEANING_GROWTH));
@@ -56,7 +57,7 @@ double meaningScoreOf(double mean) {
 Fusion::Statistics Fusion::statisticsOf(double count, double sum, double squares) {
   if (count == 0) return {};
   const double mean = sum / count;
-  // A difference below this is an effect of rounding.
+  // A smaller variance is a rounding error.
   const double variance = squares / count - mean * mean;
   return {mean, variance > 1e-12 * squares / count ? std::sqrt(variance) : 0};
 }
@@ -107,8 +108,8 @@ double Fusion::scoreOf(const FusedItem& item) const {
   return std::max(meaningScoreOf(own), wordsScoreOf(coverOf(item)));
 }
 
-/// How far the cosines of the best texts are above the average, in deviations: what the vectors make of what the
-/// words have found. The better a text is, the more it counts.
+/// How far the cosines of the best texts are above the average, in standard deviations: the rating of the texts
+/// by the vectors. A better text counts more.
 double Fusion::agreement() const {
   double sum = 0, weights = 0;
   size_t count = 0;
@@ -122,7 +123,7 @@ double Fusion::agreement() const {
   return weights > 0 ? sum / weights : 0;
 }
 
-/// Weighs a cosine and a share of the query as the standardised scores weigh them, so that the order stays.
+/// Sets the weights of a cosine and a share of the query to those in the standardised scores, which keeps the order.
 void Fusion::setScale() {
   cosineWeight_ = share_;
   coverWeight_ = 1 - share_;
@@ -133,7 +134,7 @@ void Fusion::setScale() {
   coverWeight_ = cover / (cosine + cover);
 }
 
-/// The weighted mean of the cosine of an item, as feedback spreads it, and of the share of the query that its text covers.
+/// The weighted mean of the cosine of an item, spread by feedback, and of the share of the query that its text covers.
 double Fusion::mean(const FusedItem& item, double similarity) const {
   const double similar = item.vector == nullptr ? 0 : vectors_.standard(similarity);
   const double cosine = cosines_.mean + cosines_.deviation * similar;
@@ -175,7 +176,7 @@ Fusion::Statistics Fusion::ofVectors() const {
   return statisticsOf(count, sum, squares);
 }
 
-/// The direction of the best items; false if none of them has a vector.
+/// Computes the direction of the best items. Returns false if no item has a vector.
 bool Fusion::gatherFeedback() {
   std::vector<const FusedItem*> best;
   for (const FusedItem& item : items_) {
@@ -183,7 +184,7 @@ bool Fusion::gatherFeedback() {
   }
   if (best.empty()) return false;
   const size_t count = std::min(FEEDBACK_ITEMS, best.size());
-  // Equal items keep their order, which the caller has decided.
+  // Equal items keep the order of the caller.
   const auto before = [](const FusedItem* a, const FusedItem* b) {
     return a->score != b->score ? a->score > b->score : a < b;
   };

@@ -1,4 +1,4 @@
-// Fuses what the text and the vectors of files say about a query.
+// Fuses the text scores and the vector scores of files for a query.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,15 +17,15 @@ inline constexpr size_t FUSED_CHUNKS = 12;
 struct FusedItem {
   /// The score of its text; 0 if that does not match.
   double keyword = 0;
-  /// The vector that is most similar to the query; null if it has none.
+  /// The vector that is most similar to the query; null for an item without vectors.
   const float* vector = nullptr;
   double inverseNorm = 0;
   /// The cosine of the vector and the query.
   double cosine = 0;
-  /// Whether it is one of the candidates that statistics are taken over. A further chunk of a file that is
-  /// one itself is not, so that a file counts once.
+  /// Whether the statistics include the item. They exclude further chunks of an included file, so that a file
+  /// counts once.
   bool counts = true;
-  /// What puts items in order.
+  /// The sort key of the items.
   double rank = 0;
   /// 0 to 1.
   double score = 0;
@@ -33,25 +33,25 @@ struct FusedItem {
 
 /// Scores items by text and vector.
 ///
-/// Both kinds of scores are standardised over the candidates and added. The vector is asked twice more,
-/// together with those of the best items so far: what most of them are about is what the query is about
-/// (Rocchio's feedback). The vectors count as much as they agree with the texts: by how far the best texts are above
-/// the average cosine. Words of the query that no document holds lower the weight of the texts. If the best text repeats
-/// the query as a title or a phrase, the query names what it looks for, and the vectors decide nothing.
+/// Both kinds of scores are standardised over the candidates and added. Two more rounds add a weighted mean vector of
+/// the best items so far to the vector of the query, because the topic of most of them is the topic of the query
+/// (Rocchio's feedback). The weight of the vectors grows with their agreement with the texts: how far the best texts
+/// are above the average cosine. Words without a document lower the weight of the texts. If the best text repeats the
+/// query as a title or a phrase, the query is a known-item search, and the weight of the vectors is 0.
 ///
-/// The sum puts the items in order. The score is on a scale that is the same for all queries: that of the same sum of the
-/// cosine and of the share of the query that a text covers, where feedback counts by how it spreads the cosines, or that
-/// of the text alone if it is higher. So a vector, or the lack of it, never takes from what the words earn.
+/// The items are sorted by the sum. The score has the same scale for all queries. It is computed from the weighted
+/// mean of the cosine, spread by feedback, and the share of the query that a text covers, or from the text alone if
+/// that score is higher. So neither a vector nor a missing vector lowers the score of the words.
 class Fusion {
  public:
   /// Scores the items.
   ///
   /// @param best the highest score of a text
-  /// @param query whose greatest score those have exceeded that have bonuses
-  /// @param dimension that of the vectors
+  /// @param query plan of the query; a text with bonuses scores more than its `maxScore`
+  /// @param dimension dimension of the vectors
   Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension);
 
-  /// The score that an item would have among them.
+  /// The score that a further item would have.
   double scoreOf(const FusedItem& item) const;
 
  private:
@@ -59,7 +59,7 @@ class Fusion {
     double mean = 0;
     double deviation = 0;
 
-    /// The number of deviations by which a value is above the mean.
+    /// The number of standard deviations by which a value is above the mean.
     double standard(double value) const { return deviation > 0 ? (value - mean) / deviation : 0; }
   };
 
@@ -76,30 +76,30 @@ class Fusion {
   double coverOf(const FusedItem& item) const;
 
   const std::span<FusedItem> items_;
-  /// The score of a text that has all words of the query.
+  /// The score of a text that holds all words of the query.
   const double wholeScore_;
   const uint32_t dimension_;
   const Statistics keywords_;
   double named_ = 0;
-  /// By how much the texts' weight is lowered, because no document holds some words of the query: a text that has
-  /// all others may be about something else.
+  /// Factor of the texts' weight. It is lower if some words of the query have no document, because a text that holds
+  /// all other words may be about another topic.
   double trust_ = 1;
   /// Of the cosines, and of the similarities.
   Statistics cosines_;
   Statistics vectors_;
   /// The weight of the vectors.
   double share_ = 0;
-  /// The same for a cosine and the share that a text covers of the query; together 1.
+  /// The weights of a cosine and of the share of the query that a text covers; their sum is 1.
   double cosineWeight_ = 0;
   double coverWeight_ = 1;
-  /// The score of each item: its cosine, and with feedback more.
+  /// The similarity of each item: its cosine, plus its product with the feedback.
   std::vector<double> similarities_;
   /// Empty without feedback.
   std::vector<float> feedback_;
 };
 
-/// The score of an item that only its text was found by, from 0 to 1: up to 0.8 for one that has all words of the
-/// query, and more for one that has them close together, or as a title.
+/// The score of an item that matches only by text, from 0 to 1: up to 0.8 for a text with all words of the query,
+/// and more if they are close together or are a title.
 double keywordScore(double keyword, const TextQuery& query);
 
 }  // namespace tessera

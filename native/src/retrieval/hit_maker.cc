@@ -23,7 +23,7 @@ bool HitMaker::isExcluded(const ChunkRef& chunk) const {
   return std::ranges::find(chunkIds, chunk.parts.id) != chunkIds.end();
 }
 
-/// The chunks of a version that may be shown.
+/// The chunks of a version that the request does not exclude.
 std::vector<ChunkRef> HitMaker::chunksOf(std::string_view version) const {
   auto chunks = source_.chunksOf(version);
   std::erase_if(chunks, [this](const ChunkRef& chunk) { return isExcluded(chunk); });
@@ -52,7 +52,7 @@ std::optional<ShownHit> HitMaker::hitOf(const HitCandidate& candidate) {
   return hit;
 }
 
-/// The hit of a file of which no chunk can be shown.
+/// The hit of a file without a chunk to show.
 std::optional<ShownHit> HitMaker::fileHit(ShownHit&& hit, std::string_view version) {
   const bool hasChunks = !source_.chunksOf(version).empty();
   if (hasChunks || !isShowable(segments_[hit.document->segment], hit.document->document)) {
@@ -60,7 +60,7 @@ std::optional<ShownHit> HitMaker::fileHit(ShownHit&& hit, std::string_view versi
   }
   const GivenVersion* given = source_.given(version);
   hit.file = given == nullptr ? KnownFiles::instance().find(version) : given->file;
-  // The other hits of the page do not depend on one that has to be read.
+  // The other hits of the page do not depend on a hit that the caller must read.
   if (hit.file.empty()) unread_.emplace_back(version);
   return std::move(hit);
 }
@@ -91,9 +91,9 @@ void HitMaker::addPassages(const HitCandidate& candidate, std::vector<ShownHit>&
   }
 }
 
-/// A further chunk of a file as a hit; nothing if neither its text nor its vector is found.
+/// A further chunk of a file as a hit; std::nullopt if neither its text nor its vector matches.
 ///
-/// @param share how much it covers of what the best passage of the file covers
+/// @param share coverage of the chunk's passage, divided by that of the best passage of the file
 std::optional<ShownHit> HitMaker::passageOf(const ChunkRef& chunk, const ShownHit& best,
                                             double share) const {
   ShownHit hit;

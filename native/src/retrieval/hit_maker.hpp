@@ -12,7 +12,7 @@ namespace tessera {
 
 class HitMaker {
  public:
-  /// @param unread gets the versions that the caller has to read before their hits can be shown
+  /// @param unread receives the versions that the caller must read before their hits can be shown
   HitMaker(std::span<const TextSegment> segments, const RetrievalRequest& request,
            const ChunkSource& source, const Candidates& candidates, Passages& passages,
            std::vector<std::string>& unread)
@@ -24,11 +24,11 @@ class HitMaker {
         unread_(unread) {}
 
   std::string pathOf(const HitCandidate& candidate) const;
-  /// Whether the request leaves it out.
+  /// Whether the request excludes the candidate.
   bool isExcluded(const HitCandidate& candidate) const;
-  /// The hit that a candidate is shown as; nothing if there is nothing to show.
+  /// The hit of a candidate; std::nullopt if it has no chunk and no file to show.
   std::optional<ShownHit> hitOf(const HitCandidate& candidate);
-  /// Adds further chunks of the file of the last hit, which was made of this candidate, best first.
+  /// Adds further chunks of the file of the last hit, best first. The last hit is that of this candidate.
   void addPassages(const HitCandidate& candidate, std::vector<ShownHit>& hits);
 
  private:

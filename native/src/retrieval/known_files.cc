@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-/// Files that are kept, of some hundred bytes each.
+/// Cached files, of some hundred bytes each.
 static constexpr size_t KNOWN_FILES_MAX = 10'000;
 
 KnownFiles& KnownFiles::instance() {

@@ -10,16 +10,16 @@
 
 namespace tessera {
 
-/// What was read of versions that have no chunks, so that later requests of all threads need not read it again. A
-/// version does not change, but its text may be cut later.
+/// The cache of the files of versions without chunks, so that later requests of all threads need not read them again.
+/// A version does not change, but its text may be cut into chunks later.
 class KnownFiles {
  public:
   static KnownFiles& instance();
 
   /// @param file in JSON
-  /// @param milliseconds for how long it may be used; infinite for a version that can never have chunks
+  /// @param milliseconds validity of the entry; infinite for a version that can never have chunks
   void add(std::string_view versionId, std::string_view file, double milliseconds);
-  /// The file in JSON; empty if it is not known.
+  /// The file in JSON; empty if it is not cached.
   std::string find(std::string_view versionId);
 
  private:

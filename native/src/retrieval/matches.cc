@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// Files that are found by their texts at most, and chunks by their vectors.
+/// Maximum number of files that match by text, and of chunks that match by vector.
 static constexpr uint32_t MATCHED_FILES_MAX = 100'000;
 static constexpr uint32_t MATCHED_CHUNKS_MAX = 10'000;
 

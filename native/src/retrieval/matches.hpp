@@ -1,4 +1,4 @@
-// All files that a retrieval matches, which its pages go through.
+// All files that match a retrieval.
 #pragma once
 #include <span>
 
@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// Lists the versions of the files that match, of whose hits pages are made, in the answer.
+/// Lists the versions of the files that match in the answer.
 ///
-/// @param scope null without an index of vectors
+/// @param scope the searched scope; null without a vector index
 void listMatches(std::span<const TextSegment> segments, const Scope* scope,
                  const RetrievalRequest& request, const HitMaker& maker, TextQuery& query,
                  LookupScratch& scratch, Answer& found, RetrievalAnswer& answer);

@@ -8,9 +8,9 @@
 
 namespace tessera {
 
-/// Text of a version, in bytes, in which the best passage is looked for.
+/// Bytes of a version's text that are searched for the best passage.
 static constexpr size_t BEST_PASSAGE_BYTES = size_t{1} << 20;
-/// More than rounding errors of weights.
+/// Upper bound of the rounding errors of weights.
 static constexpr double WEIGHT_ROUNDING = 1e-9;
 
 Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query,
@@ -70,7 +70,7 @@ void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
   cutSnippet(divided.text, words, densest(words), tokenizer_, snippet);
 }
 
-/// As a lookup does. Of a file without text the title and the description are shown.
+/// Highlights a file as a lookup does. For a file without text, it highlights the title and the description.
 void Passages::highlightFile(const TextMatch& file, Snippet& snippet) {
   const TextSegment& segment = segments_[file.segment];
   const TermMarks marks(segment, file.segment, query_, scratch_.rank.marks);

@@ -12,13 +12,13 @@
 
 namespace tessera {
 
-/// A hit as it is shown.
+/// A hit to render.
 struct ShownHit {
-  /// The text of its file; nothing if that has none.
+  /// The document of its file; std::nullopt for a file without text.
   std::optional<TextMatch> document;
-  /// None if the file has no chunks.
+  /// std::nullopt for a file without chunks.
   std::optional<ChunkRef> chunk;
-  /// The words of the query in the chunk, if they were found when that was chosen.
+  /// The words of the query in the chunk, if choosing the chunk found them.
   std::optional<std::vector<WordSpan>> words;
   /// The file in JSON; empty with a chunk.
   std::string file;
@@ -38,9 +38,9 @@ class Passages {
   Passages(std::span<const TextSegment> segments, const TextQuery& query,
            const Tokenizer& tokenizer, LookupScratch& scratch);
 
-  /// The weight of the words in the passage that covers most of the query, of each chunk of a file; 0 without any.
+  /// For each chunk of a file, the weight of its passage that covers most of the query; 0 without a match.
   std::vector<double> coverages(std::span<const ChunkRef> chunks, const std::optional<TextMatch>& file);
-  /// Gives a hit the chunk with the passage that covers most of the query; the first of equal ones.
+  /// Gives a hit the chunk with the passage that covers most of the query; the first of equal chunks.
   void choose(std::span<const ChunkRef> chunks, ShownHit& hit);
   /// The passage of a hit's chunk, or of a file without chunks, that covers most of the query.
   void highlight(const ShownHit& hit, Snippet& snippet);
@@ -66,15 +66,15 @@ class Passages {
   std::vector<uint32_t> counts_;
 };
 
-/// The nearest heading of a chunk, as it stands between the quotes of JSON: the last of the strings in the list
-/// `headings` of its metadata, where the service writes the headings above a chunk that it cuts, and other chunks
-/// may have them. std::nullopt without such a list.
+/// The nearest heading of a chunk, as JSON without its quotes: the last string in the list `headings` of its metadata.
+/// The service writes this list into the chunks that it cuts, and other chunks may have it. std::nullopt without a
+/// list of strings.
 std::optional<std::string_view> headingOf(const ChunkText& chunk);
 
-/// The title and the description of a file; empty if it has no description and no title but its name.
+/// The title and the description of a file; empty without a description and a title other than its name.
 std::u16string headTextOf(const TextSegment& segment, uint32_t document);
 
-/// True for a file with text, or with a title or a description in its place.
+/// True for a file with text, or with a title or a description instead.
 inline bool isShowable(const TextSegment& segment, uint32_t document) {
   return !segment.blocksOf(document).empty() || !headTextOf(segment, document).empty();
 }

@@ -20,7 +20,7 @@ RetrievalProgress::RetrievalProgress(std::string_view text) : returned_(afterSco
   const char* const end = text.data() + std::min(SCORE_CHARS, text.size());
   const auto result = std::from_chars(text.data(), end, bits, SCORE_BASE);
   if (result.ec != std::errc() || text.size() < SCORE_CHARS) return;
-  // A text of another server may be anything.
+  // Another server may have written the text, so the bits may be any double.
   const auto score = std::bit_cast<double>(bits);
   if (score >= -1 && score <= 1) lastScore_ = score;
 }

@@ -1,4 +1,4 @@
-// What the next page of a retrieval has to know of those before.
+// The state that the next page of a retrieval needs of earlier pages.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace tessera {
 
-/// Earlier pages of a list: what they returned, and the score of the last hit, above which none follows.
+/// Earlier pages of a list: the returned paths, and the score of the last hit, which bounds the scores of later hits.
 class RetrievalProgress {
  public:
-  /// @param text what `start` and `ReturnedPaths::append` have written; empty before the first page
+  /// @param text output of `start` and `ReturnedPaths::append`; empty before the first page
   explicit RetrievalProgress(std::string_view text);
 
   /// Begins the text of the page after one that ends with this score.

@@ -40,7 +40,7 @@ void HitRenderer::appendHits(std::string& out, std::span<const ShownHit> hits) {
   }
 }
 
-/// The id of the file of a hit in JSON; null for one that was deleted meanwhile.
+/// The id of the file of a hit in JSON; null for a file that was deleted meanwhile.
 static std::string fileIdOf(const ShownHit& hit) {
   if (hit.chunk) return '"' + std::string(hit.chunk->parts.fileId) + '"';
   std::string id = "null";
@@ -70,7 +70,7 @@ void HitRenderer::appendContext(std::string& out, const ShownHit& hit) {
   appendSnippet(out, "highlight", highlight);
   appendTitle(out, hit);
   out += R"(,"heading":)";
-  // It is JSON already.
+  // The heading is already JSON.
   appendOrNull(out, hit.chunk ? headingOf(hit.chunk->parts) : std::nullopt, [](std::string& to, std::string_view text) {
     to.append(1, '"').append(text).append(1, '"');
   });

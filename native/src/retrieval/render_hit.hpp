@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// Renders hits in JSON, with what is shown beside their chunks.
+/// Renders hits in JSON: their chunks, highlights, titles and headings.
 class HitRenderer {
  public:
   /// @param hasQuery whether highlights, titles and headings are shown

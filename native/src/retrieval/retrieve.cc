@@ -17,10 +17,10 @@
 
 namespace tessera {
 
-/// Candidates at most. The list of pages ends where more would be needed.
+/// Maximum number of candidates. The last page ends where it would need more.
 static constexpr size_t CANDIDATES_MAX = 16'384;
-/// More candidates than hits, where several of them are one hit or none, and the factor by which more are
-/// looked for if these are too few.
+/// Candidates per hit, because several candidates may be the same hit or hidden, and the growth factor if they
+/// are too few.
 static constexpr size_t CANDIDATES_PER_HIT = 2;
 static constexpr size_t CANDIDATES_GROWTH = 4;
 
@@ -74,7 +74,7 @@ class Retrieval {
   bool isFused() const { return request_.mode == RetrievalMode::HYBRID; }
   bool excludesAny() const { return request_.excluded.chunks > 0; }
 
-  /// Entries of the list that are needed for the page.
+  /// Entries of the list that the page needs.
   size_t needed() const {
     if (request_.diversity == 0) return wanted_;
     return (wanted_ + DIVERSE_CANDIDATES - 1) / DIVERSE_CANDIDATES * DIVERSE_CANDIDATES;
@@ -146,12 +146,12 @@ class Retrieval {
     for (const size_t first : groups_) ReturnedPaths::append(answer_.progress, hits_[first].path);
   }
 
-  /// What the answer says of the number of hits, or of groups.
+  /// Sets the number of hits, or of groups, in the answer.
   void count() {
     answer_.total = candidates_.total();
     answer_.countsAll = candidates_.countsAll();
     if (isGrouped() || excludesAny()) {
-      // Those that are left out may be among the counted ones, and several of these in one file.
+      // Excluded chunks may be counted, and several counted chunks may be in one file.
       const auto& [_, paths, chunks] = request_.excluded;
       const uint64_t most = isGrouped() ? candidates_.files() : candidates_.total();
       const uint64_t left = isGrouped() ? paths.size() : chunks;
@@ -164,7 +164,7 @@ class Retrieval {
     }
   }
 
-  /// True for a file that no page so far has shown anything of, without looking for its best passage.
+  /// True for a file that is certainly not on an earlier page. Does not search for its best passage.
   bool isSurelyNew(const HitCandidate& candidate) const {
     if (candidate.match == nullptr || returned_.size() > 0) return false;
     const std::string_view version = candidates_.versionOf(*candidate.match);
@@ -173,7 +173,7 @@ class Retrieval {
     });
   }
 
-  /// Finds the files of the chunks that are shown, whose titles they have.
+  /// Finds the documents of the shown chunks, which have the titles.
   void findDocuments() {
     for (ShownHit& hit : hits_) {
       if (hit.document || !hit.chunk) continue;
@@ -213,13 +213,13 @@ class Retrieval {
   const uint32_t dimension_;
   const ChunkSource source_;
   const RetrievalProgress returned_;
-  /// The hits of this page and those before, and one to see whether another page follows.
+  /// The number of hits of this page and earlier ones, plus one to see whether another page follows.
   const size_t wanted_;
   TextQuery query_;
   Passages passages_;
   Candidates candidates_;
   HitMaker maker_;
-  /// The list of which pages are parts, as far as it is known.
+  /// The known part of the list that is divided into pages.
   std::vector<const HitCandidate*> entries_;
   std::vector<ShownHit> hits_;
   /// The first hit of each group.

@@ -14,13 +14,13 @@ namespace tessera {
 /// src/engine/requests/request.ts states the same numbers.
 enum class RetrievalMode { SEMANTIC, KEYWORD, HYBRID };
 
-/// A chunk that the caller has found by its vector.
+/// A chunk that the caller found by its vector.
 struct GivenHit {
   ChunkRef chunk;
   double cosine;
 };
 
-/// Chunks by their ids and files by their paths, and how many chunks they are together.
+/// Excluded chunks by id and files by path, and the number of chunks in both.
 struct Excluded {
   std::vector<std::string> chunkIds;
   std::vector<std::string> paths;
@@ -29,32 +29,32 @@ struct Excluded {
 
 struct RetrievalRequest {
   RetrievalMode mode;
-  /// The words of the query; none without one.
+  /// The words of the query; empty without a query.
   std::vector<AnalysedWord> words;
   std::vector<JoinedSpelling> joined;
   bool hasQuery;
-  /// Empty without one.
+  /// Empty without a vector.
   std::vector<float> vector;
   size_t limit;
-  /// The least cosine of hits that only the vector has found.
+  /// The minimum cosine of hits that match only by vector.
   double threshold;
-  /// The most hits of a group, which are those of one file; 0 without groups. `limit` counts groups.
+  /// Maximum number of hits per group, the hits of one file; 0 without groups. `limit` counts groups.
   size_t groupSize = 0;
-  /// How much hits have to differ from those before: 0 to 1.
+  /// How much hits must differ from earlier ones: 0 to 1.
   double diversity = 0;
-  /// What is left out of the answer.
+  /// Chunks and files to leave out of the answer.
   Excluded excluded;
   /// Whether the versions of all matching files are listed.
   bool listsMatches = false;
-  /// The hits of earlier pages, as their answers said.
+  /// The `progress` of the page before.
   std::string progress;
-  /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
+  /// For `page_info`: the request's path, and the cursor of a next page.
   std::string selfPath;
   std::string next;
   /// The file versions that the caller has read.
   std::vector<GivenVersion> versions;
-  /// The chunks that the caller has found by vector, best first, and how many reach the threshold;
-  /// nothing if the scope is to be searched.
+  /// The chunks that the caller found by vector, best first, and how many reach the threshold; std::nullopt to
+  /// search the scope.
   std::optional<std::vector<GivenHit>> hits;
   uint64_t matches = 0;
   /// Whether the given hits are all that reach the threshold.
@@ -66,16 +66,16 @@ struct RetrievalRequest {
 struct RetrievalAnswer {
   /// The complete response body in JSON.
   std::string json;
-  /// Versions that the caller has to read, because a page shows them and nothing of them is in memory.
-  /// While there are any, `json` has no response.
+  /// Versions that the caller must read, because the page shows them and they are not in memory. `json` is the
+  /// response only if this list is empty.
   std::vector<std::string> unread;
-  /// All hits as far as is known.
+  /// The known number of hits.
   uint64_t total = 0;
-  /// Whether there are no more than that.
+  /// Whether `total` counts all hits.
   bool countsAll = false;
-  /// True when the page is short only because the caller has given too few hits.
+  /// True when the page is short only because the caller passed too few hits.
   bool lacksHits = false;
-  /// The ids of the versions that match, separated by commas, and whether there are no others.
+  /// The ids of the versions that match, separated by commas, and whether the list is complete.
   std::string matched;
   bool hasAllMatched = false;
   /// True when another page follows. `progress` is for its request then.
@@ -83,7 +83,7 @@ struct RetrievalAnswer {
   std::string progress;
 };
 
-/// @param scope null without an index of vectors
+/// @param scope the searched scope; null without a vector index
 void retrieve(TextView& view, const Scope* scope, const RetrievalRequest& request,
               const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
               RetrievalAnswer& answer);

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// The document of a file version; nothing if it has no text in the scope.
+/// The document of a file version; std::nullopt without text in the scope.
 std::optional<TextMatch> documentOf(std::span<const TextSegment> segments, std::string_view path,
                                     std::string_view versionId) {
   for (uint32_t s = 0; s < segments.size(); s++) {

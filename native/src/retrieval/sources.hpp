@@ -20,33 +20,33 @@ struct ChunkRef {
   /// As it is rendered.
   std::string_view text;
   ChunkText parts;
-  /// Null if it has none of the dimension that is searched.
+  /// Null for a chunk without a vector of the searched dimension.
   const float* vector = nullptr;
   double inverseNorm = 0;
   ChunkPlace place;
 };
 
-/// A file version that the caller has read, because none of its chunks is in the index of vectors.
+/// A file version that the caller has read, because no chunk of it is in the vector index.
 struct GivenVersion {
   std::string_view id;
   /// The file in JSON.
   std::string_view file;
   std::vector<ChunkRef> chunks;
-  /// For how many milliseconds it is known to have no chunks; 0 if it has some.
+  /// Milliseconds for which the version is known to have no chunks; 0 for a version with chunks.
   double bareMs = 0;
 };
 
 class ChunkSource {
  public:
-  /// @param scope null without an index of vectors
-  /// @param dimension that of the query; 0 without a vector
+  /// @param scope the searched scope; null without a vector index
+  /// @param dimension dimension of the query; 0 without a vector
   ChunkSource(const Scope* scope, uint32_t dimension, std::span<const GivenVersion> given);
 
-  /// The chunks of a version that are in the scope, by index; empty if none is in memory.
+  /// The chunks of a version that are in the scope, by index; empty if no chunk is in memory.
   std::vector<ChunkRef> chunksOf(std::string_view versionId) const;
-  /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version in the index, until that
-  /// returns false for the version. Which versions the caller has read depends on what it shows, so their vectors
-  /// count only where a search has found them.
+  /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version in the index, until it
+  /// returns false for the version. Skips the versions that the caller has read: they depend on the shown page, so
+  /// their vectors count only as hits of a search.
   template <typename Visit>
   void forEachVector(std::span<const VersionKey> versions, const Visit& visit) const {
     if (scope_ == nullptr) return;
@@ -63,7 +63,7 @@ class ChunkSource {
       }
     }
   }
-  /// A version as the caller has read it; null if it has not.
+  /// A version that the caller has read; null for other versions.
   const GivenVersion* given(std::string_view versionId) const;
 
  private:
@@ -72,7 +72,7 @@ class ChunkSource {
   std::unordered_map<std::string_view, const GivenVersion*, KeyedHash> given_;
 };
 
-/// The document of a file version; nothing if it has no text in the scope.
+/// The document of a file version; std::nullopt without text in the scope.
 std::optional<TextMatch> documentOf(std::span<const TextSegment> segments, std::string_view path,
                                     std::string_view versionId);
 

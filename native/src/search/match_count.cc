@@ -4,9 +4,9 @@
 
 namespace tessera {
 
-/// Vectors near the threshold that are compared. Reading more would take longer than the search itself.
+/// Most vectors near the threshold that are compared. Reading more would take longer than the search itself.
 static constexpr size_t MAX_COMPARED = 256;
-/// Standard errors by which no estimate is wrong by chance: of normal errors one in 10^15 is larger.
+/// Standard errors that no estimate exceeds by chance: one normal error in 10^15 is larger.
 static constexpr float SURE_ERRORS = 8;
 /// More than rounding to float32 can change a sum over the elements of two vectors.
 static constexpr float FLOAT_ERROR = 1e-3f;

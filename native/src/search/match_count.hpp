@@ -7,8 +7,8 @@
 namespace tessera {
 
 /// The number of chunks of a scope in one shard whose score, in full precision, is at least the
-/// query's threshold. 3-bit codes settle all but the vectors near the threshold, which are compared.
-/// Nothing if these are too many.
+/// query's threshold. 3-bit codes decide all vectors except those near the threshold, which are compared
+/// exactly. std::nullopt if too many vectors are near the threshold.
 std::optional<uint64_t> countMatches(const ScopePart& part, const QuantizedIndex& quantized,
                                      const QuantizedQuery& quantizedQuery,
                                      const PreparedQuery& prepared, SearchWork& work);

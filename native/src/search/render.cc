@@ -7,12 +7,12 @@
 
 namespace tessera {
 
-/// More of a text than this, the processor reads ahead by itself.
+/// Bytes of a text that are prefetched. The processor itself prefetches the rest.
 static constexpr size_t PREFETCHED_BYTES = 1024;
 
 void renderAnswer(const Answer& answer, std::string_view selfPath, std::string& out) {
   out.assign(R"({"data":[)");
-  // The texts are read from memory side by side.
+  // Prefetch all texts, so that their reads from memory overlap.
   for (const Hit& hit : answer.hits) {
     const std::string_view text = hit.shard->text(hit.row);
     prefetch(text.data(), std::min(text.size(), PREFETCHED_BYTES));

@@ -12,10 +12,10 @@
 
 namespace tessera {
 
-/// Members of all shards up to which all that reach the threshold are counted. Counting that many takes
-/// 0.2 ms at 1,536 dimensions.
+/// Most members of all shards for which a search counts every chunk that reaches the threshold. Counting
+/// that many takes 0.2 ms at 1,536 dimensions.
 static constexpr uint64_t COUNT_MAX_NODES = 2'048;
-/// Members of all shards from which it pays to wake other threads.
+/// Fewest members of all shards for which waking other threads pays off.
 static constexpr uint64_t PARALLEL_MIN_NODES = 100'000;
 
 static std::atomic<bool> helpersAllowed{true};

@@ -31,8 +31,8 @@ struct SearchWork {
   uint64_t expansions = 0;
   uint64_t codes3Bit = 0;
   uint64_t vectors = 0;
-  /// Chunks that are known to reach the threshold: all there are if `countsAll`, and otherwise at least
-  /// those whose score was computed.
+  /// Chunks that are known to reach the threshold: all of them if `countsAll`, otherwise at least those whose
+  /// score was computed.
   uint64_t matches = 0;
   bool countsAll = true;
   /// The time of ranking candidates by better codes and by full vectors; threads add up.
@@ -67,12 +67,12 @@ enum class Method { PLANNED, EXACT, SCAN, GRAPH };
 
 /// Finds the best chunks of a scope whose score (cosine in full precision) is at least the
 /// threshold. Reuses the memory of the answer. EXACT compares every member's full vector. SCAN and
-/// GRAPH force a plan, for comparisons; GRAPH still scans where there is no graph. The shards of a large
-/// scope are searched by several threads while no other search runs.
+/// GRAPH force a plan, for comparisons. GRAPH still scans a shard without a graph. Several threads search
+/// the shards of a large scope while no other search runs.
 void search(const Scope& scope, const Query& query, Answer& answer,
             Method method = Method::PLANNED);
 
-/// Whether searches may use several threads, for comparisons. Returns what it was.
+/// Sets whether searches may use several threads, for comparisons. Returns the previous setting.
 bool allowHelpers(bool allowed);
 
 }  // namespace tessera

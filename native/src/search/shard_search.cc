@@ -14,9 +14,9 @@ namespace tessera {
 
 /// The rounding of estimates, which have single precision.
 static constexpr double ESTIMATE_ROUNDING = 1e-6;
-/// Members in a shard up to which all full vectors are compared.
+/// Most members in a shard for which all full vectors are compared.
 static constexpr uint32_t EXACT_MAX_NODES = 64;
-/// Members in a shard up to which scans have the wide window at once: they keep few candidates anyway.
+/// Most members in a shard for which scans start with the wide window: they keep few candidates anyway.
 static constexpr uint32_t WIDE_SCAN_NODES = 1024;
 /// The cost of an estimate in a walk, in estimates of a scan. A walk jumps about in memory.
 static constexpr double WALK_COST = 3;
@@ -132,7 +132,7 @@ class ShardSearch {
   bool scanIsCheaper(const SearchEffort& effort, uint32_t members, uint32_t pending,
                      uint32_t graphed) const {
     if (!effort.isSufficientFor(query_.limit)) return true;
-    // A filtered walk must go on until it has met enough members among the others.
+    // A filtered walk must continue until it has met enough members among the other nodes.
     const double share = std::min(1.0, static_cast<double>(members) / graphed);
     return effort.estimatesFor(query_.limit / share) * WALK_COST + pending > members;
   }

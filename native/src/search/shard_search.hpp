@@ -23,10 +23,10 @@ bool isComparedExactly(const ScopePart& part, const Query& query, Method method)
 /// The cosine similarity of a query and a node, in full precision.
 double exactScore(const VectorTable& vectors, const PreparedQuery& query, uint32_t node);
 
-/// Offers the hits of one shard to `best` by the cheapest plan, or by the given one, and returns it.
-/// Candidates that cannot be among the best are not ranked exactly, so a shard costs less if others were
-/// searched before. The walk over its graph knows nothing of them: on its way to the nearest nodes it
-/// passes others that are far below the best.
+/// Offers the hits of one shard to `best` by the cheapest plan, or by the given one, and returns the plan.
+/// Candidates that cannot be among the best are not ranked exactly, so a shard costs less if other shards
+/// were searched before. The walk over its graph does not use their scores: on its way to the nearest nodes
+/// it passes nodes that are far below the best.
 Plan searchShard(const ScopePart& part, const PreparedQuery& query, BestHits& best,
                  SearchWork& work);
 

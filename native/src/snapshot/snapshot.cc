@@ -24,7 +24,7 @@ struct Header {
   uint64_t bodyChecksum;
 };
 
-/// The project of a registered name: what follows `#` tells loads of one project apart.
+/// The project of a registered name. The suffix from `#` on distinguishes loads of one project.
 static std::string_view projectOf(std::string_view name) { return name.substr(0, name.find('#')); }
 
 static std::string assemble(const Project& project, std::string_view meta,

@@ -2,8 +2,8 @@
 //
 // A directory holds a manifest, one state file, and one file for each full slab of vectors, codes and
 // texts and for each generation of a graph. These never change, so their files are written once and
-// named again by later manifests. The manifest is renamed into place last: a crash at any time leaves the old snapshot
-// or the new one.
+// named again by later manifests. The manifest is renamed into place last: a crash at any time leaves the
+// old snapshot or the new one.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,8 +21,8 @@ inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 7;
 /// the project that may change is copied. Any thread may call it.
 void writeSnapshot(Project& project, const std::string& directory, std::string_view meta);
 
-/// Reads a snapshot; returns null when the directory has none. Throws when it is damaged, of
-/// another format version or of another project.
+/// Reads a snapshot. Returns null if the directory contains no snapshot. Throws if it is damaged, has
+/// another format version or belongs to another project.
 std::shared_ptr<Project> readSnapshot(const std::string& id, const std::string& directory,
                                       std::string& meta);
 

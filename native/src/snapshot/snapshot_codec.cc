@@ -86,8 +86,8 @@ void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
   shard.quantized_.store(std::move(quantized));
 }
 
-/// Checksums prove that the bytes are those that were written. This proves that every row leads to
-/// a row that exists, so that not even a forged snapshot makes a search read out of bounds.
+/// Checksums prove that the bytes are unchanged. This check proves that every row refers to an existing
+/// row, so that even a forged snapshot cannot make a search read out of bounds.
 void SnapshotCodec::checkShard(const Shard& shard) {
   const auto require = [](bool valid) {
     if (!valid) throw std::runtime_error("a row of the snapshot leads nowhere");
@@ -127,7 +127,7 @@ class PageTable {
 void SnapshotCodec::putProject(SnapshotWriter& out, Project& project) {
   // The scopes are read first, so that the indexes hold every chunk that they name.
   Scopes scopes = project.scopes();
-  // A derived scope can be derived again.
+  // Filtered scopes are not stored, because they can be computed again.
   std::erase_if(scopes, [](const auto& entry) { return entry.first.find('#') != std::string::npos; });
   putIndexes(out, project);
   putScopes(out, scopes);

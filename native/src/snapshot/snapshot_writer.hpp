@@ -16,8 +16,8 @@
 
 namespace tessera {
 
-/// First lists what a snapshot holds, which is quick, and writes it later. Meanwhile the project
-/// may grow, because rows never move and most never change.
+/// First lists the contents of a snapshot, which is quick, and writes them later. Meanwhile the project may
+/// grow, because rows never move and most never change.
 class SnapshotWriter {
  public:
   explicit SnapshotWriter(const std::string& directory);

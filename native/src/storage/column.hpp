@@ -12,8 +12,8 @@ namespace tessera {
 
 class Column {
  public:
-  /// A slab has 2^`slabRowBits` rows. Columns of small rows that searches read at random have large
-  /// slabs, which the system can back with huge pages.
+  /// A slab has 2^`slabRowBits` rows. Columns of small rows with random access have large slabs, which the
+  /// system can back with huge pages.
   explicit Column(size_t rowBytes, uint32_t slabRowBits = SLAB_ROW_BITS);
 
   size_t rowBytes() const { return rowBytes_; }

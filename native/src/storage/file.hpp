@@ -39,7 +39,7 @@ class File {
 /// Writes a temporary file, makes it durable and renames it to `path`.
 void replaceFile(const std::string& path, std::string_view bytes);
 void makeDirectory(const std::string& path);
-/// Removes the files of a directory for whose name `keep` returns false. Ignores errors.
+/// Removes the files of a directory unless `keep` returns true for their name. Ignores errors.
 template <typename Keep>
 void removeFiles(const std::string& directory, Keep keep) {
   std::error_code ignored;

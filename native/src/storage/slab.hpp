@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// The snapshot file that holds bytes that will not change any more.
+/// The snapshot file of immutable bytes.
 struct SnapshotFile {
   std::string directory;
   std::string name;
@@ -23,7 +23,7 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
-  /// What all slabs of the process have reserved.
+  /// Bytes that all slabs of the process have reserved.
   static uint64_t reservedBytes();
 
   uint8_t* data() const { return data_; }

@@ -1,5 +1,4 @@
-// Calls that select kernels and run single ones, so that one machine can test every set it
-// supports.
+// Calls that select kernels and run single ones, so that one machine can test every set that it supports.
 #include <bit>
 #include <cstring>
 
@@ -96,7 +95,7 @@ struct Run {
     return result;
   }
 
-  /// A code's signs, and the rest of its levels behind them.
+  /// A code's signs, followed by the rest of its levels.
   static Code3Bit codeIn(Operand& operand, size_t length) {
     const uint8_t* signs = operand.as<uint8_t>();
     return {signs, signs + length / 8};

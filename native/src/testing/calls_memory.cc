@@ -1,4 +1,4 @@
-// What is in memory, counted instead of measured.
+// Allocated memory, counted instead of measured.
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// The bytes that are allocated in the heaps of the C library; 0 where it does not tell.
+/// The bytes that are allocated in the heaps of the C library; 0 if the library does not report them.
 static double heapBytes() {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
   const struct mallinfo2 heaps = mallinfo2();

@@ -53,7 +53,7 @@ static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
   return result;
 }
 
-/// Reads project and scope from arguments 0 and 1, and the query from those that follow.
+/// Reads project and scope from arguments 0 and 1, and the query from the following arguments.
 static std::shared_ptr<const Scope> readSearch(const Napi::CallbackInfo& info, SearchBody& body) {
   const auto at = [&](size_t position, const char* name) {
     return Named{info.Env(), info[position], name};

@@ -26,7 +26,7 @@ DividedText ChunkTexts::divided(std::string_view content) {
 
 const DividedText& ChunkTexts::of(std::string_view content, ChunkPlace place) {
   if (content.size() > KEPT_MAX_BYTES) return large_ = divided(content);
-  // The memory of what was read for a request is used again for other chunks.
+  // A chunk that was read for a request has no place, so the hash of its content is its key.
   if (place.shard == 0) place.row = keyedHash(content.data(), content.size());
   return kept_.get(place, [&] { return divided(content); });
 }

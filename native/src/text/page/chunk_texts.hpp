@@ -21,13 +21,13 @@ struct DividedText {
   static_assert(OTHER >= WordStart::COUNT);
 
   std::u16string text;
-  /// How each piece starts that consists of ASCII; `OTHER` for the rest. Most of a text is read no further.
+  /// The start of each ASCII piece; `OTHER` for other pieces. Most pieces are rejected by their start alone.
   std::vector<uint16_t> wordStarts;
   std::vector<Piece> pieces;
 };
 
-/// Where a chunk is that does not change there: the serial number of a shard, from 1 on, and a row of it. 0 for a chunk
-/// that was read for a request.
+/// The permanent place of a chunk: the serial number of a shard, from 1 on, and a row of it. The serial
+/// number is 0 for a chunk that was read for a request.
 struct ChunkPlace {
   uint64_t shard = 0;
   uint64_t row = 0;
@@ -35,10 +35,10 @@ struct ChunkPlace {
   bool operator==(const ChunkPlace&) const = default;
 };
 
-/// Reads the contents of chunks, and keeps those that were used recently. It belongs to one thread.
+/// Reads the contents of chunks, and caches the most recently used. It belongs to one thread.
 class ChunkTexts {
  public:
-  /// The text of a chunk's content, which is Markdown inside of a JSON string. It stays where it is until the next call.
+  /// The text of a chunk's content, which is Markdown in a JSON string. The reference is valid until the next call.
   const DividedText& of(std::string_view content, ChunkPlace place);
 
  private:
@@ -46,17 +46,17 @@ class ChunkTexts {
     size_t operator()(const ChunkPlace& place) const { return place.shard << 32 ^ place.row; }
   };
 
-  /// Chunks that are kept. One that the service cuts has some kilobytes.
+  /// Cached chunks. A chunk that the service cuts has some kilobytes.
   static constexpr size_t KEPT = 2'048;
   static constexpr size_t KEPT_MAX_BYTES = size_t{8} << 10;
 
   DividedText divided(std::string_view content);
 
-  /// The content that is read, and the units of its text.
+  /// The Markdown of the current chunk, and the units of its text.
   std::u16string markdown_;
   WordUnits units_;
   RecentlyUsed<ChunkPlace, DividedText, PlaceHash> kept_{KEPT};
-  /// The last one that is too large to be kept.
+  /// The last text that is too large for the cache.
   DividedText large_;
 };
 

@@ -29,7 +29,7 @@ static bool isDefinition(Units line) {
   return close != Units::npos && close > 1 && line[close] == u']' && unitAt(line, close + 1) == u':';
 }
 
-/// A line with which MDX imports or exports.
+/// An import or export of MDX.
 static bool isModule(Units line) {
   if (unitAt(line, 0) != u'i' && unitAt(line, 0) != u'e') return false;
   const bool isImport = line.starts_with(u"import ") && line.find_first_of(u"'\"") != Units::npos;
@@ -38,7 +38,7 @@ static bool isModule(Units line) {
          line.starts_with(u"export {") || line.starts_with(u"export function ");
 }
 
-/// Where a marker of a heading, list or quote ends that starts at the position; the position without one.
+/// The end of the marker of a heading, list or quote that starts at the position; the position without a marker.
 static size_t endOfMarker(Units text, size_t at) {
   const char16_t first = unitAt(text, at);
   size_t end = at;

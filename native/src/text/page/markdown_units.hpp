@@ -10,7 +10,7 @@ namespace tessera {
 
 using Units = std::u16string_view;
 
-/// 0 behind the end.
+/// The unit at a position; 0 after the end.
 inline char16_t unitAt(Units text, size_t at) { return at < text.size() ? text[at] : u'\0'; }
 
 inline bool isBlank(char16_t unit) { return unit == u' ' || unit == u'\t'; }
@@ -20,10 +20,10 @@ inline bool isLetter(char16_t unit) {
   return unit < 0x80 && (unit | 0x20) >= u'a' && (unit | 0x20) <= u'z';
 }
 
-/// True for a character of a word. All that are not ASCII count as letters.
+/// True for a character of a word. All characters outside ASCII count as letters.
 inline bool isWord(char16_t unit) { return isLetter(unit) || isDigit(unit) || unit >= 0x80; }
 
-/// Where the line at the position ends. Four units are looked at together.
+/// The end of the line at the position. Four units are examined together.
 inline size_t endOfLine(Units text, size_t at) {
   constexpr uint64_t ONES = 0x0001000100010001, HIGHEST = 0x8000800080008000;
   uint64_t four;
@@ -48,7 +48,7 @@ inline bool isSpace(char16_t unit) {
          unit == 0x2029 || unit == 0x202f || unit == 0x205f || unit == 0x3000 || unit == 0xfeff;
 }
 
-/// How often a unit is repeated from the position on.
+/// The length of the run of a unit that starts at the position.
 inline size_t countOf(Units text, size_t at, char16_t unit) {
   size_t end = at;
   while (unitAt(text, end) == unit && end < text.size()) end++;

@@ -13,11 +13,10 @@ namespace tessera {
 namespace {
 
 constexpr Units PUNCTUATION = u"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
-/// A shortcode or an anchor ends within so many units, or is none: a text of nothing but braces that open is
-/// read in linear time.
+/// Maximum length of a shortcode or an anchor. It keeps the time linear for a text of opening braces alone.
 constexpr size_t BRACES_MAX_UNITS = 1'024;
 
-/// Whether an ASCII character always stands for itself: not what `InlineReader` reads as markup, and no space.
+/// Whether an ASCII character is always literal: `InlineReader` does not read it as markup, and it is not a space.
 constexpr auto ASCII_ORDINARY = [] {
   std::array<bool, 0x80> ordinary{};
   for (char16_t unit = 0x21; unit < 0x7f; unit++) {
@@ -33,7 +32,7 @@ class InlineReader {
  public:
   InlineReader(Units text, std::u16string& out) : text_(text), out_(out) {}
 
-  /// Reads on from the start of a line to its end. Returns where the next one starts.
+  /// Reads a line from its start to its end. Returns the start of the next line.
   size_t line(size_t start, size_t end) {
     space();
     size_t at = lineTextAt(text_, start, end);
@@ -43,7 +42,7 @@ class InlineReader {
     return std::max(at, end) + 1;
   }
 
-  /// Adds a line as it is.
+  /// Adds a line unchanged.
   void verbatim(Units line) {
     space();
     for (const char16_t unit : line) add(unit);
@@ -62,7 +61,7 @@ class InlineReader {
     out_ += unit;
   }
 
-  /// Adds the ordinary characters from the position on, with single spaces between them. Returns where they end.
+  /// Adds the ordinary characters from the position on, with single spaces between them. Returns their end.
   size_t run(size_t at) {
     size_t end = at + 1;
     for (; end < text_.size(); end++) {
@@ -75,7 +74,7 @@ class InlineReader {
     return end;
   }
 
-  /// Reads what begins at the position. Returns where it ends.
+  /// Reads the markup or the character at the position. Returns its end.
   size_t next(size_t at) {
     if (at == skipped_.at) return skipped_.to;
     if (const auto start = link(at)) return *start;
@@ -89,7 +88,7 @@ class InlineReader {
     return startsAt(text_, at, u"![") ? linkText(at + 1) : std::nullopt;
   }
 
-  /// Where the markup ends that begins at the position; the position itself if there is none.
+  /// The end of the markup that starts at the position; the position itself without markup.
   size_t markup(size_t at) {
     const char16_t unit = text_[at];
     const char16_t after = unitAt(text_, at + 1);
@@ -127,7 +126,7 @@ class InlineReader {
 
   char16_t before(size_t at) const { return at == 0 ? u'\n' : text_[at - 1]; }
 
-  /// A span of code, as it is.
+  /// Adds a span of code unchanged.
   size_t code(size_t at) {
     const size_t length = countOf(text_, at, u'`');
     const size_t start = at + length;
@@ -142,14 +141,14 @@ class InlineReader {
     return start;
   }
 
-  /// What a reader does not see; without its end, the rest of the text.
+  /// Skips markup that a reader does not see. Without the closing units, it skips the rest of the text.
   size_t hidden(size_t at, Units closing) {
     space();
     const size_t end = text_.find(closing, at);
     return end == Units::npos ? text_.size() : end + closing.size();
   }
 
-  /// A comment of Obsidian; the position if it does not end.
+  /// The end of a comment of Obsidian; the position if the comment is not closed.
   size_t comment(size_t at) {
     const size_t end = text_.find(u"%%", at + 2);
     if (end == Units::npos) return at;
@@ -157,14 +156,14 @@ class InlineReader {
     return end + 2;
   }
 
-  /// Whether two equals signs are before or after marked text, and do not compare.
+  /// Whether two equals signs delimit highlighted text, and are not a comparison.
   bool isMark(size_t at) const {
     const char16_t after = unitAt(text_, at + 2);
     if (unitAt(text_, at + 1) != u'=' || after == u'=' || before(at) == u'=') return false;
     return isWord(before(at)) != isWord(after);
   }
 
-  /// Where the name of a paragraph ends, by which Obsidian links to it: with a letter, or six digits, at the end of a line.
+  /// The end of a block id of Obsidian, at the end of a line. It has a letter, or six digits.
   size_t endOfBlockId(size_t at) {
     constexpr size_t DIGITS = 6;
     if (!isSpace(before(at))) return at;
@@ -186,7 +185,7 @@ class InlineReader {
     return end + 1;
   }
 
-  /// A comment of MDX, a part of a template, an anchor or attributes.
+  /// The end of a comment of MDX, a part of a template, an anchor or attributes.
   size_t endOfBraces(size_t at) {
     if (startsAt(text_, at, u"{/*")) return hidden(at, u"*/}");
     const char16_t second = unitAt(text_, at + 1), third = unitAt(text_, at + 2);
@@ -199,7 +198,7 @@ class InlineReader {
     return at + length + (isShortcode ? 2 : 1);
   }
 
-  /// Whether two braces begin with a name, and are no example: in quotes, of TeX, or in a workflow.
+  /// Whether two braces start with a name. False for examples: braces in quotes, in TeX, or in a workflow.
   bool isVariable(size_t at) const {
     if (Units(u"$'\"^_").find(before(at)) != Units::npos) return false;
     size_t name = at + 2;
@@ -218,8 +217,8 @@ class InlineReader {
     return at;
   }
 
-  /// Where the text of a link starts whose bracket is at the position, and notes where it ends. For the
-  /// number of a footnote it is empty.
+  /// The start of the text of a link whose bracket is at the position. Stores its end in `skipped_`. The text
+  /// is empty for the number of a footnote.
   std::optional<size_t> linkText(size_t at) {
     if (startsAt(text_, at, u"[^")) {
       const size_t end = text_.find_first_of(u"] \n", at);
@@ -243,7 +242,7 @@ class InlineReader {
     return start;
   }
 
-  /// Where the target of a link ends, or the label of its definition; the position if there is none.
+  /// The end of the target of a link, or of the label of its definition; the position without either.
   size_t endOfTarget(size_t at, bool isIndex) const {
     const char16_t open = unitAt(text_, at);
     if (open == u'[' && !isIndex) {
@@ -255,7 +254,7 @@ class InlineReader {
     return end != Units::npos && text_[end] == u')' ? end + 1 : at;
   }
 
-  /// A part of a link that is skipped once it is reached.
+  /// The part of a link that the reader skips when it reaches `at`.
   struct Skipped {
     size_t at = Units::npos;
     size_t to = 0;

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Replaces `out` with the plain text of some Markdown, on one line. What it cannot be sure of stays.
+/// Replaces `out` with the plain text of some Markdown, on one line. Ambiguous markup is kept.
 void plainTextOf(std::u16string_view markdown, std::u16string& out);
 
 }  // namespace tessera

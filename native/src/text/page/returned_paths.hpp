@@ -1,5 +1,5 @@
-// Which documents earlier pages of a search returned. Ranks can change between pages, so every page leaves
-// out what was returned before: no item is repeated, and none that still matches is skipped.
+// The documents that earlier pages of a search returned. Ranks can change between pages, so every page
+// omits these documents. Then no page repeats an item or skips one that still matches.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace tessera {
 
-/// Hashes of paths. As a text, each takes 11 characters.
+/// Hashes of paths. Each takes 11 characters of the text.
 class ReturnedPaths {
  public:
-  /// Reads the text that `append` has written.
+  /// Reads the text that `append` wrote.
   explicit ReturnedPaths(std::string_view text);
 
   size_t size() const { return hashes_.size(); }

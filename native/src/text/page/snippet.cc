@@ -18,7 +18,7 @@ constexpr double REGION_CHARS = 1.75 * MAX_SNIPPET_CHARS;
 constexpr double LEAD_CHARS = MAX_SNIPPET_CHARS / 4.0;
 /// Words that weigh less than this share of the weightiest one, such as "a", are not marked.
 constexpr double MARKED_MIN_SHARE = 0.1;
-/// The gain of a word that is in the window already.
+/// The gain of a word that the window already contains.
 constexpr double REPEATED_SHARE = 0.1;
 /// How far a cut moves to find a space.
 constexpr size_t CUT_REACH = 24;
@@ -28,7 +28,7 @@ constexpr double ROUNDING = 1e-9;
 
 using Text = std::u16string_view;
 
-/// The first start of a word at or after the position; if none is near, the start of a character.
+/// The first start of a word at or after the position; the start of a character if no word is near.
 size_t wordStart(Text text, double position, const Tokenizer& tokenizer) {
   if (position < 1) return 0;
   const auto at = std::min(text.size(), static_cast<size_t>(position));
@@ -36,7 +36,7 @@ size_t wordStart(Text text, double position, const Tokenizer& tokenizer) {
   return space == Text::npos ? tokenizer.characterStart(text, at) : at + space;
 }
 
-/// The last end of a word at or before the position; if none is near, the end of a character.
+/// The last end of a word at or before the position; the end of a character if no word is near.
 size_t wordEnd(Text text, size_t position, const Tokenizer& tokenizer) {
   if (position >= text.size()) return text.size();
   const size_t space = text.substr(position - CUT_REACH, CUT_REACH + 1).rfind(u' ');
@@ -57,7 +57,7 @@ void cut(Text text, std::span<const WordSpan> spans, double wanted, const Tokeni
   for (const WordSpan& span : spans) {
     if (span.start < start || span.end > end) continue;
     const size_t from = span.start - start + lead, to = span.end - start + lead;
-    // Pairs of characters of unspaced scripts overlap, and so do names and their words.
+    // Pairs of characters overlap in scripts without word spaces, and names overlap with their words.
     if (!snippet.matches.empty() && from <= snippet.matches.back().second) {
       snippet.matches.back().second = std::max(to, snippet.matches.back().second);
     } else {
@@ -132,8 +132,8 @@ bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
 bool Snippeter::bestWindow(uint32_t document, uint32_t& token) {
   const auto content = contentOf(document);
   double covered = 0;
-  // A part at a time, because a long document may hold the words of the query very often. A window that goes on
-  // in the next part starts there, too.
+  // One part at a time, because a long document may hold the words of the query very often. A window that
+  // extends into the next part starts there as well.
   for (size_t from = 0; from < content.size(); from += MAX_RERANK_TOKENS) {
     const size_t overlap = from + MAX_RERANK_TOKENS + static_cast<size_t>(WINDOW_TOKENS);
     findWords(content, from, std::min(content.size(), overlap));

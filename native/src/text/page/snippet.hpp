@@ -25,14 +25,13 @@ struct FoundWord {
   size_t word;
 };
 
-/// The first of the words within a width that cover most of the query, and how much they do; null if there
-/// are none.
+/// The window that covers most of the query: its first word, null without a match, and the covered weight.
 struct WordWindow {
   const FoundWord* first;
   double covered;
 };
-/// @param found by position
-/// @param counts memory to reuse
+/// @param found words of the query, sorted by position
+/// @param counts reusable memory
 WordWindow densestWindow(std::span<const FoundWord> found, const TextQuery& query, double width,
                          std::vector<uint32_t>& counts);
 
@@ -40,7 +39,7 @@ WordWindow densestWindow(std::span<const FoundWord> found, const TextQuery& quer
 WordWindow densestPassage(std::span<const WordSpan> spans, const TextQuery& query,
                           std::vector<FoundWord>& found, std::vector<uint32_t>& counts);
 
-/// Words that weigh less are not marked.
+/// The least weight of a word that is highlighted.
 double leastShown(const TextQuery& query);
 
 /// Cuts the text around a window of it.
@@ -62,7 +61,7 @@ class Snippeter {
   std::span<const int32_t> contentOf(uint32_t document) const;
   /// Puts the words of the query in a part of the content into `found_`.
   void findWords(std::span<const int32_t> content, size_t from, size_t to);
-  /// Puts the first text with a spelling in parts, or else the first, into `text_`, and its words into `spans_`.
+  /// Puts the first text with a spelling in parts, or else the first text, into `text_`, and its words into `spans_`.
   void readFirst(Range blocks, bool hasSpellings);
   /// Puts the text around a token into `text_`, and its words into `spans_`.
   void readAround(uint32_t document, Range blocks, uint32_t token);

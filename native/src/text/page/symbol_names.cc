@@ -11,10 +11,10 @@ static bool isScopeUnit(char16_t unit) {
   return isWordUnit(unit) || unit == u'-' || unit == u'_' || unit == u'.';
 }
 
-/// Characters that close an expression: a dot or a dash behind one is an operator.
+/// Characters that close an expression. A dot or a dash after one of them is an operator.
 static bool isClosing(char16_t unit) { return unit == u')' || unit == u']' || unit == u'}'; }
 
-/// The end of what consists of such units from a position on.
+/// The end of the run of such units from a position on.
 static size_t endOf(std::u16string_view text, size_t from, bool (*belongs)(char16_t)) {
   size_t end = from;
   while (end < text.size() && belongs(text[end])) end++;
@@ -32,7 +32,7 @@ bool SymbolNames::isName(NameSpan span) const {
   return !span.empty() && span.end - span.start <= MAX_WORD_CHARS && !goesOn(span.end);
 }
 
-/// True if what is here belongs to the word or, as a mark, to the character before.
+/// True if the unit at the position belongs to the word or, as a diacritic, to the character before.
 bool SymbolNames::goesOn(size_t position) const {
   const char16_t unit = at(position);
   if (unit < 0x80) return isLetter(unit);
@@ -85,7 +85,7 @@ void SymbolNames::openFlag(size_t start) {
   const char16_t before = from > 0 ? text_[from - 1] : u'\0';
   if (isWordUnit(before) || before == u'-' || isClosing(before)) return;
   size_t to = endOf(text_, start, isWordUnit);
-  // Behind a single dash, more than one letter is rather a part of a word.
+  // After a single dash, several letters are probably a part of a word.
   const bool isLong = start > 1 && from == start - 2;
   if (!isLong && (to > start + 1 || before >= 0x80)) return;
   while (at(to) == u'-' && isWordUnit(at(to + 1))) to = endOf(text_, to + 1, isWordUnit);

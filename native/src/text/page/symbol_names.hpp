@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// Where a name is in a text, in UTF-16 code units. Empty for none.
+/// Where a name is in a text, in UTF-16 code units. Empty without a name.
 struct NameSpan {
   size_t start = 0;
   size_t end = 0;
@@ -16,7 +16,7 @@ struct NameSpan {
   bool empty() const { return start == end; }
 };
 
-/// The names of one text, whose words it is given one after another.
+/// Finds the names of one text. The caller passes its words one after another.
 class SymbolNames {
  public:
   SymbolNames(std::u16string_view text, const Tokenizer& tokenizer)

@@ -19,7 +19,7 @@ void SegmentWords::each(double least,
   marks_.each(least, [&](uint32_t term) { visit(segment_.term(term)); });
 }
 
-/// What matches does not depend on the segment, so the first that matches the token decides.
+/// A token matches the same word in every segment, so the first segment with a match decides.
 uint8_t ViewWords::wordOf(std::u16string_view token) const {
   for (size_t s = 0; s < segments_.size(); s++) {
     const auto term = findTerm(segments_[s], token);
@@ -139,7 +139,7 @@ void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) 
 }
 
 const ApartWord* ShownWords::apartAt(std::u16string_view text, std::span<const WordSpan> spans) const {
-  // Of the units between words that are not ASCII, the tokenizer has seen all but typographic ones.
+  // The tokenizer has seen all units between words that are not ASCII, except typographic ones.
   const auto isSeparator = [&](char16_t unit) {
     const uint8_t kind = tokenizer_.kinds[unit];
     return unit < 0x80 ? !isDigit(unit) && !isLetter(unit) : kind == SEPARATOR_UNIT || kind == UNKNOWN_UNIT;
@@ -191,7 +191,7 @@ bool ShownWords::readSpellings(const TextSegment& segment, uint32_t document) {
   return hasSpellings_;
 }
 
-/// Adds the spellings in parts and the signs of a part of a text, if its document has any that match.
+/// Adds the spellings in parts and the signs of a part of a text, if some of them match in its document.
 void ShownWords::addSpellings(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans) {
   if (!hasSpellings_) return;
   for (const auto& [start, end, token] : tokenizer_.spellingsOf(part)) {
@@ -211,7 +211,7 @@ void ShownWords::findPiece(std::u16string_view piece, bool isAscii, size_t offse
 
 /// Finds the words and the names of a part of a text.
 ///
-/// @param eachPiece calls what it is given with the start and the end of each piece, and whether it is ASCII
+/// @param eachPiece function that calls its argument with the start and end of each piece, and whether it is ASCII
 template <typename Pieces>
 void ShownWords::findNames(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans,
                            const Pieces& eachPiece) {

@@ -17,7 +17,8 @@
 
 namespace tessera {
 
-/// The position in a query of the word that a token matches, plus 1; 0 for none. It may be a part of one that is written apart.
+/// The position in a query of the word that a token matches, plus 1; 0 without a match. The token may be a part of a
+/// word that is written apart.
 struct TokenMatch {
   uint8_t word;
   bool isPart;
@@ -46,7 +47,7 @@ struct ApartWord {
 class TokenWords {
  public:
   virtual ~TokenWords() = default;
-  /// The position of the word in the query, plus 1; 0 for none.
+  /// The position of the word in the query, plus 1; 0 without a match.
   virtual uint8_t wordOf(std::u16string_view token) const = 0;
   /// Calls `visit(token)` for every token that matches a word of at least this weight, sometimes repeatedly.
   virtual void each(double least, const std::function<void(std::u16string_view)>& visit) const = 0;
@@ -56,7 +57,7 @@ class TokenWords {
   virtual std::vector<ApartWord> apart(double least) const = 0;
 };
 
-/// By the marks of one segment.
+/// Matches tokens by the marks of one segment.
 class SegmentWords final : public TokenWords {
  public:
   SegmentWords(const TextSegment& segment, const TermMarks& marks)
@@ -72,7 +73,7 @@ class SegmentWords final : public TokenWords {
   const TermMarks& marks_;
 };
 
-/// The matches of the words in all segments, for texts of any of them and of none.
+/// Matches tokens in all segments, for texts that may be in any segment or in none.
 class ViewWords final : public TokenWords {
  public:
   ViewWords(std::span<const TextSegment> segments, const TextQuery& query)
@@ -88,23 +89,23 @@ class ViewWords final : public TokenWords {
   const TextQuery& query_;
 };
 
-/// The words of a query as they occur in texts.
+/// Finds the words of a query in texts.
 class ShownWords {
  public:
-  /// @param least words that weigh less than this are not found
+  /// @param least least weight of a word to find
   ShownWords(const TokenWords& words, const TextQuery& query, double least,
              const Tokenizer& tokenizer);
 
-  /// Replaces `spans` by the words in a part of a text, in order. In unspaced scripts every pair of
-  /// neighbouring characters is a word.
+  /// Replaces `spans` by the words in a part of a text, in order. In scripts without word spaces, every pair
+  /// of neighbouring characters is a word.
   void find(std::u16string_view text, size_t from, size_t to, std::vector<WordSpan>& spans);
   /// The same in the whole of a text.
   void find(const DividedText& divided, std::vector<WordSpan>& spans);
 
-  /// Also finds, in the texts of this document from now on, spellings in parts and signs, which are no tokens of a text.
-  /// Returns whether the document has any that match.
+  /// From now on also finds spellings in parts and signs in the texts of this document, which are not tokens of a text.
+  /// Returns whether some of them match in the document.
   bool readSpellings(const TextSegment& segment, uint32_t document);
-  /// Finds nothing but tokens from now on.
+  /// From now on finds only tokens.
   void skipSpellings() { hasSpellings_ = false; }
 
  private:
@@ -114,7 +115,7 @@ class ShownWords {
   void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
   void findRun(std::u16string_view run, UnitKind kind, size_t offset, std::vector<WordSpan>& spans);
-  /// The word that is written apart from a span on; null if only a part of it is there, or nothing of it.
+  /// The word that is written apart from a span on; null if it is incomplete or missing there.
   const ApartWord* apartAt(std::u16string_view text, std::span<const WordSpan> spans) const;
   void joinParts(std::u16string_view text, std::vector<WordSpan>& spans) const;
   void addSpellings(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans);
@@ -126,8 +127,8 @@ class ShownWords {
   const TextQuery& query_;
   const double least_;
   const Tokenizer& tokenizer_;
-  /// How the matching terms start, which tells most other words apart from them; their first characters alone do for
-  /// half of these.
+  /// The starts of the matching terms, which exclude most other words. The first characters alone exclude half
+  /// of those.
   std::bitset<size_t{1} << WordStart::UNIT_BITS> firsts_;
   std::bitset<WordStart::COUNT> starts_;
   /// Whether a matching term is a name with symbols in or around it.
@@ -136,7 +137,7 @@ class ShownWords {
   const std::vector<ApartWord> apart_;
   /// The text that is read.
   WordUnits units_;
-  /// Tokens that were looked for.
+  /// The word of each token that was looked up.
   std::unordered_map<std::u16string, TokenMatch, KeyedHash, std::equal_to<>> known_;
 };
 

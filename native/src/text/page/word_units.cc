@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// Typographic quotes, dashes and spaces: most of what English texts have besides ASCII. U+203C and
-/// U+2049 are pictographs; U+2028 to U+202E are rare.
+/// Typographic quotes, dashes and spaces: most of the characters in English texts that are not ASCII. U+203C
+/// and U+2049 are pictographs. U+2028 to U+202E are rare.
 static bool isTypographic(char16_t unit) {
   if (unit < 0x2010 || unit > 0x205e) return unit == 0xa0;
   return unit != 0x203c && unit != 0x2049 && (unit < 0x2028 || unit > 0x202e);

@@ -9,14 +9,14 @@
 
 namespace tessera {
 
-/// Divides a text into its pieces: runs of units that are no separators. All units that are not ASCII belong to a
-/// piece, but typographic ones. Most of a text is of no interest, so 64 units are looked at together.
+/// Divides a text into its pieces: runs of units that are not separators. All units outside ASCII except
+/// typographic ones belong to a piece. Most pieces are skipped, so 64 units are examined together.
 class WordUnits {
  public:
   void read(std::u16string_view text);
 
-  /// Calls `visit(start, end, isAscii)` for each piece of the text that was read, in order. Of those that consist of
-  /// ASCII, only for the ones whose first unit is wanted.
+  /// Calls `visit(start, end, isAscii)` for each piece of the text that was read, in order. Skips ASCII pieces
+  /// unless `wants` returns true for their first unit.
   template <typename Wants, typename Visit>
   void each(std::u16string_view text, const Wants& wants, const Visit& visit) const {
     uint64_t before = 0;
@@ -38,7 +38,7 @@ class WordUnits {
  private:
   static constexpr size_t BLOCK = 64;
 
-  /// Where the piece ends that a unit belongs to.
+  /// The end of the piece that contains a unit.
   size_t endOf(size_t at) const {
     size_t b = at / BLOCK;
     uint64_t gaps = ~words_[b] >> at % BLOCK << at % BLOCK;
@@ -66,7 +66,7 @@ class WordUnits {
   bool allAscii_ = true;
 };
 
-/// How a word starts: the lowest bits of its first units, which tell letters apart whatever their case.
+/// The start of a word: the lowest bits of its first units, which distinguish letters but not their case.
 struct WordStart {
   static constexpr size_t UNIT_BITS = 5;
   static constexpr size_t UNITS = 3;

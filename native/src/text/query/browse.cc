@@ -40,7 +40,7 @@ class DocumentIterator {
 
 /// The first document whose path sorts after the given one.
 uint32_t firstAfter(const TextSegment& segment, std::string_view path) {
-  // Every path comes after the empty one, which stands for none.
+  // The empty path stands for the start of the list.
   if (path.empty()) return 0;
   const auto documents = std::views::iota(uint32_t{0}, segment.documentCount());
   const auto pathOf = [&](uint32_t document) { return segment.path(document); };

@@ -21,11 +21,11 @@ constexpr size_t PART_MIN_CHARS = 3;
 constexpr size_t PART_MAX_CHARS = 24;
 constexpr size_t PARTS_MAX = 4;
 
-/// How the end of a word is cut into parts.
+/// A division of the end of a word into parts.
 struct Cut {
   size_t parts;
   size_t shortest;
-  /// Of the first part.
+  /// Length of the first part.
   size_t length;
 
   bool isBetterThan(const Cut& other) const {
@@ -49,7 +49,7 @@ class Decompounder {
   }
 
  private:
-  /// The best cut of what follows a position, as far as there is one.
+  /// The best cut of the rest of the word from a position on; std::nullopt if it cannot be cut.
   const std::optional<Cut>& cutFrom(size_t at) {
     std::optional<Cut>& best = cuts_[at];
     if (isDone_[at]) return best;
@@ -72,7 +72,7 @@ class Decompounder {
     return best;
   }
 
-  /// Whether documents in the language hold a form of a part. Stems do without the letters that join parts.
+  /// Whether documents in the language hold a form of a part. Stems omit the letters that join parts.
   bool isHeld(std::u16string_view part) const {
     const uint32_t key = stemKey(part, language_);
     for (size_t s = 0; s < view_.segments().size(); s++) {

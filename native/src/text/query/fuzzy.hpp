@@ -9,9 +9,9 @@
 namespace tessera {
 
 /// Words of documents in scope at one typo's distance: a letter inserted, deleted or replaced, or two
-/// neighbours swapped (Damerau-Levenshtein distance 1). Of many, those that the most documents hold,
-/// and of these the first by code units.
-/// @param least the minimum number of documents that hold each
+/// neighbours swapped (Damerau-Levenshtein distance 1). At most `FUZZY_MAX_WORDS` words with the highest
+/// document frequency, and among equal ones the first by code units.
+/// @param least minimum document frequency of each word
 std::vector<std::u16string> wordsAtOneTypo(const TextView& view, std::u16string_view word, size_t least);
 
 }  // namespace tessera

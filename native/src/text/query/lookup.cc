@@ -51,7 +51,7 @@ void openItem(std::string& out, const TextSegment& segment, uint32_t document) {
   out += R"(,"matched_fields":)";
 }
 
-/// Appends what follows the names of the fields.
+/// Appends the part of an item after the names of the fields.
 void continueItem(std::string& out, const TextSegment& segment, uint32_t document) {
   out += R"(,"frontmatter":)";
   out += segment.frontmatter(document);

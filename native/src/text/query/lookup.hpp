@@ -22,7 +22,7 @@ struct LookupRequest {
   std::vector<JoinedSpelling> joined;
   TextShard shard;
   size_t limit;
-  /// The hits of earlier pages, as their answers said.
+  /// The `progress` of the page before.
   std::string progress;
   /// For `page_info`: the request's path, and the cursor of the next page in case there is one.
   std::string selfPath;
@@ -52,9 +52,9 @@ void appendScore(std::string& out, double score);
 void appendSnippet(std::string& out, std::string_view name, const Snippet& snippet);
 
 /// A document matches if it holds a word of the query or another form of it. A prefix also matches longer
-/// words that start with it. A word that no document in scope holds also matches words at one typo's
+/// words that start with it. A word that occurs in no document in scope also matches words at one typo's
 /// distance. In a long query, common words do not make a document a match. A query without words matches
-/// nothing.
+/// no document.
 void lookUp(TextView& view, const LookupRequest& request, const Tokenizer& tokenizer,
             LookupScratch& scratch, LookupAnswer& answer);
 

@@ -51,8 +51,8 @@ uint32_t languageOf(std::span<const AnalysedWord> words, std::span<const PlacedW
   return best;
 }
 
-/// Whether a word says how a question is put, not what it is about. A short query tells its language by two
-/// function words, or by one that is common in the text: `die` of `die casting` is none in English text.
+/// Recognises the function words of a query. The language of a short query is certain with two function words,
+/// or with one that is common in the text: `die` in `die casting` is not a function word of English text.
 class FunctionWords {
  public:
   FunctionWords(std::span<const AnalysedWord> words, std::span<const PlacedWord> found, size_t documents)
@@ -74,7 +74,7 @@ class FunctionWords {
 };
 
 /// The weight of a word. Function words hardly count. In a long query, a rare identifier counts more than the
-/// words around it: a person who writes `getStaticProps` means exactly that.
+/// words around it, because a user who writes `getStaticProps` means exactly that name.
 double shareOf(const PlacedWord& found, bool isFunctional, bool isLong, size_t documents) {
   const double rare = std::max(1.0, static_cast<double>(documents) * IDENTIFIER_MAX_SHARE);
   const bool isRare = static_cast<double>(found.frequency()) <= rare;
@@ -95,7 +95,7 @@ void keepWeightiest(TextQuery& query) {
   words.resize(QUERY_MAX_WORDS);
 }
 
-/// Adds the parts of a compound behind it, unless they are words of the query. @param parts keeps them
+/// Adds the parts of a compound after it, unless they are words of the query. @param parts owner of the added parts
 void addParts(TextView& view, std::span<const AnalysedWord> words, const AnalysedWord& compound,
               const PlannedWord& planned, std::deque<AnalysedWord>& parts, std::vector<PlacedWord>& found) {
   for (const std::u16string& text : planned.parts) {
@@ -112,7 +112,7 @@ void addParts(TextView& view, std::span<const AnalysedWord> words, const Analyse
   }
 }
 
-/// What a word would weigh that nothing in scope holds: as a very rare one, and little if it may be a function word.
+/// The weight of a word without a document in scope: that of a very rare word, or little if it may be a function word.
 double missingWeight(const AnalysedWord& word, size_t documents) {
   const bool mayBeFunctional = word.functionalIn != 0 || word.isChance;
   return word.count * (mayBeFunctional ? FUNCTION_WORD_SHARE : 1) * idfOf(documents, 0);
@@ -135,7 +135,7 @@ std::vector<JoinedWords> joinedWordsOf(const TextView& view, std::span<const Joi
   return joined;
 }
 
-/// A word as it is planned, also with the spellings that join it with others.
+/// The plan of a word, including the spellings that join it with others.
 std::shared_ptr<const PlannedWord> plannedWord(TextView& view, const AnalysedWord& word, size_t place,
                                                std::span<const JoinedWords> joined) {
   auto planned = view.planned(word);
@@ -146,7 +146,7 @@ std::shared_ptr<const PlannedWord> plannedWord(TextView& view, const AnalysedWor
   return planned;
 }
 
-/// The words of the query in its order, each before its parts. @param parts keeps those
+/// The words of the query in its order, each before its parts. @param parts owner of the parts
 std::vector<PlacedWord> placedWordsOf(TextView& view, std::span<const AnalysedWord> words,
                                       std::span<const JoinedWords> joined, std::deque<AnalysedWord>& parts) {
   std::vector<PlacedWord> placed;
@@ -161,8 +161,8 @@ std::vector<PlacedWord> placedWordsOf(TextView& view, std::span<const AnalysedWo
   return placed;
 }
 
-/// Pairs each selective word with the one before it. Words that say how a question is put make no pair, and a pair with a
-/// word that no document holds cannot be found: it makes the others a smaller part of the query.
+/// Pairs each selective word with the selective word before it. Function words are not in pairs. A pair with a word
+/// without documents cannot match, but its weight makes the other pairs a smaller part of the query.
 class Pairing {
  public:
   explicit Pairing(size_t documents) : missingIdf_(idfOf(documents, 0)) {}
@@ -192,7 +192,7 @@ class Pairing {
 
  private:
   const double missingIdf_;
-  /// Of the selective word before; 0 if there is none.
+  /// Inverse document frequency of the selective word before; 0 before the first one.
   double idf_ = 0;
   bool isHeld_ = false;
   /// The words since then.
@@ -209,7 +209,7 @@ TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, std::sp
   const std::vector<PlacedWord> placed = placedWordsOf(view, words, query.joined, parts);
   std::vector<size_t> positions(words.size(), 0);
   const FunctionWords functionWords(words, placed, view.documents());
-  // A query of function words alone finds what it says.
+  // In a query of function words alone, the function words are selective.
   const bool hasContent = !std::ranges::all_of(
       placed, [&](const PlacedWord& each) { return !each.planned || functionWords.has(each); });
   Pairing pairing(view.documents());

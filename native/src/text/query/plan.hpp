@@ -1,4 +1,4 @@
-// Plans a query: what its words match and what they count.
+// Plans a query: the matches of its words and their weights.
 #pragma once
 #include <span>
 

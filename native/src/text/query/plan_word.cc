@@ -20,7 +20,7 @@ double idfOf(size_t documents, size_t frequency) {
 
 namespace {
 
-/// A term that matches in several ways counts by the best of them.
+/// A term that matches in several ways counts with the best similarity.
 void addOther(SegmentTerms& terms, const TermMatch& match) {
   for (auto* list : {&terms.forms, &terms.others}) {
     const auto known = std::ranges::find(*list, match.term, &TermMatch::term);
@@ -53,7 +53,7 @@ class WordPlanner {
     if ((word_.pairs | word_.englishPairs | word_.parts) != 0) addApart();
     planned_.isHeld = formFrequency_ + longerFrequency_ + apartFrequency_ > 0;
     if (word_.mayBeMisspelt) planned_.parts = compoundParts(view_, word_.text);
-    // A word that consists of known ones is rather a compound than a misspelling.
+    // A word that consists of known words is probably a compound, not a misspelling.
     if (word_.mayBeMisspelt && planned_.parts.empty() && apartFrequency_ == 0 && isRare()) addMeant();
     weigh();
     return std::move(planned_);
@@ -92,7 +92,7 @@ class WordPlanner {
     weighLonger();
   }
 
-  /// A word that documents hold is taken for whole, unless far more of them hold longer ones.
+  /// A word that documents hold counts as whole, unless far more documents hold longer words.
   void weighLonger() {
     const bool isWhole = formFrequency_ * WHOLE_WORD_LONGER_MAX >= std::max<size_t>(longerFrequency_, 1);
     if (word_.isCharacter) {
@@ -118,16 +118,16 @@ class WordPlanner {
     }
   }
 
-  /// Whether few documents hold the word, so that they may have misspelt it, too. Other forms do not count: a misspelling
-  /// can share its stem with another word.
+  /// Whether few documents hold the word, so that they may have misspelt it as well. Other forms do not count, because
+  /// a misspelling can share its stem with another word.
   bool isRare() const {
     const double most = std::max(1.0, MISSPELT_MAX_SHARE * static_cast<double>(view_.documents()));
     return static_cast<double>(exactFrequency_ + longerFrequency_) <= most;
   }
 
-  /// Words that a misspelt word may mean, each with the rest of its stem group. A word that documents hold can mean only
-  /// those of many more documents, and with the same digits: `QX7742` is no typo there. These earn no bonus, so that a
-  /// title with `start` is not before the only text with `smart`.
+  /// Words that a misspelt word may mean, each with the rest of its stem group. A word that documents hold can mean
+  /// only words of many more documents and with the same digits: `QX7742` is not a typo in them. These words earn no
+  /// bonus, so that a title with `start` does not outrank the only text with `smart`.
   void addMeant() {
     const size_t least = MEANT_MIN_RATIO * (exactFrequency_ + longerFrequency_);
     for (const std::u16string& meant : wordsAtOneTypo(view_, word_.text, least)) {

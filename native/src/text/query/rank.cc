@@ -8,9 +8,9 @@
 
 namespace tessera {
 
-/// Tokens of documents are far apart in memory, so they are requested before they are needed.
+/// Tokens of documents are far apart in memory, so they are prefetched.
 static constexpr size_t PREFETCH_AHEAD = 4;
-/// The processor itself requests what follows.
+/// The processor itself prefetches the rest of the tokens.
 static constexpr size_t PREFETCH_BYTES = 512;
 
 static void prefetchTokens(std::span<const TextSegment> segments, const TextMatch& match) {

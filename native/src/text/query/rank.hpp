@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-/// Memory that a thread reuses, so that a query allocates next to nothing.
+/// Memory that a thread reuses, so that a query allocates little.
 struct RankScratch {
   ScoreScratch score;
   MarkScratch marks;

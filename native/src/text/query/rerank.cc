@@ -9,12 +9,12 @@
 
 namespace tessera {
 
-/// Tokens that are skipped at once.
+/// Tokens that are skipped together.
 static constexpr size_t BLOCK = 8;
-/// No word of the query.
+/// Stands for a token that is not a word of the query.
 static constexpr size_t NO_WORD = SIZE_MAX;
 
-/// Whether all terms of a segment that a word matches are the whole of it and earn bonuses.
+/// Whether every term of a segment that matches a word is the whole word and earns bonuses.
 static bool isPlain(const PlannedWord& word, size_t number) {
   const SegmentTerms& terms = word.terms[number];
   return terms.apart.empty() && (word.longerEarnBonus || terms.longer.empty()) &&
@@ -66,7 +66,7 @@ Reranker::Fits Reranker::readDocument(size_t from, size_t end) {
       field = fieldOfMark(mark);
       fieldStart = i + 1;
     }
-    // The content, which is the last field, earns nothing but proximity and phrases.
+    // The content, which is the last field, earns only proximity and phrase bonuses.
     if (field == CONTENT_FIELD && query_.pairWeight == 0) break;
     const size_t first = mark < 0 ? i + 1 : i;
     i = readPassage(first, end);
@@ -102,7 +102,7 @@ size_t Reranker::readPassage(size_t from, size_t end) {
   const int32_t* tokens = segment_.tokens.data();
   const uint8_t* wordOf = marks_.wordOf();
   for (size_t i = from; i < end;) {
-    // Most tokens do not match: they must cost next to nothing.
+    // Most tokens do not match, so they must be cheap.
     if (i + BLOCK <= end && isMiss(tokens + i)) {
       i += BLOCK;
       continue;
@@ -136,7 +136,7 @@ static const std::array<double, PROXIMITY_MAX_DISTANCE + 1> PROXIMITIES = [] {
   return proximities;
 }();
 
-/// 1 if a query word is before this position with no more than `gap` words between, less if further before, else 0.
+/// 1 if a query word is before this position with at most `gap` words between, less if it is further away, else 0.
 inline double Reranker::proximityTo(size_t at, size_t position, size_t gap) const {
   const Word& word = words_[at];
   if (word.lastPassage != passage_) return 0;

@@ -25,9 +25,9 @@ class Reranker {
   /// A word of the query while a document is read.
   struct Word {
     double weight;
-    /// The number of words before it that make a document a match; 0 if it is none of them.
+    /// The number of this word among the selective words, from 1 on; 0 if it is not selective.
     size_t place;
-    /// Weight of the pair of this word and the selective word before it, which is so many words further back.
+    /// Weight of the pair of this word and the selective word before it, and the number of words between them.
     double pairWeight;
     size_t gap;
     /// The places of both in the query; `NO_WORD` without such a word.
@@ -79,16 +79,17 @@ class Reranker {
   double runPower_;
   double bestPhrase_ = 0;
   uint32_t passage_ = 0;
-  /// Of the current passage: the query coverage in it, its words that match, their further tokens, of those that are
-  /// written apart, and the token after the last of them.
+  /// In the current passage: the query coverage, the number of matching words, the further tokens of words
+  /// written apart, and the token after the last match.
   double coverage_ = 0;
   size_t matches_ = 0;
   size_t further_ = 0;
   size_t matchedEnd_ = 0;
-  /// Of the current passage: how many words of the query start it, in order, and the token after them.
+  /// In the current passage: the number of words of the query that start it, in order, and the token after them.
   size_t leading_ = 0;
   size_t leadingEnd_ = 0;
-  /// Of the current passage: the place of its last selective word, and whether all follow each other in the query.
+  /// In the current passage: the place of its last selective word, and whether its selective words are
+  /// consecutive in the query.
   size_t lastPlace_ = 0;
   bool inOrder_ = true;
 };

@@ -7,10 +7,10 @@
 
 namespace tessera {
 
-/// For what is done per posting, and from several loops.
+/// For functions that several loops call for every posting.
 #define ALWAYS_INLINE __attribute__((always_inline))
 
-/// Common words that weigh less than this share of the query are not worth reading their postings.
+/// The postings of common words that weigh less than this share of the query are not read.
 static constexpr double NEGLIGIBLE_SHARE = 0.001;
 
 void WordScores::fit(size_t documentCount) {
@@ -87,7 +87,7 @@ class SegmentScorer {
     return weight * frequency / (frequency + SATURATION * norm);
   }
 
-  /// Scores a word of a single form at once.
+  /// Scores a word of a single form in one pass.
   void scoreOnly(const QueryWord& word, const TermMatch& form) {
     const auto similarity = static_cast<float>(form.similarity);
     // The word itself earns both weights for the same frequency.
@@ -100,7 +100,7 @@ class SegmentScorer {
     });
   }
 
-  /// Adds what one form counts.
+  /// Adds the weighted frequencies of one form.
   void addFrequencies(const QueryWord& word, const TermMatch& form) {
     const auto similarity = static_cast<float>(form.similarity);
     const float exactWeight = form.similarity == 1 ? static_cast<float>(word.exactWeight) : 0;
@@ -116,7 +116,7 @@ class SegmentScorer {
     });
   }
 
-  /// The score of all forms together, whose frequency is cleared.
+  /// Returns the score of all forms together and clears their frequency.
   float takeFormScore(float weight, uint32_t document) {
     float& sum = scratch_.frequencies[document];
     const float score = own_->scores[document] + saturated(weight, sum, normOf(document));
@@ -132,7 +132,7 @@ class SegmentScorer {
     }
   }
 
-  /// The same for a word that has only forms.
+  /// Adds the scores of a word whose matches are all forms.
   void addForms(const QueryWord& word) {
     const auto weight = static_cast<float>(word.formWeight);
     for (size_t i = 0; i < own_->count; i++) {
@@ -151,7 +151,7 @@ class SegmentScorer {
     });
   }
 
-  /// Without a branch, because which score is better cannot be foretold.
+  /// Has no branch, because the processor cannot predict which score is better.
   void keepBest(uint32_t posting, uint32_t document, float weight) {
     const float norm = normOf(document);
     float& best = own_->scores[document];
@@ -160,7 +160,7 @@ class SegmentScorer {
     best = std::max(best, saturated(weight, frequency(posting, norm), norm));
   }
 
-  /// Adds what the word's own scores are better than those that were added before, and clears both.
+  /// Adds the differences by which the word's own scores exceed the scores added before, and clears both.
   void addGains(WordScores& before) {
     for (size_t i = 0; i < own_->count; i++) {
       const uint32_t document = own_->documents[i];
@@ -186,7 +186,7 @@ class SegmentScorer {
     return word.planned->similarityOfLonger(segment_.termLength(term));
   }
 
-  /// Most of the postings of the longer terms are of no candidate, so they are read in one run, or the tokens
+  /// Few postings of the longer terms belong to a candidate. So the postings are read in one run, or the tokens
   /// of the candidates are read instead if they are fewer.
   void scoreLongerOfCandidates(const QueryWord& word, const SegmentTerms& terms) {
     const auto postings = segment_.postingsOf(terms.longer);
@@ -221,7 +221,7 @@ class SegmentScorer {
   WordScores* own_ = nullptr;
 };
 
-/// The word whose longer words are scored later: the last that has any, as only one is kept in memory.
+/// The word whose longer words are scored later: the last one with longer words, because memory holds only one.
 static const QueryWord* unfinishedWord(const TextQuery& query) {
   const auto hasLonger = [](const QueryWord& word) {
     return std::ranges::any_of(word.planned->terms,
@@ -260,7 +260,7 @@ void scoreSegment(const TextSegment& segment, size_t number,
   for (const ScoringStep& step : order) left += step.weight - step.left;
   double done = 0;
   for (const ScoringStep& step : order) {
-    // The best score so far is at most `done`: until that exceeds `left`, nothing can be ruled out.
+    // The best score so far is at most `done`. Until it exceeds `left`, no document can be excluded.
     if (left < std::max(done, wanted.least)) matches.narrow(left, wanted);
     const QueryWord& word = query.words[step.word];
     scorer.add(word, word.planned->terms[number], step.part);

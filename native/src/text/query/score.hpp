@@ -52,7 +52,7 @@ struct ScoringStep {
 /// little, so that they come later than the word itself, when few candidates are left.
 std::vector<ScoringStep> scoringOrder(const TextQuery& query);
 
-/// Adds the scores of all words to `matches`, of the segment with this number in the view.
+/// Adds the scores of all words to `matches`. `number` is the position of the segment in the view.
 void scoreSegment(const TextSegment& segment, size_t number,
                   const TextQuery& query, std::span<const ScoringStep> order, const Wanted& wanted,
                   SegmentMatches& matches, ScoreScratch& scratch);

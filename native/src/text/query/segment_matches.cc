@@ -6,9 +6,9 @@
 
 namespace tessera {
 
-/// More than the rounding errors of a score, as a share of it.
+/// Upper bound of the rounding errors of a score, as a share of it.
 static constexpr double ROUNDING_SHARE = 1e-4;
-/// Candidates are looked for again when what is left has shrunk to this share.
+/// Candidates are narrowed again once the possible gain of the other words has shrunk to this share.
 static constexpr double NARROW_AGAIN_SHARE = 0.7;
 
 void MatchScratch::fit(size_t documents) {
@@ -85,7 +85,7 @@ void SegmentMatches::narrow(double left, const Wanted& wanted) {
     const bool isCandidate = scratch_.scores[document] >= least;
     scratch_.isCandidate[document] = isCandidate;
     scratch_.holdsSelective[document] = 1;
-    // Candidates are moved forward over those that no longer are any, without a branch.
+    // Compacts the list of candidates without a branch: a rejected document is overwritten by the next one.
     scratch_.candidates[count] = document;
     count += isCandidate;
   }

@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-/// Which matches of a segment have to be ranked.
+/// The matches of a segment to rank.
 struct Wanted {
-  /// Only this many of the best matter.
+  /// The number of best matches to rank.
   size_t best;
-  /// Matches with a lower score do not matter.
+  /// The least score of a match to rank.
   double least;
 };
 
@@ -37,8 +37,8 @@ struct MatchScratch {
   void fit(size_t documents);
 };
 
-/// Once the words that are left cannot lift another document among the best, only the candidates are
-/// scored and the other matches are counted (MaxScore).
+/// Once the remaining words cannot lift another document among the best, only the candidates are scored and
+/// the other matches are counted (MaxScore).
 class SegmentMatches {
  public:
   SegmentMatches(const TextSegment& segment, const TextQuery& query, MatchScratch& scratch);
@@ -55,11 +55,10 @@ class SegmentMatches {
     sum += score;
   }
 
-  /// Finds the candidates, or fewer of them, if other documents cannot be among the best with `left` more
-  /// score.
+  /// Narrows the candidates to the documents that can be among the best with a further gain of `left`.
   void narrow(double left, const Wanted& wanted);
 
-  /// Calls `visit(posting, document)` for those of the postings of a word that have to be scored.
+  /// Calls `visit(posting, document)` for the postings of a word that must be scored.
   template <typename Visit>
   void eachPosting(std::span<const uint32_t> postings, bool selective, const Visit& visit) {
     if (narrowed_) {
@@ -82,7 +81,7 @@ class SegmentMatches {
   /// True once only the candidates are scored.
   bool isNarrowed() const { return narrowed_; }
 
-  /// Once only the candidates are scored: the documents with these postings are matches, too.
+  /// Counts the documents with these postings as matches, once only the candidates are scored.
   void count(std::span<const uint32_t> postings) {
     uint8_t* holdsSelective = scratch_.holdsSelective.data();
     for (const uint32_t posting : postings) holdsSelective[posting >> POSTING_DOCUMENT_SHIFT] = 1;
@@ -93,8 +92,8 @@ class SegmentMatches {
     return std::span(scratch_.candidates).first(candidateCount_);
   }
 
-  /// Calls `visit(posting, document)` for those of the postings that are of candidates. `visit` gets a
-  /// reference to each posting, which tells its term.
+  /// Calls `visit(posting, document)` for the postings of candidates. `visit` gets a reference to each posting,
+  /// whose place gives its term.
   template <typename Visit>
   void eachOfCandidates(std::span<const uint32_t> postings, const Visit& visit) {
     const uint8_t* isCandidate = scratch_.isCandidate.data();
@@ -111,7 +110,7 @@ class SegmentMatches {
   }
 
  private:
-  /// Reading this many postings costs as much as one step of a bisection.
+  /// Number of postings whose reading costs as much as one step of a bisection.
   static constexpr double POSTINGS_PER_STEP = 4;
   static constexpr size_t POSTINGS_AT_ONCE = 512;
 
@@ -139,7 +138,7 @@ class SegmentMatches {
     eachWhere(postings, [=](uint32_t document) { return scores[document] != 0; }, visit);
   }
 
-  /// Which postings are wanted cannot be foretold: they are collected without a branch.
+  /// Collects the wanted postings without a branch, because the processor cannot predict which are wanted.
   template <typename IsWanted, typename Visit>
   void eachWhere(std::span<const uint32_t> postings, const IsWanted& isWanted, const Visit& visit) {
     std::array<uint32_t, POSTINGS_AT_ONCE> found;
@@ -169,7 +168,7 @@ class SegmentMatches {
   }
 
   void sortCandidates();
-  /// The least score that is wanted: of the last of the best so far, or of what other segments have.
+  /// The least wanted score: that of the `wanted.best`-th match so far, or that of other segments if it is higher.
   float kthBest(const Wanted& wanted);
 
   const TextSegment& segment_;
@@ -184,7 +183,7 @@ class SegmentMatches {
   bool sorted_ = false;
   /// The last result of `kthBest`.
   float kth_ = 0;
-  /// Looking for candidates takes time, so it is not tried for every word.
+  /// `narrow` returns early above this value, because narrowing after every word would take too long.
   double narrowBelow_ = INFINITY;
 };
 

@@ -56,15 +56,16 @@ class FormFinder {
   }
 
  private:
-  /// Whether a term that so many documents of a language hold is a word of it. One that nearly all hold in other
-  /// languages is theirs: an English `not` that a French text quotes is not taken for a form of `notes`.
+  /// Whether a term is a word of a language, in which `count` documents hold it. A term is a foreign word if
+  /// nearly all its documents are in other languages. So the `not` of an English quotation in a French text is
+  /// not a form of `notes`.
   bool isOf(uint8_t language, std::u16string_view term, size_t count) const {
     const size_t own = view_.documentsIn(language);
     const double share = static_cast<double>(own) / static_cast<double>(view_.documents());
     const auto isOften = [&](size_t all) {
       return static_cast<double>(count) >= STEM_LANGUAGE_MIN_SHARE * share * static_cast<double>(all);
     };
-    // At most all documents in other languages hold it, too.
+    // Upper bound: all documents in other languages hold it as well.
     if (isOften(count + view_.documents() - own)) return true;
     size_t all = 0;
     for (size_t s = 0; s < segments_.size(); s++) {

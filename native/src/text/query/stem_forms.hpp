@@ -10,8 +10,8 @@ namespace tessera {
 
 /// By segment, the terms that are a word or have its stem in a language of the view, ascending. Which they are
 /// depends only on the documents in scope.
-/// @param word as a token
-/// @param raw as it is written in lower case: stems differ with the marks of a language
+/// @param word the word as a token
+/// @param raw the word as written, in lower case, because stems depend on the diacritics of a language
 std::vector<std::vector<uint32_t>> formsOf(const TextView& view, std::u16string_view word,
                                            std::u16string_view raw);
 

@@ -15,7 +15,7 @@
 
 namespace tessera {
 
-/// It belongs to one thread. It never changes, so what is counted in it is kept.
+/// It belongs to one thread. It is immutable, so its counts are cached.
 class TextView {
  public:
   /// Over all segments, at most one document per path is in scope.
@@ -33,10 +33,10 @@ class TextView {
   std::span<const uint8_t> languages() const { return languages_; }
   /// The number of documents in scope whose words are stemmed by a language.
   size_t documentsIn(uint8_t language) const { return documentsIn_[language]; }
-  /// The number of documents in scope that hold a form, at this position in `stemTerms` of a segment.
+  /// The number of documents in scope that hold the form at this position in `stemTerms` of a segment.
   size_t formFrequency(size_t segment, uint8_t language, uint32_t form) const;
 
-  /// Words as they were planned: queries share words, and those of a query that is being typed share
+  /// The cached plan of a word. Queries share words, and successive queries of a user who is typing share
   /// nearly all.
   std::shared_ptr<const PlannedWord> planned(const AnalysedWord& word);
 
@@ -52,7 +52,7 @@ class TextView {
   std::unordered_map<std::u16string, std::shared_ptr<const PlannedWord>, KeyedHash> words_;
 };
 
-/// The first document in scope that is not below `from`; the number of documents if there is none.
+/// The first document in scope from `from` on; the number of documents if `from` is after the last one.
 uint32_t nextInScope(const TextSegment& segment, uint32_t from);
 
 }  // namespace tessera

@@ -55,7 +55,7 @@ class TopMatches {
   /// Matches with a lower score need not be offered.
   double least() const { return least_; }
 
-  /// Best first. Nothing can be offered any more.
+  /// Returns the matches, best first. No further match may be offered.
   std::vector<TextMatch>& sorted() {
     std::sort(heap_.begin(), heap_.end(), order_);
     return heap_;

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Far more than the text of a block has.
+/// Upper bound of the text of a block, with a large margin.
 static constexpr size_t BLOCK_MAX_BYTES = size_t{64} << 10;
 
 BlockTexts::BlockTexts() : context_(ZSTD_createDCtx()), buffer_(BLOCK_MAX_BYTES, '\0') {

@@ -11,7 +11,7 @@ struct ZSTD_DCtx_s;
 
 namespace tessera {
 
-/// Uncompresses text blocks, and keeps those that were used recently. It belongs to one thread.
+/// Uncompresses text blocks, and caches the most recently used. It belongs to one thread.
 class BlockTexts {
  public:
   BlockTexts();
@@ -19,12 +19,12 @@ class BlockTexts {
   BlockTexts(const BlockTexts&) = delete;
   BlockTexts& operator=(const BlockTexts&) = delete;
 
-  /// The text of a block. It stays where it is for the next `KEPT - 1` calls. Throws
-  /// std::runtime_error when the block is damaged.
+  /// The text of a block. The reference is valid for the next `KEPT - 1` calls. Throws std::runtime_error if the
+  /// block is damaged.
   const std::u16string& of(const TextSegment& segment, uint32_t block);
 
  private:
-  /// Memory can be used again for another segment, which has another checksum.
+  /// The memory of a segment can be reused for another segment, which has another checksum.
   struct Key {
     const uint8_t* bytes;
     uint32_t checksum;
@@ -37,7 +37,7 @@ class BlockTexts {
     }
   };
 
-  /// Blocks that are kept uncompressed.
+  /// Cached blocks.
   static constexpr size_t KEPT = 2'048;
 
   void uncompress(std::span<const uint8_t> bytes, std::u16string& text);

@@ -1,4 +1,4 @@
-// How often a term is in a document, from the code of a posting.
+// Decodes the term frequency from the code of a posting.
 #pragma once
 #include <array>
 
@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// The frequencies that a code stands for: in the content, and the weighted one in other fields.
+/// The frequencies of a code: in the content, and the weighted frequency in other fields.
 struct CodedFrequencies {
   std::array<float, POSTING_CODE_MASK + 1> content;
   std::array<float, POSTING_CODE_MASK + 1> fields;

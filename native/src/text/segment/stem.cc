@@ -185,7 +185,7 @@ std::u16string stemOf(View word, uint8_t language) {
   return stem;
 }
 
-/// Keys of words that were asked for recently: those of a question are nearly the same in all segments and views.
+/// The cache of the keys of recent words: a query needs nearly the same keys in all segments and views.
 struct KnownKey {
   std::u16string word;
   uint32_t key = 0;

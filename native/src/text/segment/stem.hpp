@@ -10,7 +10,7 @@ namespace tessera {
 
 /// The number of languages that have a stemmer. A language is known by its place in `stemLanguages`.
 inline constexpr size_t STEM_LANGUAGES = 28;
-/// The language of texts that tell none, and of words in Latin letters in texts of other scripts.
+/// The language of texts whose language is unknown, and of words in Latin letters in texts of other scripts.
 inline constexpr uint8_t ENGLISH = 0;
 
 /// The codes of the languages (ISO 639-1).

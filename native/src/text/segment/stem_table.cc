@@ -25,7 +25,7 @@ Languages languagesOf(const StemSource& source, uint32_t term, bool isLatinWord)
 
 uint32_t countDocuments(const StemSource& source, const StemForm& form) {
   const auto own = postingsOf(source, form.term);
-  // Forms of languages in other scripts are no Latin words.
+  // Forms in languages of other scripts are not Latin words.
   const bool isLatinWord = isLatin(static_cast<uint8_t>(form.language));
   return static_cast<uint32_t>(std::ranges::count_if(own, [&](uint32_t posting) {
     return languageFor(source.languages[posting >> POSTING_DOCUMENT_SHIFT], isLatinWord) == form.language;

@@ -26,7 +26,7 @@ struct StemTable {
   std::vector<uint32_t> counts;
 };
 
-/// What the table is made from. All terms of postings and forms are below `terms`.
+/// The input of the table. All terms of postings and forms are below `terms`.
 struct StemSource {
   /// The language of each document.
   std::span<const uint8_t> languages;
@@ -36,14 +36,14 @@ struct StemSource {
   size_t terms() const { return postingStart.size() - 1; }
 };
 
-/// By which language the words of a script are stemmed in a document: that of the document, but English for words
-/// in Latin letters in other texts.
+/// The language of the stemmer for the words of a script in a document: the language of the document, but
+/// English for words in Latin letters in texts of other scripts.
 inline uint8_t languageFor(uint8_t documentLanguage, bool isLatinWord) {
   return isLatinWord && !isLatin(documentLanguage) ? ENGLISH : documentLanguage;
 }
 
 /// Adds the forms of a term, as it is written in the dictionary, in the languages of the documents that hold it.
-/// A function word of any language is a form in English only: elsewhere it is rather a word of a quotation.
+/// A function word of any language is a form in English only. In other texts it is probably part of a quotation.
 void addStemForms(const StemSource& source, uint32_t term, std::u16string_view word, bool isFunctional,
                   std::vector<StemForm>& forms);
 

@@ -42,7 +42,7 @@ size_t TermMarks::startOf(std::span<const int32_t> tokens, size_t at) const {
     isPart = isPart || std::ranges::find(own.terms, term) != own.terms.end();
     const size_t length = own.terms.size();
     if (own.terms.back() != term || at + 1 < length) continue;
-    // Marks part the words of different passages.
+    // Marks separate the words of different passages.
     const auto isTerm = [](int32_t token, uint32_t each) { return token == static_cast<int32_t>(each); };
     if (std::ranges::equal(tokens.subspan(at + 1 - length, length), own.terms, isTerm)) return at + 1 - length;
   }

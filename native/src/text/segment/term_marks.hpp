@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Calls `visit(term, coverage)` for the terms of a segment that a word matches, which cover so much of the word.
+/// Calls `visit(term, coverage)` for each term of a segment that matches a word, with the covered share of the word.
 template <typename Visit>
 void eachMatchOf(const PlannedWord& word, const TextSegment& segment, size_t number, const Visit& visit) {
   const SegmentTerms& terms = word.terms[number];
@@ -23,10 +23,10 @@ void eachMatchOf(const PlannedWord& word, const TextSegment& segment, size_t num
   }
 }
 
-/// No position of a token.
+/// Stands for a missing position of a token.
 inline constexpr size_t NO_TOKEN = SIZE_MAX;
 
-/// Whether a term is a match of a word of the query by itself, and not only a part of a word that is written apart.
+/// Whether a term alone matches a word of the query, and is not only a part of a word that is written apart.
 bool isWholeMatch(const TextQuery& query, size_t number, uint32_t term);
 
 /// Memory that a thread reuses: as long as its largest segment has terms, and all zero between uses.
@@ -37,7 +37,7 @@ struct MarkScratch {
   void fit(size_t terms);
 };
 
-/// The marks of the terms that match a query in one segment. There is one at a time for a scratch memory.
+/// The marks of the terms that match a query in one segment. A scratch memory serves one `TermMarks` at a time.
 class TermMarks {
  public:
   TermMarks(const TextSegment& segment, size_t number, const TextQuery& query, MarkScratch& scratch);
@@ -46,7 +46,7 @@ class TermMarks {
   TermMarks(const TermMarks&) = delete;
   TermMarks& operator=(const TermMarks&) = delete;
 
-  /// The position in the query of the word that a term matches, plus 1; 0 for none. By term.
+  /// By term, the position in the query of the word that the term matches, plus 1; 0 without a match.
   const uint8_t* wordOf() const { return scratch_.wordOf.data(); }
   /// The first token of a word that is written apart and ends with the token at a position; `NO_TOKEN` if another word
   /// or only a part of it is there. The position itself for any other token that matches.

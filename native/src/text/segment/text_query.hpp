@@ -1,4 +1,4 @@
-// A text query: its words as the caller analysed them, and what they match in a view.
+// A text query: its analysed words and their matches in a view.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,20 +13,20 @@ namespace tessera {
 struct AnalysedWord {
   /// As a token.
   std::u16string text;
-  /// As it is written, in lower case: the same, or with the marks that tokens do without.
+  /// As written, in lower case: the same, or with the diacritics that tokens omit.
   std::u16string raw;
-  /// How often it is in the query. What a question names twice matters twice.
+  /// How often it is in the query. A word that occurs twice counts twice.
   uint32_t count;
   /// Whether it may be unfinished, so that longer words that begin with it match as well.
   bool isPrefix;
   /// Whether it is one character of a script without spaces: pairs of characters that begin with it have it.
   bool isCharacter;
-  /// Whether it has enough letters that a typo can be told from another word.
+  /// Whether it has enough letters to distinguish a typo from another word.
   bool mayBeMisspelt;
   /// Whether it is an identifier in mixed case.
   bool isIdentifier;
-  /// Whether it is characters of a script without spaces that are next to each other by chance: they reach from
-  /// one word into the next, or into a particle.
+  /// Whether it is a pair of characters of a script without word spaces that are neighbours by chance: the pair
+  /// spans the end of one word and the start of the next, or of a particle.
   bool isChance;
   /// The languages of which it is a function word, as bits.
   uint32_t functionalIn;
@@ -34,10 +34,10 @@ struct AnalysedWord {
   uint32_t pairs;
   /// The same where all documents are in English.
   uint32_t englishPairs;
-  /// Where the parts of a name start that texts may write apart, as bits.
+  /// The starts of the parts of a name that texts may write apart, as bits.
   uint32_t parts;
-  /// Whether the query may still be typed, as that of a lookup: longer words match even where documents in scope hold the
-  /// word or a form of it, and elsewhere earn bonuses.
+  /// Whether the user may still be typing, as in a lookup. Then longer words match even if documents in scope
+  /// hold the word or a form of it, and earn bonuses otherwise.
   bool isBeingTyped = true;
 };
 
@@ -62,7 +62,7 @@ struct TermMatch {
 /// A word as a segment writes it apart: terms that follow each other in documents.
 struct ApartTerms {
   std::vector<uint32_t> terms;
-  /// Of the documents that hold them so.
+  /// The postings of the documents that hold these terms in succession.
   std::vector<uint32_t> postings;
 };
 
@@ -70,22 +70,22 @@ struct ApartTerms {
 struct SegmentTerms {
   /// The word itself and the terms of the same stem, ascending: their frequencies add up.
   std::vector<TermMatch> forms;
-  /// Words that it may be a misspelling of, or of which it is a part. Of these, the longer words and the spellings apart,
-  /// only the best counts.
+  /// Words that it may misspell, or that contain it as a part. Of these, the longer words and the spellings apart, only
+  /// the best counts.
   std::vector<TermMatch> others;
   std::vector<ApartTerms> apart;
   /// Longer words that begin with it; some may be forms.
   Range longer;
 };
 
-/// A word and what it matches in a view, whatever the rest of the query is.
+/// A word and its matches in a view, independent of the rest of the query.
 struct PlannedWord {
   size_t length = 0;
   /// The similarity of a longer word is this, times the share of it that was typed.
   double longerSimilarity = 0;
   /// Whether longer words earn bonuses as the word itself would.
   bool longerEarnBonus = true;
-  /// Whether documents in scope hold it, a form of it or a longer word: others are what it may mean.
+  /// Whether documents in scope hold it, a form of it or a longer word. Other matches are its possible meanings.
   bool isHeld = false;
   /// The words that it consists of, if it is a compound.
   std::vector<std::u16string> parts;
@@ -113,8 +113,8 @@ struct QueryWord {
   std::shared_ptr<const PlannedWord> planned;
   /// Whether the word makes a document a match. Other words only add to the scores of matches.
   bool selective;
-  /// The weight of the pair of this word and the selective word before it; 0 if documents hold none of these, or this is
-  /// none itself. That word is `gap` words further back.
+  /// The weight of the pair of this word and the selective word before it; 0 if no document holds the word before,
+  /// or if this word is not selective. `gap` words are between them.
   double pairWeight;
   size_t gap;
   /// As in `PlannedWord`.
@@ -146,9 +146,9 @@ struct TextQuery {
   std::vector<JoinedWords> joined;
   /// The most that all words together can add to a score.
   double maxScore;
-  /// What the words that no document in scope holds would add to that.
+  /// The amount that words without a document in scope would add to `maxScore`.
   double missingScore;
-  /// The weight of all pairs of neighbouring selective words, also of those of which documents hold one word or none.
+  /// The weight of all pairs of neighbouring selective words, including pairs of words that no document holds.
   double pairWeight;
   /// Mean length of the documents in scope, in tokens of content.
   double averageLength;

@@ -49,7 +49,7 @@ class SectionReader {
   size_t at_ = HEADER_BYTES;
 };
 
-/// The strings of a JSON list of strings, as they stand between the quotes.
+/// The strings of a JSON list of strings, without their quotes.
 std::vector<std::string_view> stringsIn(std::string_view list) {
   std::vector<std::string_view> strings;
   for (size_t at = list.find('"'); at != std::string_view::npos; at = list.find('"', at)) {

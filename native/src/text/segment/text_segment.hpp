@@ -55,7 +55,7 @@ struct TextSegment {
   std::span<const uint32_t> postingStart;
   std::span<const uint32_t> postings;
   DocumentSet inScope;
-  /// The keys of the frontmatter by their number, as they stand between the quotes of JSON.
+  /// The keys of the frontmatter by their number, as JSON strings without their quotes.
   std::vector<std::string_view> keys;
   /// The checksum of the contents.
   uint32_t checksum;
@@ -121,11 +121,11 @@ struct TextSegment {
 /// each other.
 TextSegment readSegment(std::span<const uint8_t> buffer);
 
-/// A posting: the document, and a code of how often the term is in it.
+/// A posting: the document, and a code of the term frequency in it.
 constexpr uint32_t POSTING_DOCUMENT_SHIFT = 12;
 constexpr uint32_t POSTING_CODE_MASK = 0xfff;
 
-/// Marks in `tokens`: a field starts with MARK and its number; those from FIRST_INNER_MARK on are within a field.
+/// Marks in `tokens`: a field starts with MARK and its number. Marks from FIRST_INNER_MARK on are within a field.
 constexpr uint32_t MARK = 0x80000000;
 constexpr int32_t SUBWORDS_MARK = static_cast<int32_t>(0xfffffffe);
 constexpr int32_t JOINED_MARK = static_cast<int32_t>(0xfffffffd);
@@ -133,7 +133,7 @@ constexpr int32_t FIRST_INNER_MARK = JOINED_MARK;
 
 inline uint32_t fieldOfMark(int32_t mark) { return static_cast<uint32_t>(mark) & ~MARK; }
 
-/// Numbers of the fields; those of the frontmatter start at FIRST_KEY_FIELD.
+/// Numbers of the fields. The numbers of frontmatter keys start at FIRST_KEY_FIELD.
 constexpr uint32_t PATH_FIELD = 0;
 constexpr uint32_t TITLE_FIELD = 1;
 constexpr uint32_t HEADINGS_FIELD = 2;

@@ -1,4 +1,4 @@
-// How texts become tokens. TypeScript has the tokenizer (`src/text/analysis`); this is what it shares.
+// The interface of the tokenizer, which is written in TypeScript (`src/text/analysis`).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -34,7 +34,7 @@ class Tokenizer {
 
   /// The tokens of a text in any script.
   virtual std::vector<TokenSpan> tokensOf(std::u16string_view text) const = 0;
-  /// The spellings in parts of one word, such as `24,500`, and the signs that have a meaning together.
+  /// The spellings of one word in parts, such as `24,500`, and the signs that have a meaning together.
   virtual std::vector<TokenSpan> spellingsOf(std::u16string_view text) const = 0;
 
   /// The kind of a code unit, which may not have occurred yet.
@@ -43,8 +43,7 @@ class Tokenizer {
     return static_cast<UnitKind>(kinds[unit]);
   }
 
-  /// The last position that is not behind a position and where a character starts, as readers see them, if
-  /// that is near.
+  /// The last start of a grapheme at or before a position, if it is near.
   size_t characterStart(std::u16string_view text, size_t position) const {
     constexpr size_t REACH = 32;
     for (size_t at = position; at > 0 && position - at <= REACH; at--) {
@@ -54,7 +53,7 @@ class Tokenizer {
     return isSecond && position > 0 ? position - 1 : position;
   }
 
-  /// The kind of each code unit that has occurred, and what it is folded to.
+  /// The kind of each code unit that has occurred, and the unit that replaces it in a token.
   std::span<const uint8_t> kinds;
   std::span<const uint16_t> folded;
 };
