@@ -41,7 +41,7 @@ import { mountStartPage } from "./http/static/start-page.ts";
 import type { ProjectEmbedders } from "./import/embedders/project-embedders.ts";
 import type { ImportThreads } from "./import/thread/import-threads.ts";
 import type { Readiness } from "./observability/readiness.ts";
-import { SharedWork } from "./shared/shared-work.ts";
+import { SingleFlight } from "./shared/single-flight.ts";
 
 /** Dependencies of the routes, opened and closed by serve.ts. */
 export interface Services extends Omit<HttpContext, "maxBodyBytes"> {
@@ -95,8 +95,8 @@ function mountProbes(app: Elysia, services: Services, turns: Turns): void {
   const { readiness, metrics } = services;
   const mount = pageMounter(app, turns);
   const { registry } = metrics;
-  const checks = new SharedWork(() => readiness.state());
-  const scrapes = new SharedWork(async () => new TextEncoder().encode(await registry.metrics()));
+  const checks = new SingleFlight(() => readiness.state());
+  const scrapes = new SingleFlight(async () => new TextEncoder().encode(await registry.metrics()));
   app.get("/livez", () => Response.json({ status: "ok" }));
   mount("/readyz", async () => {
     const state = await checks.run();

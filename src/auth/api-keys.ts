@@ -5,7 +5,7 @@ import type { Log } from "../observability/log.ts";
 import { LogLimiter } from "../observability/log-limiter.ts";
 import { Problem } from "../problem/problem.ts";
 import { KEY_LAST_USED_INTERVAL_MS } from "../shared/limits.ts";
-import { type CacheCounts, TimedCache } from "../shared/timed-cache.ts";
+import { type CacheCounts, TtlCache } from "../shared/ttl-cache.ts";
 import { type ParsedKey, parseKey } from "./key-format.ts";
 import type { Principal } from "./principal.ts";
 
@@ -47,7 +47,7 @@ async function readKey(sql: Sql, parsed: ParsedKey): Promise<VerifiedKey | null>
 
 /** Verifies API keys and records when they were last used. */
 export class ApiKeyVerifier {
-  readonly #verified: TimedCache<VerifiedKey | null>;
+  readonly #verified: TtlCache<VerifiedKey | null>;
   /** Full keys by prefix, because notifications contain only the prefix. */
   readonly #byPrefix = new Map<string, string>();
   /** Times of the last recorded uses by key id, oldest first. */
@@ -62,7 +62,7 @@ export class ApiKeyVerifier {
     private readonly log: Log,
     counts: CacheCounts = { hits: 0, misses: 0 },
   ) {
-    this.#verified = new TimedCache({ isOutage, counts });
+    this.#verified = new TtlCache({ isOutage, counts });
     this.#timer = setInterval(() => void this.flush(), KEY_LAST_USED_FLUSH_MS);
     this.#timer.unref();
   }

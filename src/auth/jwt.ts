@@ -24,7 +24,7 @@ import {
   JWT_CACHE_TTL_MS,
   JWT_CLOCK_SKEW_SECONDS,
 } from "../shared/limits.ts";
-import type { CacheCounts } from "../shared/timed-cache.ts";
+import type { CacheCounts } from "../shared/ttl-cache.ts";
 import { type Identity, isAccountPermission, type Principal } from "./principal.ts";
 import { addressKey, FIRST_OWNER, isAddress } from "./users.ts";
 

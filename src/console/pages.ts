@@ -6,7 +6,7 @@ import { StaticDocument } from "../http/static/static-document.ts";
 import { HTML_TYPE } from "../http/static/text-page.ts";
 import { FIRST_KEY_ARGUMENTS } from "../shared/first-key.ts";
 import { lazy } from "../shared/lazy.ts";
-import { TimedCache } from "../shared/timed-cache.ts";
+import { TtlCache } from "../shared/ttl-cache.ts";
 import { bundlePage } from "./bundle.ts";
 
 const FOLDER = join(import.meta.dir, "page");
@@ -73,7 +73,7 @@ export function mountConsole(
     lazy(async () => new StaticDocument(await pageOf(base, firstKey), HTML_TYPE, headers));
   const usual = page("");
   const first = page(`./tessera ${FIRST_KEY_ARGUMENTS}`);
-  const known = new TimedCache<boolean>();
+  const known = new TtlCache<boolean>();
   mount(path, async (request) => {
     // A page without the hint is better than a failure.
     const isUsual = await Promise.resolve(known.get("", hasKeys)).catch(() => true);

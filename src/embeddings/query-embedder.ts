@@ -8,7 +8,7 @@ import {
   TextsRefused,
 } from "../import/embedders/project-embedders.ts";
 import { invalid, Problem } from "../problem/problem.ts";
-import { TimedCache } from "../shared/timed-cache.ts";
+import { TtlCache } from "../shared/ttl-cache.ts";
 import { FairSemaphore } from "../tenants/fair-semaphore.ts";
 import { fingerprintOf } from "./store.ts";
 
@@ -24,7 +24,7 @@ const QUERY_CACHE_ENTRIES = 1_024;
 /** Embeds queries by the embedders of their projects. */
 export class QueryEmbedder {
   /** The fingerprints of projects. */
-  readonly #projects: TimedCache<string | null>;
+  readonly #projects: TtlCache<string | null>;
   /** By embedder. Users share its permits, so that nobody has all of them. */
   readonly #permits = new Map<string, FairSemaphore>();
   /** By project, the least recently used first; in each by fingerprint and text, the oldest first. */
@@ -35,7 +35,7 @@ export class QueryEmbedder {
     private readonly sql: Sql,
     readonly embedders: ProjectEmbedders,
   ) {
-    this.#projects = new TimedCache({ isOutage });
+    this.#projects = new TtlCache({ isOutage });
   }
 
   /** The fingerprint of a project's embedder; null without one. A fresh one is of this moment. */

@@ -6,7 +6,7 @@ import {
   type Metric,
   Registry,
 } from "prom-client";
-import type { CacheCounts } from "../shared/timed-cache.ts";
+import type { CacheCounts } from "../shared/ttl-cache.ts";
 import { VERSION } from "../shared/version.ts";
 import { CALL_LABELS } from "./calls.ts";
 import { QuickHistogram } from "./quick-histogram.ts";

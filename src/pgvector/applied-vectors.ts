@@ -1,14 +1,14 @@
 import type { Sql } from "../db/client.ts";
 import { VECTOR_APPLIED_POLL_MS } from "../shared/limits.ts";
-import { SharedWork } from "../shared/shared-work.ts";
+import { SingleFlight } from "../shared/single-flight.ts";
 import { readState } from "./catalogue.ts";
 
 /** The changes that the engine's database has applied. Concurrent callers share a query. */
 export class AppliedVectors {
-  readonly #state: SharedWork<Awaited<ReturnType<typeof readState>>>;
+  readonly #state: SingleFlight<Awaited<ReturnType<typeof readState>>>;
 
   constructor(sql: Sql) {
-    this.#state = new SharedWork(() => readState(sql));
+    this.#state = new SingleFlight(() => readState(sql));
   }
 
   /** True if searches see all changes up to this one. Rejects when the database does not answer. */

@@ -32,10 +32,10 @@ const BOUNDS: readonly [words: string, file: string, constant: string][] = [
   ["take effect within a second", "src/shared/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
   ["takes effect within a second", "src/shared/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
   ["after two seconds at the beginning", "src/shared/limits.ts", "DB_READ_DEADLINE_MS = 2_000"],
-  ["for a minute of an outage", "src/shared/timed-cache.ts", "DB_OUTAGE_GRACE_MS = 60_000"],
+  ["for a minute of an outage", "src/shared/ttl-cache.ts", "DB_OUTAGE_GRACE_MS = 60_000"],
   ["once per minute", "src/observability/log-limiter.ts", "LOG_REPEAT_MS = 60_000"],
   ["at most a minute", "src/import/backpressure.ts", "VISIBLE_WAIT_MAX_MS = 60_000"],
-  ["below 2 MiB", "src/api/files/unseen-writes.ts", "UNSEEN_MAX_BYTES = 2_097_152"],
+  ["below 2 MiB", "src/api/files/unindexed-writes.ts", "UNINDEXED_MAX_BYTES = 2_097_152"],
   ["headers above 16 kB", "test/api/odd-http.test.ts", "with a header above 16 kB"],
   ["within ten seconds gets 408", "src/shared/limits.ts", "BODY_READ_TIMEOUT_MS = 10_000"],
 ];

@@ -28,7 +28,7 @@ import {
   WrittenFile,
   WrittenFileParams,
 } from "./schema.ts";
-import { UNSEEN_MAX_BYTES, UnseenWrites } from "./unseen-writes.ts";
+import { UNINDEXED_MAX_BYTES, UnindexedWrites } from "./unindexed-writes.ts";
 import { deleteFile, putFile, requirePath, type WriteServices } from "./write.ts";
 
 const SUMMARY: FileSummary = {
@@ -77,13 +77,13 @@ const EDITORS = "The caller needs the role `owner` or `editor`.";
 
 /** Operations on the files of environments and releases. */
 export function fileOperations(
-  context: Omit<WriteServices, "unseen"> &
+  context: Omit<WriteServices, "unindexed"> &
     ListServices & {
       readonly engine: Engine;
       readonly embedders: ProjectEmbedders;
     },
 ): Operation[] {
-  const services = { ...context, unseen: new UnseenWrites(context) };
+  const services = { ...context, unindexed: new UnindexedWrites(context) };
   const { sql } = services;
   return [
     operation({
@@ -176,7 +176,7 @@ function putOperation(services: WriteServices): Operation {
     summary: "Write a file of an environment",
     description:
       "Stores the content, without a byte order mark, as a new version of the file, cut into chunks, and " +
-      `puts it into the working set. While a user has written ${UNSEEN_MAX_BYTES} bytes that searches do not show yet, ` +
+      `puts it into the working set. While a user has written ${UNINDEXED_MAX_BYTES} bytes that searches do not show yet, ` +
       "further files of the user wait; one that has waited for too long is answered 503 `overloaded`. " +
       "Unchanged content changes nothing. Searches see the change within a second. An " +
       `environment with an active release goes on to serve that. ${EDITORS}`,
@@ -202,10 +202,10 @@ function putOperation(services: WriteServices): Operation {
     problems: [...WRITE_PROBLEMS, "quota-exceeded"],
     find: ({ params }) => requirePath(documentPath(params.file_reference)),
     admit: ({ principal, request }, bytes) =>
-      services.unseen.admit(principal.userId, bytes, request.signal),
+      services.unindexed.admit(principal.userId, bytes, request.signal),
     async handle(call) {
       const written = await putFile(services, call);
-      void services.unseen.untilSeen(written).finally(call.release);
+      void services.unindexed.untilIndexed(written).finally(call.release);
       const { file, created, serves } = written;
       const { pathname } = new URL(call.request.url);
       const location = created ? { location: call.basePath + pathname } : {};

@@ -17,13 +17,13 @@ import {
   type Written,
 } from "./change-file.ts";
 import type { FileCall } from "./read.ts";
-import type { UnseenWrites } from "./unseen-writes.ts";
+import type { UnindexedWrites } from "./unindexed-writes.ts";
 import type { WriteThread } from "./write-thread.ts";
 
 export interface WriteServices {
   readonly sql: Sql;
   readonly writes: WriteThread;
-  readonly unseen: UnseenWrites;
+  readonly unindexed: UnindexedWrites;
 }
 
 interface WriteCall extends FileCall {

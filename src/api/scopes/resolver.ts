@@ -5,7 +5,7 @@ import type { Scope, ScopeKind } from "../../engine/requests/scope.ts";
 import { Problem } from "../../problem/problem.ts";
 import { isStorable } from "../../shared/formats.ts";
 import { REFERENCE_MAX_CHARS } from "../../shared/limits.ts";
-import { type CacheCounts, TimedCache } from "../../shared/timed-cache.ts";
+import { type CacheCounts, TtlCache } from "../../shared/ttl-cache.ts";
 import { readScope, type ScopeName } from "./queries.ts";
 
 /** How a caller names a scope: a project by id or slug, and an environment or release in it. */
@@ -64,13 +64,13 @@ export async function currentScope(
  * caller's access never serves another. A missing scope is not cached.
  */
 export class ScopeResolver {
-  readonly #cache: TimedCache<Scope>;
+  readonly #cache: TtlCache<Scope>;
 
   constructor(
     private readonly sql: Sql,
     counts: CacheCounts = { hits: 0, misses: 0 },
   ) {
-    this.#cache = new TimedCache({ isOutage, counts });
+    this.#cache = new TtlCache({ isOutage, counts });
   }
 
   /**

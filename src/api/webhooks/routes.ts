@@ -12,7 +12,7 @@ import { invalid, Problem } from "../../problem/problem.ts";
 import { createFailpoints } from "../../shared/failpoints.ts";
 import { timestamp } from "../../shared/formats.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../../shared/limits.ts";
-import { TimedCache } from "../../shared/timed-cache.ts";
+import { TtlCache } from "../../shared/ttl-cache.ts";
 import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
 import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
@@ -80,7 +80,7 @@ function resultBody(name: string, { event, isDuplicate, payload }: Outcome): str
 export function webhookOperations(services: WebhookServices): Operation[] {
   const { sql, config } = services;
   const deliveryServices = { ...services, failpoint: createFailpoints(config.failpoints) };
-  const cache = new TimedCache<readonly Definition[]>({
+  const cache = new TtlCache<readonly Definition[]>({
     counts: services.metrics.cache("webhooks"),
   });
   services.clearOnAccessChange(cache);

@@ -1,5 +1,5 @@
 import type { Sql } from "../../db/client.ts";
-import { SharedWork } from "../../shared/shared-work.ts";
+import { SingleFlight } from "../../shared/single-flight.ts";
 import { type EmbeddedPosition, readEmbeddedPositions } from "./queries.ts";
 
 /** Interval of reading the queue while a caller waits for embeddings. */
@@ -16,10 +16,10 @@ interface EmbeddedWait {
 /** Waits for the embeddings of files that are stored. All waits share the queries of the queue. */
 export class AwaitedEmbeddings {
   readonly #waits = new Set<{ readonly projectId: string }>();
-  readonly #looks: SharedWork<ReadonlyMap<string, EmbeddedPosition>>;
+  readonly #looks: SingleFlight<ReadonlyMap<string, EmbeddedPosition>>;
 
   constructor(sql: Sql) {
-    this.#looks = new SharedWork(() => {
+    this.#looks = new SingleFlight(() => {
       const projects = new Set([...this.#waits].map(({ projectId }) => projectId));
       return readEmbeddedPositions(sql, [...projects]);
     });

@@ -17,7 +17,7 @@ import {
   INDEX_STOP_BUDGET_MS,
   INDEX_STOP_QUERY_TIMEOUT_MS,
 } from "../../shared/limits.ts";
-import { SharedWork } from "../../shared/shared-work.ts";
+import { SingleFlight } from "../../shared/single-flight.ts";
 import type { Change } from "../changes/change-log.ts";
 import { Follower } from "../changes/follower.ts";
 import { IndexReports } from "../changes/index-state.ts";
@@ -80,7 +80,7 @@ export class IndexingThread {
   readonly #reports: IndexReports;
   readonly #recalls = new Recalls();
   /** Writes the state of the indexes, for all who want it at a time. */
-  readonly #beats = new SharedWork(() => this.#beat());
+  readonly #beats = new SingleFlight(() => this.#beat());
 
   private constructor(
     private readonly sql: Sql,

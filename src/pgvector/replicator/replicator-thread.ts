@@ -16,7 +16,7 @@ import {
   VECTOR_CLEAN_INTERVAL_MS,
   VECTOR_LEADER_CHECK_MS,
 } from "../../shared/limits.ts";
-import { SharedWork } from "../../shared/shared-work.ts";
+import { SingleFlight } from "../../shared/single-flight.ts";
 import { GRAPH_SETTINGS, hasCitus } from "../open-schema.ts";
 import { Leadership } from "./leadership.ts";
 import { Maintenance } from "./maintenance.ts";
@@ -39,7 +39,7 @@ export class ReplicatorThread {
   readonly #leadership: Leadership;
   readonly #reports: IndexReports;
   /** Reports the tables of the leader. Concurrent requests share a report. */
-  readonly #beats = new SharedWork(() => this.#beat());
+  readonly #beats = new SingleFlight(() => this.#beat());
   #projects: ReplicatedProjects | undefined;
   #maintenance: Maintenance | undefined;
   #isLost = false;

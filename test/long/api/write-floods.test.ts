@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UNSEEN_MAX_BYTES } from "../../../src/api/files/unseen-writes.ts";
+import { UNINDEXED_MAX_BYTES } from "../../../src/api/files/unindexed-writes.ts";
 import { sharedApi } from "../../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../../support/api/imports.ts";
 import { until } from "../../../support/until.ts";
@@ -48,7 +48,7 @@ test("a flood of writes leaves a bounded amount of text to embed, however it end
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
   expect(largest).toBeGreaterThan(0);
-  expect(largest).toBeLessThanOrEqual(UNSEEN_MAX_BYTES);
+  expect(largest).toBeLessThanOrEqual(UNINDEXED_MAX_BYTES);
   await until("no text waits for its embedding", async () => {
     const { body } = await api.get(`/projects/${project.slug}/index-state`, owner);
     return body.embeddings_waiting === 0;

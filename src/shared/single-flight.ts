@@ -7,7 +7,7 @@ const REST_MAX_MS = 500;
  * Work that any number of callers may request at any time. Callers who request it while a run is under way or due share
  * the next run. A result is therefore never older than its request, and the work takes at most a tenth of the time.
  */
-export class SharedWork<T> {
+export class SingleFlight<T> {
   /** The run that has not begun yet. */
   #next: Promise<T> | undefined;
   #last: Promise<unknown> = Promise.resolve();

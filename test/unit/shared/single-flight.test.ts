@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SharedWork } from "../../../src/shared/shared-work.ts";
+import { SingleFlight } from "../../../src/shared/single-flight.ts";
 import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
 
 useFakeClock();
@@ -7,7 +7,7 @@ useFakeClock();
 test("those who ask before a run begins share it, and those who ask later share the next", async () => {
   let runs = 0;
   const gate = Promise.withResolvers<void>();
-  const work = new SharedWork(async () => {
+  const work = new SingleFlight(async () => {
     const run = ++runs;
     await gate.promise;
     return run;
@@ -24,7 +24,7 @@ test("those who ask before a run begins share it, and those who ask later share 
 test("however many ask, the work takes a tenth of the time", async () => {
   const RUN_MS = 5;
   const begunAt: number[] = [];
-  const work = new SharedWork(async () => {
+  const work = new SingleFlight(async () => {
     begunAt.push(performance.now());
     await Bun.sleep(RUN_MS);
   });
@@ -39,7 +39,7 @@ test("however many ask, the work takes a tenth of the time", async () => {
 
 test("work that fails is reported to those who share it, and the next run is not affected", async () => {
   let fails = true;
-  const work = new SharedWork(async () => {
+  const work = new SingleFlight(async () => {
     if (fails) throw new Error("away");
     return "here";
   });

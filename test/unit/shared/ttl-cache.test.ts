@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { TimedCache } from "../../../src/shared/timed-cache.ts";
+import { TtlCache } from "../../../src/shared/ttl-cache.ts";
 import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
 
 useFakeClock();
 
 const later = <T>() => Promise.withResolvers<T>();
 
-describe("TimedCache", () => {
+describe("TtlCache", () => {
   test("a second call returns the cached value synchronously", async () => {
-    const cache = new TimedCache<number>();
+    const cache = new TtlCache<number>();
     expect(await cache.get("a", async () => 1)).toBe(1);
     expect(cache.get("a", async () => 2)).toBe(1);
   });
 
   test("concurrent calls for one key share one load", async () => {
-    const cache = new TimedCache<number>();
+    const cache = new TtlCache<number>();
     let loads = 0;
     const load = async () => ++loads;
     const values = await Promise.all([cache.get("a", load), cache.get("a", load)]);
@@ -22,7 +22,7 @@ describe("TimedCache", () => {
   });
 
   test("an expired value is loaded again before it is returned", async () => {
-    const cache = new TimedCache<number>({ ttlMs: 500, refreshMs: 500 });
+    const cache = new TtlCache<number>({ ttlMs: 500, refreshMs: 500 });
     await cache.get("a", async () => 1);
     await advance(500);
     expect(cache.get("a", async () => 2)).toBe(1);
@@ -31,7 +31,7 @@ describe("TimedCache", () => {
   });
 
   test("an ageing value is returned while it is loaded again in the background", async () => {
-    const cache = new TimedCache<number>({ ttlMs: 60_000, refreshMs: 500 });
+    const cache = new TtlCache<number>({ ttlMs: 60_000, refreshMs: 500 });
     await cache.get("a", async () => 1);
     await advance(501);
     expect(cache.get("a", async () => 2)).toBe(1);
@@ -40,7 +40,7 @@ describe("TimedCache", () => {
   });
 
   test("a load that takes longer than entries live is neither shared nor replaces a newer one", async () => {
-    const cache = new TimedCache<number>({ ttlMs: 800, refreshMs: 800 });
+    const cache = new TtlCache<number>({ ttlMs: 800, refreshMs: 800 });
     const slow = later<number>();
     const first = cache.get("a", () => slow.promise);
     await advance(800);
@@ -54,7 +54,7 @@ describe("TimedCache", () => {
 
   test("after it has expired, every value is loaded again, and used while that fails in an outage", async () => {
     const outage = new Error("no answer");
-    const cache = new TimedCache<number>({ graceMs: 300, isOutage: (error) => error === outage });
+    const cache = new TtlCache<number>({ graceMs: 300, isOutage: (error) => error === outage });
     await cache.get("a", async () => 1);
     const slow = later<number>();
     const loading = cache.get("b", () => slow.promise);
@@ -71,7 +71,7 @@ describe("TimedCache", () => {
   });
 
   test("a key that is dropped while it loads is not cached", async () => {
-    const cache = new TimedCache<number>();
+    const cache = new TtlCache<number>();
     const slow = later<number>();
     const first = cache.get("a", () => slow.promise);
     cache.drop("a");
@@ -81,7 +81,7 @@ describe("TimedCache", () => {
   });
 
   test("a caller who asks after a drop or a clear does not get what was being loaded before", async () => {
-    const cache = new TimedCache<string>();
+    const cache = new TtlCache<string>();
     for (const forget of [() => cache.drop("a"), () => cache.clear()]) {
       const slow = later<string>();
       const first = cache.get("a", () => slow.promise);
@@ -95,7 +95,7 @@ describe("TimedCache", () => {
   });
 
   test("a failed load is reported and not cached", async () => {
-    const cache = new TimedCache<number>();
+    const cache = new TtlCache<number>();
     const failing = cache.get("a", async () => Promise.reject(new Error("away")));
     await expect(Promise.resolve(failing)).rejects.toThrow("away");
     expect(await cache.get("a", async () => 2)).toBe(2);
@@ -105,7 +105,7 @@ describe("TimedCache", () => {
   const away = async () => Promise.reject(new Error("away"));
 
   test("during an outage an expired value is used within the grace time only", async () => {
-    const cache = new TimedCache<number>({ ttlMs: 0, refreshMs: 0, graceMs: 300, isOutage });
+    const cache = new TtlCache<number>({ ttlMs: 0, refreshMs: 0, graceMs: 300, isOutage });
     await cache.get("a", async () => 1);
     await advance(1);
     expect(await cache.get("a", away)).toBe(1);
@@ -117,7 +117,7 @@ describe("TimedCache", () => {
   });
 
   test("during an outage no value is used that was dropped, nor after another failure", async () => {
-    const cache = new TimedCache<number>({ ttlMs: 0, refreshMs: 0, isOutage });
+    const cache = new TtlCache<number>({ ttlMs: 0, refreshMs: 0, isOutage });
     await cache.get("a", async () => 1);
     await advance(1);
     const broken = cache.get("a", async () => Promise.reject(new Error("broken")));
@@ -130,7 +130,7 @@ describe("TimedCache", () => {
   });
 
   test("beyond the maximum number of entries the oldest is removed", async () => {
-    const cache = new TimedCache<number>({ ttlMs: 60_000, refreshMs: 60_000, maxEntries: 2 });
+    const cache = new TtlCache<number>({ ttlMs: 60_000, refreshMs: 60_000, maxEntries: 2 });
     for (const [index, key] of ["a", "b", "c"].entries()) await cache.get(key, async () => index);
     expect(cache.get("c", async () => 9)).toBe(2);
     expect(await cache.get("a", async () => 9)).toBe(9);

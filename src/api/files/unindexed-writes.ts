@@ -12,16 +12,16 @@ import { FairSemaphore, type Release, SERIAL } from "../../tenants/fair-semaphor
 import type { Written } from "./change-file.ts";
 
 /** Maximum bytes of a user's texts that searches do not show yet: about a second of cutting, embedding and indexing. */
-export const UNSEEN_MAX_BYTES = 2_097_152;
+export const UNINDEXED_MAX_BYTES = 2_097_152;
 /** Minimum cost of a text, in bytes, because storing a shorter one takes as long. */
-const UNSEEN_TEXT_MIN_BYTES = 16_384;
+const UNINDEXED_TEXT_MIN_BYTES = 16_384;
 /** Maximum wait of a text behind those before it. */
-const UNSEEN_WAIT_MAX_MS = 10_000;
+const UNINDEXED_WAIT_MAX_MS = 10_000;
 /**
  * Maximum time for which a text counts while no text gets its embeddings or is shown. The embedder or the indexer may
  * be away.
  */
-const UNSEEN_COUNTS_MAX_MS = 30_000;
+const UNINDEXED_COUNTS_MAX_MS = 30_000;
 
 const BEHIND = new Problem("overloaded", {
   detail:
@@ -29,7 +29,7 @@ const BEHIND = new Problem("overloaded", {
   headers: { "retry-after": "1" },
 });
 
-interface UnseenServices {
+interface WaitServices {
   readonly sql: Sql;
   readonly engine: Pick<Engine, "waitFor">;
   readonly embedders: ProjectEmbedders;
@@ -39,10 +39,10 @@ interface UnseenServices {
  * Bounds the bytes that users have written and searches do not show yet, so that a flood of writes leaves a bounded
  * backlog. Further writes of the user wait.
  */
-export class UnseenWrites {
+export class UnindexedWrites {
   readonly #bytes = new FairSemaphore({
-    ...{ ...SERIAL, tenantPermits: UNSEEN_MAX_BYTES },
-    ...{ waitMaxMs: UNSEEN_WAIT_MAX_MS, late: BEHIND },
+    ...{ ...SERIAL, tenantPermits: UNINDEXED_MAX_BYTES },
+    ...{ waitMaxMs: UNINDEXED_WAIT_MAX_MS, late: BEHIND },
   });
   readonly #embeddings: AwaitedEmbeddings;
   /** Texts may wait for other embedders for hours, and cost this service little meanwhile. */
@@ -51,8 +51,8 @@ export class UnseenWrites {
   #embeddedAt = 0;
 
   constructor(
-    private readonly services: UnseenServices,
-    private readonly countsMaxMs = UNSEEN_COUNTS_MAX_MS,
+    private readonly services: WaitServices,
+    private readonly countsMaxMs = UNINDEXED_COUNTS_MAX_MS,
   ) {
     this.#embeddings = new AwaitedEmbeddings(services.sql);
     this.#embedder = (services.embedders.get(HASHING) as ProjectEmbedder).fingerprint;
@@ -60,15 +60,15 @@ export class UnseenWrites {
 
   /** Waits until a text of the user may be stored, which counts until the returned function is called. Throws `overloaded`. */
   admit(user: string, bytes: number, signal: AbortSignal): Promise<Release> {
-    return this.#bytes.lease(user, { cost: Math.max(bytes, UNSEEN_TEXT_MIN_BYTES), signal });
+    return this.#bytes.lease(user, { cost: Math.max(bytes, UNINDEXED_TEXT_MIN_BYTES), signal });
   }
 
   /** Resolves when searches of this process show a file, or nobody can tell. */
-  untilSeen(written: Written): Promise<void> {
-    return this.#untilSeen(written).catch(() => {});
+  untilIndexed(written: Written): Promise<void> {
+    return this.#untilIndexed(written).catch(() => {});
   }
 
-  async #untilSeen({ projectId }: Written): Promise<void> {
+  async #untilIndexed({ projectId }: Written): Promise<void> {
     const writtenAt = performance.now();
     let waited = false;
     const seq = await this.#embeddings.position(projectId, {

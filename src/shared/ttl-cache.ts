@@ -45,7 +45,7 @@ interface TimedCacheOptions {
  *
  * Only when a load fails because of an outage is an expired entry used, for a limited time.
  */
-export class TimedCache<V> {
+export class TtlCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #loading = new Map<string, Load<V>>();
   #generation = 0;

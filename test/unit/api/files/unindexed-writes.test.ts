@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { UNSEEN_MAX_BYTES, UnseenWrites } from "../../../../src/api/files/unseen-writes.ts";
+import {
+  UNINDEXED_MAX_BYTES,
+  UnindexedWrites,
+} from "../../../../src/api/files/unindexed-writes.ts";
 import { projectEmbedders } from "../../../../src/import/embedders/project-embedders.ts";
 import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 
@@ -8,7 +11,7 @@ useFakeClock();
 const NEVER = new AbortController().signal;
 /** In this time it is seen that a text has its embeddings. */
 const SEEN_MS = 60;
-const HALF = UNSEEN_MAX_BYTES / 2;
+const HALF = UNINDEXED_MAX_BYTES / 2;
 const embedders = projectEmbedders([], () => {});
 const embedder = embedders.get("hashing")?.fingerprint;
 
@@ -27,13 +30,13 @@ function writing(countsMaxMs?: number) {
   const engine = {
     waitFor: () => new Promise<boolean>((resolve) => unindexed.add(() => resolve(true))),
   };
-  const writes = new UnseenWrites({ sql: sql as never, engine, embedders }, countsMaxMs);
+  const writes = new UnindexedWrites({ sql: sql as never, engine, embedders }, countsMaxMs);
   const stored: string[] = [];
   const write = async (id: string, bytes: number, tenant = "one", signal = NEVER) => {
     const leave = await writes.admit(tenant, bytes, signal);
     stored.push(id);
     unembedded.add(id);
-    void writes.untilSeen({ projectId: id } as never).finally(leave);
+    void writes.untilIndexed({ projectId: id } as never).finally(leave);
   };
   const index = async (files = 1) => {
     await advance(SEEN_MS);
@@ -50,7 +53,7 @@ test("what a user has written and searches do not show stays within the bound, a
   await Promise.all([write("a", HALF), write("b", HALF)]);
   const third = write("c", HALF);
   const fourth = write("d", 1);
-  await write("x", UNSEEN_MAX_BYTES, "other");
+  await write("x", UNINDEXED_MAX_BYTES, "other");
   unembedded.delete("a");
   await advance(SEEN_MS);
   // It has its embeddings, and searches do not show them yet.
@@ -70,7 +73,7 @@ test("many short texts count for more than they have, and a longer one than the 
   const first = [...stored];
   expect(first.length).toBeGreaterThan(10);
   expect(first.length).toBeLessThan(short.length);
-  const long = write("long", 10 * UNSEEN_MAX_BYTES);
+  const long = write("long", 10 * UNINDEXED_MAX_BYTES);
   for (const id of first) unembedded.delete(id);
   await index(first.length);
   await Promise.all(short);
@@ -82,16 +85,16 @@ test("many short texts count for more than they have, and a longer one than the 
 
 test("writes that fail or have lost their client count no more", async () => {
   const { writes, write, unembedded, index } = writing();
-  const leave = await writes.admit("one", UNSEEN_MAX_BYTES, NEVER);
+  const leave = await writes.admit("one", UNINDEXED_MAX_BYTES, NEVER);
   leave();
-  await write("a", UNSEEN_MAX_BYTES);
+  await write("a", UNINDEXED_MAX_BYTES);
   const client = new AbortController();
-  const left = write("b", UNSEEN_MAX_BYTES, "one", client.signal).catch((error) => error.slug);
+  const left = write("b", UNINDEXED_MAX_BYTES, "one", client.signal).catch((error) => error.slug);
   client.abort();
   unembedded.delete("a");
   await index();
   expect(await left).toBe("overloaded");
-  await write("c", UNSEEN_MAX_BYTES);
+  await write("c", UNINDEXED_MAX_BYTES);
 });
 
 test("a text counts for as long as others get their embeddings, however slowly, and no longer once none does", async () => {
