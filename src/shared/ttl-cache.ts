@@ -26,7 +26,7 @@ interface Load<V> {
   readonly readAt: number;
 }
 
-interface TimedCacheOptions {
+interface TtlCacheOptions {
   readonly ttlMs?: number;
   /** A hit on an older entry loads it again in the background. */
   readonly refreshMs?: number;
@@ -50,9 +50,9 @@ export class TtlCache<V> {
   readonly #loading = new Map<string, Load<V>>();
   #generation = 0;
 
-  readonly #options: Required<TimedCacheOptions>;
+  readonly #options: Required<TtlCacheOptions>;
 
-  constructor(options: TimedCacheOptions = {}) {
+  constructor(options: TtlCacheOptions = {}) {
     this.#options = {
       ttlMs: AUTH_CACHE_TTL_MS,
       refreshMs: AUTH_CACHE_REFRESH_MS,
