@@ -125,7 +125,7 @@ describe("while a project is being deleted", () => {
         expect([command.join(" "), status, stderr]).toEqual([
           command.join(" "),
           1,
-          expect.stringMatching(/does not exist|no project|no environment/),
+          expect.stringMatching(/(?:does not|no longer) exist|no project|no environment/),
         ]);
         expect(stderr).not.toMatch(/\n\s+at |foreign key/);
       }
