@@ -50,8 +50,8 @@ async function waitForChange(call: Incoming, token: string | undefined): Promise
   await context.changes.wait({ principal, reference, position, read, request });
 }
 
-/** Takes a place on the database until the request is answered, unless a queue of the operation's own follows. */
-async function enter(call: Incoming, tenant: string): Promise<void> {
+/** Acquires a permit of the database until the request is answered, unless a queue of the operation's own follows. */
+async function acquireDatabase(call: Incoming, tenant: string): Promise<void> {
   const { operation, context } = call;
   if (operation.sheddable || operation.streams || credentialOf(operation) === "none") return;
   await context.gates.database.acquire(tenant);
@@ -135,7 +135,7 @@ async function perform(call: Incoming): Promise<Response> {
   const tenant = operation.tenantOf?.(found) ?? principal?.userId ?? "";
   const bytes = await read(call, common, tenant);
   await waitForChange(call, change);
-  await enter(call, tenant);
+  await acquireDatabase(call, tenant);
   const { body: validate } = validators;
   const body = validate === undefined ? bytes : validate(jsonOf(request, bytes, operation));
   if (validators.isWrite && !operation.streams) await requireClient(request);

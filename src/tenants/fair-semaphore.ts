@@ -1,3 +1,4 @@
+import pTimeout from "p-timeout";
 import { OVERLOADED, type Problem } from "../problem/problem.ts";
 import { FairQueue } from "./fair-queue.ts";
 
@@ -90,13 +91,19 @@ export class FairSemaphore {
    * goes on after its clients have left.
    */
   async lease(tenant: string, { cost = 1, signal }: Wanted = {}): Promise<Release> {
-    const { tenantPermits = cost, waitMaxMs, late = OVERLOADED, restMs } = this.options;
+    const { tenantPermits = cost, late = OVERLOADED, restMs } = this.options;
+    const { waitMaxMs: milliseconds = Number.POSITIVE_INFINITY } = this.options;
     const held = Math.min(cost, tenantPermits);
     const entered = this.acquire(tenant, held);
-    const isInTime = entered === undefined || (await isWithin(entered, waitMaxMs));
+    const inTime = entered?.then(() => true) ?? true;
+    const isInTime =
+      inTime === true || (await pTimeout(inTime, { milliseconds, fallback: () => false }));
     if (!isInTime || signal?.aborted === true) {
-      // It keeps its turn, and passes it on.
-      void Promise.resolve(entered).then(() => this.release(tenant, held));
+      // It keeps its turn, and passes it on; one that is dropped from the queue has none.
+      void Promise.resolve(entered).then(
+        () => this.release(tenant, held),
+        () => {},
+      );
       throw late;
     }
     const begun = performance.now();
@@ -154,16 +161,5 @@ export class FairSemaphore {
       this.charge(next.tenant, next.cost);
       next.enter();
     }
-  }
-}
-
-/** Resolves with true when `entered` does, and with false if it takes longer; without a limit it waits. */
-async function isWithin(entered: Promise<void>, waitMaxMs: number | undefined): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = waitMaxMs === undefined ? undefined : setTimeout(() => resolve(false), waitMaxMs);
-  try {
-    return await Promise.race([entered.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

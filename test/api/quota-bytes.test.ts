@@ -12,7 +12,7 @@ import { addWritableProject, sendWrite, WRITES } from "./project-writes.ts";
 /** Far less than what each of these stores. */
 const ALLOWED_BYTES = 20_000;
 const MUCH = "x".repeat(100_000);
-/** What fields for short texts take. */
+/** The longest text of a field for short texts. */
 const SHORT = "x".repeat(8_192);
 const PRODUCTION = { record: "environment", name: "production" };
 

@@ -34,7 +34,7 @@ const UNCHARGED: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Texts of rows that are charged, which are not counted: names, and what a project has once. */
+/** Texts of charged rows that quotas do not count: names, and the columns of the project itself. */
 const SHORT_TEXTS = [
   ...["api_keys.key_hash", "api_keys.key_prefix", "api_keys.scopes"],
   ...["audit_log.action", "audit_log.request_id", "audit_log.via", "chunks.embedder"],

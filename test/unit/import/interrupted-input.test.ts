@@ -23,7 +23,7 @@ async function* fileIn(project: string, content: string) {
   yield inputs([{ record: "file", project, path: "a.md", environments: ["production"], content }]);
 }
 
-/** What a project has of environments, and of versions of its files. */
+/** The environments of a project, and the versions of its files. */
 async function storedIn(project: string) {
   const [row] = await sql<[{ environments: number; versions: number; served: string | null }]>`
     SELECT (SELECT count(*)::integer FROM environments WHERE project_id = ${project}) AS environments,

@@ -181,7 +181,7 @@ test("a rebuild begins when the indexes from before it are dropped, also where o
   await Promise.all(rebuilds);
   expect(projects.applied("p")).toBe(1);
   expect(calls.at(-1)).toBe("open");
-  // None is opened beside one that is not dropped.
+  // A project opens again only after it was dropped.
   expect(calls.join(" ")).not.toContain("open open");
 });
 
