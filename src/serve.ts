@@ -30,7 +30,6 @@ import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
 import { BodyReader } from "./http/load/body.ts";
 import { openGates } from "./http/load/gates.ts";
-import { UnsentAnswers } from "./http/load/large-answers.ts";
 import { openRateLimits } from "./http/load/rate-limit.ts";
 import { RejectionThrottle } from "./http/rejection-throttle.ts";
 import { observeCalls } from "./observability/calls.ts";
@@ -190,10 +189,9 @@ async function openServices(
   const services = {
     ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
     ...{ embedders, queries },
-    ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyReader() },
+    ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyReader(gates) },
     gates,
     changes: new ChangeGate(sql, cursors, engine),
-    unsent: new UnsentAnswers((tenant) => gates.starts.acquire(tenant), log),
     refusals: new RejectionThrottle(baseUrl, log, (request) => listener.connectionOf(request)),
     rateLimits,
     ...{

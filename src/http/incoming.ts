@@ -7,7 +7,6 @@ import type { Release } from "../tenants/fair-semaphore.ts";
 import type { Changes } from "./changes.ts";
 import type { BodyReader } from "./load/body.ts";
 import type { Gates } from "./load/gates.ts";
-import type { UnsentAnswers } from "./load/large-answers.ts";
 import type { RateLimits } from "./load/rate-limit.ts";
 import type { Operation } from "./operation.ts";
 import type { RejectionThrottle } from "./rejection-throttle.ts";
@@ -21,8 +20,6 @@ export interface HttpContext extends RecordContext {
   readonly gates: Gates;
   /** Reads the bodies of all requests but imports. */
   readonly bodies: BodyReader;
-  /** Large answers that are being sent. */
-  readonly unsent: UnsentAnswers;
   readonly refusals: RejectionThrottle;
   /** Absent without a limit. */
   readonly rateLimits: RateLimits | undefined;

@@ -8,6 +8,7 @@ import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
 import type { Common, HttpContext, Incoming, Validators } from "./incoming.ts";
 import { jsonOf } from "./json-body.ts";
+import { holdUntilSent } from "./load/large-answers.ts";
 import { credentialOf, type Operation } from "./operation.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
 import { type Note, recordRequest } from "./request-record.ts";
@@ -190,7 +191,7 @@ async function answer(call: Incoming): Promise<Response> {
     if (validators.isWrite) setChange(response.headers, await context.changes.token());
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
-    context.unsent.hold(response, call.principal?.userId ?? "");
+    holdUntilSent(response, call.principal?.userId ?? "", context.gates, context.log);
     return response;
   } catch (cause) {
     // A refusal may wait before it is sent, and keeps nobody waiting then.

@@ -8,8 +8,8 @@
 export const BODY_DEFAULT_MAX_BYTES = 1_048_576;
 /** Bun itself refuses larger bodies, without a problem document, so this is far above our limit. */
 export const BODY_TRANSPORT_MAX_BYTES = 1_099_511_627_776;
-/** Maximum memory of all bodies that are being read. Callers share it. */
-export const BODIES_MAX_BYTES = 67_108_864;
+/** Maximum memory of bodies that are being read and of large answers that are being sent. Callers share it. */
+export const REQUESTS_MAX_BYTES = 134_217_728;
 /** Bodies of this size are parsed one at a time for each tenant. Vectors of any dimension take less in JSON. */
 export const LARGE_BODY_BYTES = 98_304;
 /** Minimum bytes that a body counts for while it is read. */
@@ -394,7 +394,7 @@ const RELATIONS: readonly Relation[] = [
     IMPORT_DEFAULT_MAX_BYTES < BODY_TRANSPORT_MAX_BYTES,
     "the limit of imports applies before Bun's",
   ],
-  [BODY_DEFAULT_MAX_BYTES < BODIES_MAX_BYTES, "the budget of bodies holds several of them"],
+  [BODY_DEFAULT_MAX_BYTES < REQUESTS_MAX_BYTES, "the memory of requests holds several bodies"],
   [
     BODY_READ_TIMEOUT_MS < IDLE_TIMEOUT_SECONDS * 1_000,
     "a body that does not arrive is answered before its connection is closed as idle",

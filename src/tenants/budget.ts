@@ -19,7 +19,7 @@ export class Budget<T> {
    * @param minEntries the number of entries that are granted whatever their amount
    */
   constructor(
-    private readonly max: number,
+    readonly max: number,
     private readonly takeFrom: (tenant: string, oldest: T) => void,
     private readonly minEntries = 0,
   ) {}

@@ -2,15 +2,14 @@ import { bodyOf, joined, type OwnedBytes } from "../../../native/owned-bytes.ts"
 import { Problem } from "../../problem/problem.ts";
 import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
 import {
-  BODIES_MAX_BYTES,
   BODY_MIN_BYTES,
   BODY_READ_TIMEOUT_MS,
-  GATE_WAITING_MAX,
   LARGE_BODY_BYTES,
+  TURN_STARTS_MAX,
 } from "../../shared/limits.ts";
-import { Budget } from "../../tenants/budget.ts";
 import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
 import { encodingOf } from "./content-encoding.ts";
+import type { Gates } from "./gates.ts";
 
 /**
  * After a large body, its tenant waits for this multiple of the time that the body took, which leaves four fifths
@@ -23,15 +22,15 @@ const LARGE_BODY_PAUSE_MAX_MS = 3_000;
 const ALONE_AFTER_MS = 1_000;
 /** The longest wait of a large body that has arrived. */
 const LARGE_BODY_WAIT_MAX_MS = 2_000;
-/** Of bodies from this length on, which take a millisecond to parse, a bounded number is parsed in each turn of the event loop. */
+/** Bodies from this length on take a millisecond to parse. */
 const LONG_BODY_BYTES = 8_192;
-/** The number of such bodies in a turn; one tenant alone has half of them. */
-const TURN_LONG_BODIES_MAX = 2;
+/** The starts that one of them counts for: two are parsed in a turn of the event loop, and one of a tenant alone. */
+const LONG_BODY_STARTS = TURN_STARTS_MAX / 2;
 
 /** A body that is being read. */
 interface Reading {
   readonly tenant: string;
-  readonly refuse: (problem: Problem) => void;
+  readonly giveUp: () => void;
   /** The bytes that it counts for. */
   bytes: number;
   isOver: boolean;
@@ -94,8 +93,8 @@ class LastOthers {
 }
 
 /**
- * Reads request bodies within a time limit and a budget of bytes. A body counts with its declared
- * length until it has been read. When the budget is used up, the caller who holds most of it
+ * Reads request bodies within a time limit and the memory of requests. A body counts with its declared
+ * length until it has been read. When the memory is used up, the caller who holds most of it
  * pays: its new bodies are refused, or its oldest unfinished ones when another caller needs the
  * space. So nobody keeps others from being read by sending bodies slowly or never.
  *
@@ -106,7 +105,6 @@ class LastOthers {
  */
 export class BodyReader {
   readonly #others = new LastOthers();
-  readonly #shares: Budget<Reading>;
   readonly #large = new FairSemaphore({
     ...{ ...SERIAL, waitMaxMs: LARGE_BODY_WAIT_MAX_MS, late: WAITED },
     restMs: (tenant, tookMs) => {
@@ -114,21 +112,11 @@ export class BodyReader {
       return isAlone ? 0 : Math.min(LARGE_BODY_PAUSE_FACTOR * tookMs, LARGE_BODY_PAUSE_MAX_MS);
     },
   });
-  readonly #long = new FairSemaphore({
-    ...{ permits: TURN_LONG_BODIES_MAX, maxWaiting: GATE_WAITING_MAX, freeAfterMs: 0 },
-  });
 
   constructor(
-    maxBytes = BODIES_MAX_BYTES,
+    private readonly gates: Pick<Gates, "memory" | "starts">,
     private readonly timeoutMs = BODY_READ_TIMEOUT_MS,
-  ) {
-    this.#shares = new Budget(maxBytes, (_, oldest) => oldest.refuse(refusal("overloaded")));
-  }
-
-  /** Bytes that the bodies being read may take. */
-  get bytes(): number {
-    return this.#shares.total;
-  }
+  ) {}
 
   /**
    * Reads a whole body for a tenant, who shares the budget with others, and decompresses it. Throws
@@ -151,13 +139,14 @@ export class BodyReader {
     const { promise: refused, reject } = Promise.withResolvers<never>();
     const end = () => {
       reading.isOver = true;
-      this.#shares.release(tenant, reading);
+      this.gates.memory.release(tenant, reading);
     };
     const refuse = (problem: Problem) => {
       end();
       reject(problem);
     };
-    const reading: Reading = { tenant, refuse, bytes: 0, isOver: false };
+    const giveUp = () => refuse(refusal("overloaded"));
+    const reading: Reading = { tenant, giveUp, bytes: 0, isOver: false };
     this.#reserve(reading, Math.max(length, BODY_MIN_BYTES));
     const timer = setTimeout(() => refuse(refusal("request-timeout")), this.timeoutMs);
     try {
@@ -186,7 +175,7 @@ export class BodyReader {
     if (admission.admit !== undefined) return admission.admit(length);
     if (length >= LARGE_BODY_BYTES) return this.#turn(tenant);
     const isLong = length >= LONG_BODY_BYTES && (admission.isParsedHere?.(bytes) ?? true);
-    return isLong ? this.#long.acquire(tenant) : undefined;
+    return isLong ? this.gates.starts.acquire(tenant, LONG_BODY_STARTS) : undefined;
   }
 
   /** Resolves when a large body of the tenant may be parsed, in the turn of the event loop that follows. */
@@ -217,7 +206,7 @@ export class BodyReader {
 
   /** Counts more bytes for a reading. Throws `overloaded` when its tenant already has the largest share. */
   #reserve(reading: Reading, bytes: number): void {
-    if (!this.#shares.claim(reading.tenant, reading, bytes)) throw refusal("overloaded");
+    if (!this.gates.memory.claim(reading.tenant, reading, bytes)) throw refusal("overloaded");
     reading.bytes += bytes;
   }
 }

@@ -2,10 +2,7 @@ import { encoded, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Log } from "../../observability/log.ts";
 import { OVERLOADED } from "../../problem/problem.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
-import { Budget } from "../../tenants/budget.ts";
-
-/** Large answers that their clients have not taken yet may take this much memory; callers share it. */
-const ANSWERS_MAX_BYTES = 268_435_456;
+import type { Gates } from "./gates.ts";
 
 /** Lets a piece be sent in this turn of the event loop or a later one; rejects when too many wait for that. */
 type Start = () => Promise<void> | undefined;
@@ -44,7 +41,7 @@ class Sending {
         },
         pull: () => {
           const turn = this.start();
-          return turn === undefined ? this.#send() : turn.then(() => this.#send(), this.cut);
+          return turn === undefined ? this.#send() : turn.then(() => this.#send(), this.giveUp);
         },
         cancel: () => this.#end(),
       },
@@ -53,7 +50,7 @@ class Sending {
   }
 
   /** Resets the connection, so that the client does not take the part that has arrived for the whole answer. */
-  readonly cut = () => {
+  readonly giveUp = () => {
     if (this.#hasEnded) return;
     this.#controller.error();
     this.#end();
@@ -71,7 +68,7 @@ class Sending {
       }
     } catch (error) {
       this.onFailure(error);
-      this.cut();
+      this.giveUp();
     }
   }
 
@@ -153,43 +150,25 @@ export function inTurns(response: Response, turns: Turns): Response {
 }
 
 /**
- * Bounds the memory of large answers that their clients have not taken yet. When it is used up, the user who
- * holds most of it pays: new answers are refused, or the oldest is cut off when another user needs the space.
- * So nobody takes the memory of all by asking for much and reading none of it.
+ * Counts a response in the memory of requests until it is sent, if it is large; its bytes are freed then, and each
+ * piece starts in a turn of the tenant. Throws `overloaded`, and the response cannot be used.
  */
-export class UnsentAnswers {
-  readonly #shares: Budget<Sending>;
-
-  /** @param start lets a tenant's piece be sent in this turn of the event loop or a later one */
-  constructor(
-    private readonly start: (tenant: string) => Promise<void> | undefined,
-    private readonly log: Log,
-    private readonly maxBytes = ANSWERS_MAX_BYTES,
-  ) {
-    this.#shares = new Budget(maxBytes, (_, oldest) => oldest.cut());
+export function holdUntilSent(
+  response: Response,
+  tenant: string,
+  { memory, starts }: Pick<Gates, "memory" | "starts">,
+  log: Log,
+): void {
+  const sending = sendings.get(response);
+  if (sending === undefined) return;
+  // An answer that is larger than all memory has to be sent as well.
+  const bytes = Math.min(sending.bytes, memory.max / 2);
+  if (!memory.claim(tenant, sending, bytes)) {
+    sending.free();
+    throw OVERLOADED;
   }
-
-  /** Bytes that are held. */
-  get bytes(): number {
-    return this.#shares.total;
-  }
-
-  /**
-   * Counts a response until it is sent, if it is large; its bytes are freed then. Throws `overloaded`, and the
-   * response cannot be used.
-   */
-  hold(response: Response, tenant: string): void {
-    const sending = sendings.get(response);
-    if (sending === undefined) return;
-    // One that is larger than all space has to be sent as well.
-    const bytes = Math.min(sending.bytes, this.maxBytes / 2);
-    if (!this.#shares.claim(tenant, sending, bytes)) {
-      sending.free();
-      throw OVERLOADED;
-    }
-    attach(response, sending, { start: () => this.start(tenant), log: this.log });
-    sending.onEnd = () => {
-      if (this.#shares.release(tenant, sending)) sending.free();
-    };
-  }
+  attach(response, sending, { start: () => starts.acquire(tenant), log });
+  sending.onEnd = () => {
+    if (memory.release(tenant, sending)) sending.free();
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { BODIES_MAX_BYTES, BODY_DEFAULT_MAX_BYTES } from "../../../src/shared/limits.ts";
+import { BODY_DEFAULT_MAX_BYTES, REQUESTS_MAX_BYTES } from "../../../src/shared/limits.ts";
 import { startApiProcess } from "../../../support/api/api.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { until } from "../../../support/until.ts";
@@ -8,7 +8,7 @@ import { residentMib } from "./resident.ts";
 
 /** Their bodies together are several times as large as the service may take for all. */
 const CLIENTS = 600;
-const KEPT = BODIES_MAX_BYTES / BODY_DEFAULT_MAX_BYTES;
+const KEPT = REQUESTS_MAX_BYTES / BODY_DEFAULT_MAX_BYTES;
 const GROWTH_MAX_MIB = 300;
 
 test("clients that never finish their large bodies take a bounded part of the memory of the service", async () => {

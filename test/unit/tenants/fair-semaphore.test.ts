@@ -11,7 +11,7 @@ import { advance, turns as loopTurns, useFakeClock } from "../../../support/fake
 
 const GREEDY = "greedy";
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const gates = () => openGates({ refuses: () => false }, DATABASE_PLACES_MAX);
+const gates = () => openGates({ refuses: () => false }, { databasePermits: DATABASE_PLACES_MAX });
 
 describe("the gate of the database", () => {
   test("a tenant whose requests take all places for good keeps nobody else from being admitted", async () => {

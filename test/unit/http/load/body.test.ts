@@ -1,6 +1,7 @@
 import { describe, expect, jest, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { BodyReader } from "../../../../src/http/load/body.ts";
+import { openGates } from "../../../../src/http/load/gates.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
 import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
@@ -9,8 +10,16 @@ import { until } from "../../../../support/until.ts";
 
 const MAX_BODY = 1_000_000;
 
+/** A reader of bodies, and the memory that these count in. */
+function reader(options: { maxBytes?: number; timeoutMs?: number } = {}) {
+  const gates = openGates({ refuses: () => false }, options);
+  return Object.assign(new BodyReader(gates, options.timeoutMs), { memory: gates.memory });
+}
+
+type Reader = ReturnType<typeof reader>;
+
 /** A server that reads bodies for the holder that the path names, and answers with their length. */
-function serverWith(intake: BodyReader) {
+function serverWith(intake: Reader) {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -55,8 +64,8 @@ async function send(port: number, holder: string, header: string, body = ""): Pr
 }
 
 /** Resolves once the bodies that are being read count with so many bytes. */
-const counts = (intake: BodyReader, bytes: number) =>
-  until(`the bodies count with ${bytes} bytes`, () => intake.bytes === bytes);
+const counts = (intake: Reader, bytes: number) =>
+  until(`the bodies count with ${bytes} bytes`, () => intake.memory.total === bytes);
 
 /** A request with a body in pieces, each of which is sent once it is asked for. */
 function inPieces() {
@@ -89,7 +98,7 @@ function inPieces() {
 }
 
 test("bodies with a length, in chunks and without content are read whole", async () => {
-  const intake = new BodyReader();
+  const intake = reader();
   const port = serverWith(intake);
   const sized = await send(port, "a", "Content-Length: 5", "ab");
   await counts(intake, BODY_MIN_BYTES);
@@ -99,22 +108,22 @@ test("bodies with a length, in chunks and without content are read whole", async
   chunked.write("3\r\ncde\r\n0\r\n\r\n");
   expect(await chunked.answer).toEndWith("5");
   expect(await (await send(port, "a", "Content-Length: 0")).answer).toEndWith("0");
-  expect(intake.bytes).toBe(0);
+  expect(intake.memory.total).toBe(0);
 });
 
 test("a body that does not arrive in time is answered with 408, and its connection is closed", async () => {
-  const intake = new BodyReader(MAX_BODY, 100);
+  const intake = reader({ maxBytes: MAX_BODY, timeoutMs: 100 });
   const port = serverWith(intake);
   for (const header of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     const { answer, socket } = await send(port, "a", header, "1\r\n");
     expect(await answer).toMatch(/^HTTP\/1.1 408 .*request-timeout$/s);
     await until("the connection is closed", () => socket.destroyed || socket.readyState !== "open");
   }
-  expect(intake.bytes).toBe(0);
+  expect(intake.memory.total).toBe(0);
 });
 
 test("the caller that holds most of the budget loses its oldest body when another needs the space", async () => {
-  const intake = new BodyReader(4 * 100_000, 60_000);
+  const intake = reader({ maxBytes: 4 * 100_000, timeoutMs: 60_000 });
   const port = serverWith(intake);
   const held: Sender[] = [];
   for (let i = 1; i <= 4; i++) {
@@ -128,32 +137,32 @@ test("the caller that holds most of the budget loses its oldest body when anothe
   modest.write("y".repeat(99_999));
   expect(await modest.answer).toEndWith("100000");
   // The others were left alone.
-  expect(intake.bytes).toBe(300_000);
+  expect(intake.memory.total).toBe(300_000);
   for (const { socket } of held) socket.destroy();
   await counts(intake, 0);
 });
 
 test("a chunked body counts with what has arrived, and is refused beyond the limit", async () => {
-  const intake = new BodyReader();
+  const intake = reader();
   const port = serverWith(intake);
   const chunk = "x".repeat(0x10000);
   const sender = await send(port, "a", "Transfer-Encoding: chunked", `10000\r\n${chunk}\r\n`);
   await counts(intake, 0x10000);
   for (let i = 0; i < 16; i++) sender.write(`10000\r\n${chunk}\r\n`);
   expect(await sender.answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
-  expect(intake.bytes).toBe(0);
+  expect(intake.memory.total).toBe(0);
 });
 
 test("a body whose declared length is beyond the limit is refused before it arrives", async () => {
-  const intake = new BodyReader(4 * MAX_BODY, 1_000);
+  const intake = reader({ maxBytes: 4 * MAX_BODY, timeoutMs: 1_000 });
   const port = serverWith(intake);
   const { answer } = await send(port, "a", `Content-Length: ${MAX_BODY + 1}`, "x");
   expect(await answer).toMatch(/^HTTP\/1.1 413 .*payload-too-large$/s);
-  expect(intake.bytes).toBe(0);
+  expect(intake.memory.total).toBe(0);
 });
 
 test("a body that was refused is read no further, and counts with nothing", async () => {
-  const intake = new BodyReader(100_000, 600_000);
+  const intake = reader({ maxBytes: 100_000, timeoutMs: 600_000 });
   const greedy = inPieces();
   const refused = intake.read(greedy.request, MAX_BODY, "greedy").catch((error) => error);
   greedy.send(60_000);
@@ -165,13 +174,13 @@ test("a body that was refused is read no further, and counts with nothing", asyn
   greedy.send(10_000);
   // The reader takes the piece and leaves, or asks for another one.
   await greedy.asked(3);
-  expect(intake.bytes).toBe(50_000);
+  expect(intake.memory.total).toBe(50_000);
   modest.end();
   expect((await read).byteLength).toBe(50_000);
 });
 
 test("an upload that is broken off frees its bytes and means a fault of the caller", async () => {
-  const intake = new BodyReader();
+  const intake = reader();
   let failure: unknown;
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -190,7 +199,7 @@ test("an upload that is broken off frees its bytes and means a fault of the call
     await until("the read has failed", () => failure !== undefined);
     expect(failure).toBeInstanceOf(Problem);
     expect((failure as Problem).slug).toBe("validation-failed");
-    expect(intake.bytes).toBe(0);
+    expect(intake.memory.total).toBe(0);
   }
 });
 
@@ -201,13 +210,13 @@ describe("large bodies", () => {
     new Request("http://host/", { method: "POST", body: new Uint8Array(bytes) });
 
   /** Takes up a body, which keeps the thread busy. */
-  async function take(intake: BodyReader, bytes: number, tenant: string) {
+  async function take(intake: Reader, bytes: number, tenant: string) {
     await intake.read(post(bytes), MAX_BODY, tenant);
     jest.advanceTimersByTime(BLOCKED_MS);
   }
 
   /** Milliseconds until five bodies of one tenant have been taken up, which they are in order. */
-  async function timeOfFive(intake: BodyReader): Promise<number> {
+  async function timeOfFive(intake: Reader): Promise<number> {
     const begun = performance.now();
     const taken: number[] = [];
     let endedAt = begun;
@@ -226,18 +235,18 @@ describe("large bodies", () => {
   }
 
   test("of one tenant are taken up one at a time and leave most of the time to others", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     await intake.read(post(1), MAX_BODY, "other");
     // Four pauses of four times as long as each body has taken, besides the bodies themselves.
     expect(await timeOfFive(intake)).toBe((5 + 4 * 4) * BLOCKED_MS);
   });
 
   test("of a tenant that is alone are not kept waiting for others", async () => {
-    expect(await timeOfFive(new BodyReader())).toBe(5 * BLOCKED_MS);
+    expect(await timeOfFive(reader())).toBe(5 * BLOCKED_MS);
   });
 
   test("of one tenant rest for three seconds at most, however long one has kept the thread busy", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     await intake.read(post(1), MAX_BODY, "other");
     await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
     jest.advanceTimersByTime(900);
@@ -255,7 +264,7 @@ describe("large bodies", () => {
   });
 
   test("of one tenant keep neither small ones nor those of another waiting", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     const order: string[] = [];
     const taken = async (name: string, bytes: number, tenant: string) => {
       await take(intake, bytes, tenant);
@@ -273,7 +282,7 @@ describe("large bodies", () => {
   });
 
   test("of a client that has left before its turn are not taken up", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     await intake.read(post(1), MAX_BODY, "other");
     await timeOfFive(intake);
     const client = new AbortController();
@@ -286,7 +295,7 @@ describe("large bodies", () => {
   });
 
   test("that have waited for two seconds are refused with a reason", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     await intake.read(post(1), MAX_BODY, "other");
     await intake.read(post(LARGE_BODY_BYTES), MAX_BODY, "heavy");
     // The pause behind it is longer than that.
@@ -304,7 +313,7 @@ describe("large bodies", () => {
   });
 
   test("and small ones that their operation admits count until it has, and wait for nothing else", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     for (const bytes of [1, LARGE_BODY_BYTES]) {
       const { promise: admitted, resolve } = Promise.withResolvers<void>();
       const uptake = {
@@ -315,10 +324,10 @@ describe("large bodies", () => {
       };
       const read = intake.read(post(bytes), MAX_BODY, "heavy", uptake);
       await turns();
-      expect(intake.bytes).toBeGreaterThanOrEqual(bytes);
+      expect(intake.memory.total).toBeGreaterThanOrEqual(bytes);
       resolve();
       expect((await read).byteLength).toBe(bytes);
-      expect(intake.bytes).toBe(0);
+      expect(intake.memory.total).toBe(0);
     }
     const refused = { admit: () => Promise.reject(new Problem("overloaded")) };
     await expect(intake.read(post(1), MAX_BODY, "heavy", refused)).rejects.toThrow();
@@ -330,7 +339,7 @@ describe("bodies that take a millisecond to parse", () => {
   const post = () => new Request("http://host/", { method: "POST", body: new Uint8Array(LONG) });
 
   test("of one tenant are taken up one in a turn of the event loop, beside those of another", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     const turns: Array<[string, number]> = [];
     let turn = 0;
     const count = () => {
@@ -350,7 +359,7 @@ describe("bodies that take a millisecond to parse", () => {
   });
 
   test("that another thread parses are taken up at once", async () => {
-    const intake = new BodyReader();
+    const intake = reader();
     let turn = 0;
     const isParsedHere = () => false;
     const all = Array.from({ length: 9 }, async () => {

@@ -5,7 +5,6 @@ import type { Principal } from "../../../../src/auth/principal.ts";
 import type { HttpContext } from "../../../../src/http/incoming.ts";
 import { BodyReader } from "../../../../src/http/load/body.ts";
 import { openGates } from "../../../../src/http/load/gates.ts";
-import { UnsentAnswers } from "../../../../src/http/load/large-answers.ts";
 import { bytesOperation, operation } from "../../../../src/http/operation.ts";
 import { bindOperation } from "../../../../src/http/pipeline.ts";
 import { RejectionThrottle } from "../../../../src/http/rejection-throttle.ts";
@@ -43,7 +42,8 @@ function world() {
     isLevelEnabled: () => true,
     http: (line: object) => lines.push(line),
   } as unknown as Log;
-  const gates = openGates({ refuses: (tenant) => state.isFull && tenant === GREEDY });
+  const refuses = (tenant: string) => state.isFull && tenant === GREEDY;
+  const gates = openGates({ refuses }, { maxBytes: BODIES_BYTES });
   const metrics = createMetrics();
   const refusals = new RejectionThrottle("http://base", log, () => "");
   const context = {
@@ -51,9 +51,8 @@ function world() {
       baseUrl: "http://base",
       maxBodyBytes: BODIES_BYTES,
       gates,
-      bodies: new BodyReader(BODIES_BYTES),
+      bodies: new BodyReader(gates),
     },
-    unsent: new UnsentAnswers(() => undefined, log),
     ...{
       refusals: {
         async respond(...args: Parameters<RejectionThrottle["respond"]>) {

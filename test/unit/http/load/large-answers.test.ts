@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { joined } from "../../../../native/owned-bytes.ts";
+import { type Gates, openGates } from "../../../../src/http/load/gates.ts";
 import {
+  holdUntilSent,
   inTurns,
   responseInPieces,
   responseOf,
   sharedResponse,
-  UnsentAnswers,
 } from "../../../../src/http/load/large-answers.ts";
 import type { Log } from "../../../../src/observability/log.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
@@ -15,6 +16,9 @@ import { onCleanup } from "../../../../support/cleanup.ts";
 import { until } from "../../../../support/until.ts";
 
 const atOnce = () => undefined;
+
+/** Gates whose requests may take this much memory. */
+const gatesOf = (maxBytes = MAX_BYTES) => openGates({ refuses: () => false }, { maxBytes });
 
 /** The lines of a log of errors. */
 function logOf(lines: unknown[]): Log {
@@ -29,8 +33,8 @@ const LETTER = 0x7a;
 const MAX_BYTES = 3 * LARGE;
 
 /** Resolves once so many bytes are being sent. */
-const holds = (answers: UnsentAnswers, bytes: number) =>
-  until(`${bytes} bytes are being sent`, () => answers.bytes === bytes);
+const holds = ({ memory }: Gates, bytes: number) =>
+  until(`${bytes} bytes are being sent`, () => memory.total === bytes);
 
 function serverOf(fetch: (request: Request) => Response | Promise<Response>): string {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
@@ -41,14 +45,14 @@ function serverOf(fetch: (request: Request) => Response | Promise<Response>): st
 const letters = (length: number) => new Uint8Array(length).fill(LETTER);
 
 /** A server whose path is the holder and the length of the answer: /holder/length. */
-function serverWith(answers: UnsentAnswers, kind: "text" | "bytes" = "bytes") {
+function serverWith(gates: Gates, kind: "text" | "bytes" = "bytes") {
   return serverOf((request) => {
     const [, holder = "", length = ""] = new URL(request.url).pathname.split("/");
     const size = Number(length);
     const body = kind === "bytes" ? joined([letters(size)]) : "ä".repeat(size);
     try {
       const response = responseOf(body, { headers: { "x-test": "kept" } });
-      answers.hold(response, holder);
+      holdUntilSent(response, holder, gates, SILENT);
       return response;
     } catch (error) {
       if (error !== OVERLOADED) throw error;
@@ -93,40 +97,40 @@ describe("a large answer", () => {
   test.each(["text", "bytes"] as const)(
     "of %s arrives whole, as a small one does",
     async (kind) => {
-      const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
-      const url = serverWith(answers, kind);
+      const gates = gatesOf();
+      const url = serverWith(gates, kind);
       for (const length of [0, 1, ANSWER_PIECE_BYTES, ANSWER_PIECE_BYTES + 1, LARGE / 4]) {
         const response = await fetch(`${url}/a/${length}`);
         expect(response.headers.get("x-test")).toBe("kept");
         const text = await response.text();
         expect(text === (kind === "text" ? "ä" : "z").repeat(length)).toBeTrue();
       }
-      await holds(answers, 0);
+      await holds(gates, 0);
     },
   );
 
   test("counts until it has been sent, also to a client that leaves, and not for HEAD", async () => {
-    const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
-    const url = serverWith(answers);
+    const gates = gatesOf();
+    const url = serverWith(gates);
     const [reader, leaver] = [await askFor(url, `/a/${LARGE}`), await askFor(url, `/a/${LARGE}`)];
-    await holds(answers, 2 * LARGE);
+    await holds(gates, 2 * LARGE);
     leaver.socket.destroy();
-    await holds(answers, LARGE);
+    await holds(gates, LARGE);
     expect(await reader.rest()).toBe(LARGE);
-    await holds(answers, 0);
+    await holds(gates, 0);
     expect((await fetch(`${url}/a/${LARGE}`, { method: "HEAD" })).status).toBe(200);
-    await holds(answers, 0);
+    await holds(gates, 0);
   });
 });
 
 describe("clients that do not read", () => {
   test("are refused when they hold the most, and another user's answer cuts off their oldest", async () => {
-    const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
-    const url = serverWith(answers);
+    const gates = gatesOf();
+    const url = serverWith(gates);
     const held: Reader[] = [];
     for (let i = 1; i <= 3; i++) {
       held.push(await askFor(url, `/greedy/${LARGE}`));
-      await holds(answers, i * LARGE);
+      await holds(gates, i * LARGE);
     }
     expect((await fetch(`${url}/greedy/${LARGE}`)).status).toBe(503);
     // Small ones are not held.
@@ -136,15 +140,15 @@ describe("clients that do not read", () => {
     const [oldest, ...others] = held.map((reader) => reader.rest());
     expect(await oldest).toBeLessThan(LARGE);
     for (const other of await Promise.all(others)) expect(other).toBe(LARGE);
-    await holds(answers, 0);
+    await holds(gates, 0);
   });
 
   test("do not keep an answer that is larger than all space from being sent", async () => {
-    const answers = new UnsentAnswers(atOnce, SILENT, LARGE);
-    const url = serverWith(answers);
+    const gates = gatesOf(LARGE);
+    const url = serverWith(gates);
     const response = await fetch(`${url}/a/${2 * LARGE}`);
     expect((await response.arrayBuffer()).byteLength).toBe(2 * LARGE);
-    await holds(answers, 0);
+    await holds(gates, 0);
   });
 });
 
@@ -154,12 +158,14 @@ describe("bytes that several answers share", () => {
   test.each([ANSWER_PIECE_BYTES, ANSWER_PIECE_BYTES + 1, LARGE / 4])(
     "are the same after answers with %d of them, one after the other and at once",
     async (length) => {
-      const answers = new UnsentAnswers(atOnce, SILENT, MAX_BYTES);
+      const gates = gatesOf();
       const body = letters(length);
       const url = serverOf((request) => {
         const response = sharedResponse(body, {});
-        if (new URL(request.url).pathname === "/held") answers.hold(response, "tenant");
-        else inTurns(response, { start: atOnce, log: SILENT });
+        if (new URL(request.url).pathname !== "/held") {
+          return inTurns(response, { start: atOnce, log: SILENT });
+        }
+        holdUntilSent(response, "tenant", gates, SILENT);
         return response;
       });
       for (const path of ["/", "/held"]) {
@@ -169,7 +175,7 @@ describe("bytes that several answers share", () => {
         const all = await Promise.all(Array.from({ length: CLIENTS }, get));
         for (const received of all) expect(received.equals(letters(length))).toBeTrue();
       }
-      await until("every answer has been sent", () => answers.bytes === 0);
+      await until("every answer has been sent", () => gates.memory.total === 0);
       expect(body.buffer.detached).toBeFalse();
     },
   );
@@ -197,14 +203,14 @@ test("an answer whose making fails midway resets its connection, is in the log, 
     yield letters(1);
     throw failure;
   }
-  const answers = new UnsentAnswers(atOnce, logOf(lines), MAX_BYTES);
+  const gates = gatesOf();
   const url = serverOf(() => {
     const response = responseInPieces(pieces(), LARGE, { headers: { "x-request-id": "mine" } });
-    answers.hold(response, "tenant");
+    holdUntilSent(response, "tenant", gates, logOf(lines));
     return response;
   });
   const reading = fetch(url).then((response) => response.text());
   await expect(reading).rejects.toThrow();
   expect(lines).toEqual([{ requestId: "mine", err: failure }]);
-  expect(answers.bytes).toBe(0);
+  expect(gates.memory.total).toBe(0);
 });
