@@ -55,13 +55,15 @@ describe("what an owner may store is exceeded already:", () => {
 
 describe("two transactions at once add no more than", () => {
   test.each([
-    ["an owner may store, in two projects", "owner_bytes", 1],
-    ["a project may store", "bytes", 0],
-  ] as const)("%s", async (_, limit, second) => {
+    ["an owner may store, in two projects", "owner_bytes", 1, 2],
+    ["a project may store", "bytes", 0, 1],
+  ] as const)("%s", async (_, limit, second, limited) => {
     const { sql } = await createTestDatabase();
     const owner = await addUser(sql);
     const projects = [await addProject(sql, owner), await addProject(sql, owner)];
-    await sql`INSERT INTO quota_defaults ${sql({ [limit]: 1_000 })}`;
+    const [usage] = await sql`SELECT bytes FROM project_usage(${projects[0]?.id as string})`;
+    // Either addition fits, and both together do not.
+    await sql`INSERT INTO quota_defaults ${sql({ [limit]: limited * Number(usage?.bytes) + 1_000 })}`;
     const adding = (at: number) => (tx: Transaction) =>
       charge(tx, projects[at]?.id as string, { bytes: 600 });
     const adds = () => sql.begin((tx) => adding(second)(tx as Transaction));
