@@ -84,10 +84,11 @@ async function paths({ url }: TestApi, query: string): Promise<string[]> {
 }
 
 async function untilComplete({ url }: TestApi): Promise<void> {
-  await until("the handbook is indexed", async () => {
+  await until("the handbook is indexed with its embeddings", async () => {
     await post(url, "knowledge/lookup", {});
-    const state = await fetch(`${url}/projects/handbook/index-state`, { headers });
-    return ((await state.json()) as Json).complete;
+    const answer = await fetch(`${url}/projects/handbook/index-state`, { headers });
+    const { complete, embeddings_waiting } = (await answer.json()) as Json;
+    return complete && embeddings_waiting === 0;
   });
 }
 

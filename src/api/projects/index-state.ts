@@ -161,6 +161,8 @@ const EXAMPLE: IndexState = {
 
 /** The reports of running servers about a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
+  // Counted before the reports are read: these lack the change of embeddings that were stored meanwhile.
+  const waiting = await countWaiting(sql, projectId);
   const last = await new ChangeLog(sql).newest({ projects: [projectId] });
   const reports = (await readIndexReports(sql, projectId)).filter(({ fresh }) => fresh);
   const data = reports.map((report) => ({
@@ -183,7 +185,7 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
     applied_sequence: reports.length === 0 || applied < 0 ? null : applied,
     last_sequence: last.seq || null,
     last_changed_at: last.seq === 0 ? null : timestamp(new Date(last.at)),
-    embeddings_waiting: await countWaiting(sql, projectId),
+    embeddings_waiting: waiting,
     embeddings_failed: await countFailures(sql, projectId),
     embedding_failures: (await readFailures(sql, projectId)).map((failure) => ({
       file: { id: failure.fileId, path: failure.path },
