@@ -2,8 +2,8 @@ import type { Caller } from "../../../support/api/api.ts";
 import type { Json } from "../../../support/api/openapi.ts";
 import type { World } from "./world.ts";
 
-/** Longer than the service lets anybody wait, and than any fault lasts. */
-const TIMEOUT_MS = 60_000;
+/** Longer than the service lets anybody wait, and than any fault lasts, on a busy machine. */
+const TIMEOUT_MS = 120_000;
 /** What is promised must hold this long after the last fault could be felt, on a busy machine. */
 const PATIENCE_MS = 120_000;
 const RETRY_MS = 40;

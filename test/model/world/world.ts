@@ -75,7 +75,7 @@ export class World {
       ...environment(provider),
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
-      LOG_LEVEL: "error",
+      LOG_LEVEL: "warn",
       SEARCH_WORKERS: "2",
       JWT_SECRET,
     };
