@@ -29,13 +29,13 @@ describe("searching in the console", () => {
       "Cranes of the harbour",
       "harbour/cranes.md",
       "score",
-      "meaning",
+      "similarity",
       "words",
     ]) {
       expect(first).toContain(part);
     }
     expect((await page.locator("mark").first().textContent())?.toLowerCase()).toBe("hoist");
-    await status(/matches by meaning and words in/);
+    await status(/matches by similarity and words in/);
     expect(first).not.toContain("weak");
     await box.fill("xyzzyqq");
     await results.filter({ hasText: "weak" }).first().waitFor();
@@ -168,7 +168,7 @@ describe("searching in the console", () => {
     await page.getByRole("button", { name: "Search without the filter" }).click();
     await status(/^0 matches by words/);
     expect(page.url()).not.toContain("filter");
-    await page.getByRole("button", { name: "Search by meaning and words" }).click();
+    await page.getByRole("button", { name: "Search by similarity and words" }).click();
     await results.first().waitFor();
     expect(page.url()).toContain("q=sovereignty");
   });
@@ -178,7 +178,7 @@ describe("searching in the console", () => {
     const controls = [
       page.getByLabel("Project", { exact: true }),
       page.getByLabel("In", { exact: true }),
-      page.getByText("Meaning", { exact: true }),
+      page.getByText("Similarity", { exact: true }),
       page.getByRole("button", { name: "Filter", exact: true }),
       page.getByRole("button", { name: "More", exact: true }),
     ];
@@ -203,9 +203,9 @@ describe("searching in the console", () => {
     };
     await found("#/search?project=shipyard");
     await paste(chunk!.vector);
-    await status(/by meaning/);
+    await status(/by similarity/);
     await page.reload();
-    await status(/by meaning/);
+    await status(/by similarity/);
     expect(await results.first().textContent()).toContain("attacks/markup.md");
     await paste("[1, 2, 3]");
     expect(await page.getByRole("alert").textContent()).toContain("dimension");
@@ -230,7 +230,7 @@ describe("an opened result in the console", () => {
     await page.getByRole("link", { name: "Chunks similar to chunk 0" }).click();
     await results
       .first()
-      .filter({ hasText: /score 1meaning 1/ })
+      .filter({ hasText: /score 1similarity 1/ })
       .waitFor();
   });
 

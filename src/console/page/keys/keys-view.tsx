@@ -83,7 +83,7 @@ function KeyTable({ keys, projects, onRevoke }: KeyTableProps) {
       keyOf={({ id }) => id}
       columns={[
         { name: "Name", value: ({ name }) => name },
-        { name: "Key", value: ({ key_prefix }) => <code>{key_prefix}…</code> },
+        { name: "Key", value: ({ key_prefix }) => <code class="nowrap">{key_prefix}…</code> },
         { name: "Project", value: projectOf },
         { name: "Permissions", value: ({ scopes }) => scopes.join(", ") || "all" },
         {

@@ -58,6 +58,7 @@ interface Option {
 interface SelectProps {
   readonly label: string;
   readonly labelHidden?: boolean;
+  readonly hint?: string;
   readonly value: string;
   readonly options: readonly Option[];
   readonly onChange: (value: string) => void;
@@ -73,10 +74,10 @@ function OptionList({ options }: { options: readonly Option[] }) {
 }
 
 export function Select(props: SelectProps) {
-  const { label, labelHidden, value, options, onChange, disabled = false } = props;
+  const { label, labelHidden, hint, value, options, onChange, disabled = false } = props;
   const groups = [...new Set(options.map(({ group }) => group))];
   return (
-    <Field label={label} labelHidden={labelHidden}>
+    <Field label={label} labelHidden={labelHidden} hint={hint}>
       <select
         aria-label={label}
         value={value}

@@ -19,7 +19,8 @@ interface FileTreeProps {
 
 export function FileTree(props: FileTreeProps) {
   const { folder, place, onRemove } = props;
-  const open = props.open || folder.count <= OPEN_MAX;
+  const isLone = folder.folders.length === 1 && folder.files.length === 0;
+  const open = props.open || isLone || folder.count <= OPEN_MAX;
   return (
     <ul class="tree">
       {folder.folders.map((each) => (

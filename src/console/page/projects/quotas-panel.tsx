@@ -6,13 +6,16 @@ import { Loaded } from "../parts/states.tsx";
 
 type Quota = Schemas["Quotas"]["data"][number];
 
-const NAMES = { files: "Files", bytes: "Text", chunks: "Chunks" } as const;
+const NAMES = { files: "Files", bytes: "Data", chunks: "Chunks" } as const;
 
 /** The storage of the project and its quotas. */
 export function QuotasPanel({ project }: { project: string }) {
   const quotas = useOfProject<Schemas["Quotas"]>([project, "quotas"]);
   return (
-    <Panel title="Stored" lead="All versions count, also those that nothing serves any more.">
+    <Panel
+      title="Stored"
+      lead="Files of all environments and releases, and the texts, fields and embeddings of all their versions."
+    >
       <Loaded of={quotas}>
         {({ data }) => data.map((each) => <QuotaLine key={each.quota} of={each} />)}
       </Loaded>

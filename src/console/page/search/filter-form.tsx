@@ -49,10 +49,8 @@ export function FilterForm({ fields, onAdd }: FilterFormProps) {
       <Select
         label="Field"
         value={name}
-        options={fields.map((each) => ({
-          value: each.name,
-          label: `${each.name} (${counted(each.files, "file")})`,
-        }))}
+        hint={counted(field.files, "file")}
+        options={fields.map((each) => ({ value: each.name, label: each.name }))}
         onChange={choose}
       />
       <Select

@@ -1,20 +1,17 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../base/action.ts";
 import { counted, duration, number } from "../base/format.ts";
+import type { Project } from "../base/projects.ts";
 import { changeParams, hrefOf, parseRoute } from "../base/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Marked } from "../parts/marked.tsx";
 import { Empty, Failure } from "../parts/states.tsx";
 import { type Found, isAsked, type Results } from "./ask.ts";
-import type { Question } from "./question.ts";
+import { closenessOf, waysOf } from "./modes.ts";
+import type { Mode, Question } from "./question.ts";
 import { SearchCode } from "./search-code.tsx";
 
-const HOW: Readonly<Record<string, string>> = {
-  hybrid: "by meaning and words",
-  semantic: "by meaning",
-  keyword: "by words",
-};
 /** Maximum characters of a chunk that was found by a vector, which does not have a snippet. */
 const PREVIEW_CHARS = 280;
 
@@ -28,6 +25,7 @@ interface Opened {
 
 interface ResultListProps {
   readonly question: Question;
+  readonly project: Project | undefined;
   readonly results: Results;
   /** True while the results of another question are loading. */
   readonly stale: boolean;
@@ -35,12 +33,12 @@ interface ResultListProps {
   readonly onMore: () => Promise<void>;
 }
 
-function summaryOf({ total, atLeast, mode, ms }: Results): string {
+function summaryOf(project: Project | undefined, { total, atLeast, mode, ms }: Results): string {
   if (mode === undefined) return counted(total, "file");
   const matches = atLeast
     ? `at least ${number(total)} matches`
     : counted(total, "match", "matches");
-  return `${matches} ${HOW[mode] ?? ""} in ${duration(ms)}`;
+  return `${matches} ${waysOf(project)[mode as Mode] ?? ""} in ${duration(ms)}`;
 }
 
 /** Moves the focus between results with the arrows, and back to the box from the first one. */
@@ -55,7 +53,8 @@ function onArrow(event: KeyboardEvent): void {
   (at + step < 0 ? box : links[at + step])?.focus();
 }
 
-export function ResultList({ question, results, stale, opened, onMore }: ResultListProps) {
+export function ResultList(props: ResultListProps) {
+  const { question, project, results, stale, opened, onMore } = props;
   const [showCode, setShowCode] = useState(false);
   const more = useAction(onMore);
   const { found } = results;
@@ -63,7 +62,7 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
     <>
       <div class="summary">
         <p class="muted small" role="status">
-          {summaryOf(results)}
+          {summaryOf(project, results)}
         </p>
         {isAsked(question) && (
           <Button kind="quiet" onClick={() => setShowCode(true)}>
@@ -71,10 +70,15 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
           </Button>
         )}
       </div>
-      {found.length === 0 && <NothingFound question={question} />}
+      {found.length === 0 && <NothingFound question={question} ways={waysOf(project)} />}
       <ol class={stale ? "results stale" : "results"} aria-label="Results" onKeyDown={onArrow}>
         {found.map((each) => (
-          <Result key={each.key} found={each} opened={isOpened(each, opened)} />
+          <Result
+            key={each.key}
+            found={each}
+            opened={isOpened(each, opened)}
+            closeness={closenessOf(project)}
+          />
         ))}
       </ol>
       {more.error !== undefined && <Failure error={more.error} />}
@@ -93,7 +97,7 @@ export function ResultList({ question, results, stale, opened, onMore }: ResultL
 }
 
 /** Suggestions for a search without results, as buttons. */
-function NothingFound({ question }: { question: Question }) {
+function NothingFound({ question, ways }: { question: Question; ways: Record<Mode, string> }) {
   const { project, filter, mode, query } = question;
   const other = mode === "hybrid" ? "semantic" : "hybrid";
   return (
@@ -108,7 +112,7 @@ function NothingFound({ question }: { question: Question }) {
         )}
         {query !== "" && (
           <Button onClick={() => changeParams({ mode: other === "hybrid" ? "" : other })}>
-            Search {HOW[other]}
+            Search {ways[other]}
           </Button>
         )}
       </p>
@@ -119,7 +123,13 @@ function NothingFound({ question }: { question: Question }) {
 const isOpened = ({ file, chunk }: Found, opened: Opened): boolean =>
   file === opened.file && (chunk === null || String(chunk.index) === opened.chunk);
 
-function Result({ found, opened }: { found: Found; opened: boolean }) {
+interface ResultProps {
+  readonly found: Found;
+  readonly opened: boolean;
+  readonly closeness: string;
+}
+
+function Result({ found, opened, closeness }: ResultProps) {
   const { path, params } = parseRoute(location.hash);
   const chunk = found.chunk === null ? "" : String(found.chunk.index);
   const { title, heading, highlight } = found;
@@ -142,14 +152,15 @@ function Result({ found, opened }: { found: Found; opened: boolean }) {
         {highlight === undefined && found.chunk !== null && (
           <span class="result-text">{found.chunk.content.slice(0, PREVIEW_CHARS)}</span>
         )}
-        {found.match !== undefined && <Scores of={found.match} />}
+        {found.match !== undefined && <Scores of={found.match} closeness={closeness} />}
       </a>
     </li>
   );
 }
 
 /** The score that orders the results, and its two components. */
-function Scores({ of: { score, scores } }: { of: NonNullable<Found["match"]> }) {
+function Scores(props: { of: NonNullable<Found["match"]>; closeness: string }) {
+  const { score, scores } = props.of;
   return (
     <span class="scores">
       <span>
@@ -158,7 +169,7 @@ function Scores({ of: { score, scores } }: { of: NonNullable<Found["match"]> }) 
       </span>
       {scores.semantic !== null && (
         <span class="meaning">
-          meaning <b>{number(scores.semantic, 3)}</b>
+          {props.closeness} <b>{number(scores.semantic, 3)}</b>
         </span>
       )}
       {scores.keyword !== null && (

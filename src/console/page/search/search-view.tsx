@@ -50,6 +50,7 @@ export function SearchView({ route }: { route: Route }) {
           {results.results !== undefined && (
             <ResultList
               question={question}
+              project={project}
               results={results.results}
               stale={results.loading}
               opened={{ file, chunk: route.params["chunk"] ?? "" }}

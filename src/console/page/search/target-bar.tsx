@@ -4,14 +4,16 @@ import type { Project } from "../base/projects.ts";
 import { changeParams, hrefOf, navigate } from "../base/router.ts";
 import { Chip } from "../parts/chip.tsx";
 import { Segmented, Select } from "../parts/form.tsx";
+import { closenessOf } from "./modes.ts";
 import { type Mode, OTHER_QUESTION, type Question } from "./question.ts";
 import { dimensionOf } from "./vector.ts";
 
-const MODE_OPTIONS = [
-  { value: "hybrid", label: "Both" },
-  { value: "semantic", label: "Meaning" },
-  { value: "keyword", label: "Words" },
-] as const;
+const modeOptions = (project: Project | undefined) =>
+  [
+    { value: "hybrid", label: "Both" },
+    { value: "semantic", label: closenessOf(project) === "meaning" ? "Meaning" : "Similarity" },
+    { value: "keyword", label: "Words" },
+  ] as const;
 
 interface TargetBarProps {
   readonly question: Question;
@@ -52,7 +54,7 @@ export function TargetBar({ question, projects, project, children }: TargetBarPr
         <Segmented<Mode>
           label="Find by"
           value={question.mode}
-          options={MODE_OPTIONS}
+          options={modeOptions(project)}
           onChange={(mode) => changeParams({ mode: mode === "hybrid" ? "" : mode })}
         />
       )}
