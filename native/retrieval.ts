@@ -1,6 +1,6 @@
 /** Retrieval of chunks by vector and text, in one call. */
 import { addon } from "./addon.ts";
-import type { FoundPage, Page, QueryWords, Tokenizer } from "./text.ts";
+import type { FoundPage, Page, QueryWords } from "./text.ts";
 
 /** Rendered chunks, each followed by its vector, or null without a vector of the query's dimension. */
 type GivenChunks = ReadonlyArray<string | Float32Array | null>;
@@ -63,7 +63,6 @@ interface Retrieval {
         readonly listsMatches: boolean;
         readonly given: Given | null;
       },
-    tokenizer: Tokenizer,
   ):
     | (FoundPage & {
         readonly countsAll: boolean;

@@ -93,6 +93,10 @@ interface Testing {
   heldMemory(): { slabs: number; heap: number };
   /** The number of slots of its hash tables that are probed to find each vector of a dimension once. */
   hashProbes(projectId: string, dimension: number): number;
+  /** The kind of a UTF-16 code unit; see `UnitKind` in native/src/text/analysis/folding.hpp. */
+  unitKind(unit: number): number;
+  /** The language that a value of frontmatter names, by its place in `stemLanguages`; null if it names none. */
+  languageNamed(value: string): number | null;
   /** The plain text of Markdown, as native code extracts it. */
   plainText(markdown: string): string;
   /** The heading of a chunk as it was rendered; null without one. */
@@ -116,6 +120,8 @@ export const {
   sipHash,
   heldMemory,
   hashProbes,
+  unitKind,
+  languageNamed,
   plainText,
   renderedHeading,
   renderedContent,

@@ -40,19 +40,6 @@ export interface Page {
   readonly next: string;
 }
 
-export interface Tokenizer {
-  /**
-   * The kind of each UTF-16 code unit that has occurred, and in `folded` the unit that replaces it in a token; see
-   * `UnitKind` in native/src/text/segment/tokenizer.hpp.
-   */
-  readonly kinds: Uint8Array;
-  readonly folded: Uint16Array;
-  /** The tokens of a text that has other code units: start, end and token of each. */
-  readonly tokensOf: (text: string) => Array<number | string>;
-  /** The same of spellings in parts, such as `24,500`, and of signs that have a meaning together. */
-  readonly spellingsOf: (text: string) => Array<number | string>;
-}
-
 /** The result of a page. */
 export interface FoundPage {
   /** The whole response body. */
@@ -81,7 +68,6 @@ interface Text {
   /** Looks up one page of a shard of a view. `shardItems` is the number of documents in the shard. */
   lookUpText(
     request: QueryWords & Page & { readonly shardIndex: number; readonly shardCount: number },
-    tokenizer: Tokenizer,
   ): FoundPage & { readonly shardItems: number };
   /** The codes of the languages that have a stemmer (ISO 639-1). A language is known by its place. */
   readonly stemLanguages: readonly string[];
@@ -117,3 +103,6 @@ interface StemTable {
 
 export const { openTextView, closeTextView, lookUpText, stem, stemKeys, stemLanguages, stemTable } =
   addon as Text;
+
+/** The language of texts whose language is unknown, or does not have a stemmer. */
+export const ENGLISH = stemLanguages.indexOf("en");

@@ -85,8 +85,8 @@ function filesBelow(folder: string, name: RegExp): string[] {
 /** Every third-party source file, relative to `native`, sorted. */
 export const vendoredFiles = (): string[] => filesBelow("vendor", /\.[ch]$/);
 
-/** Every C++ file of the addon, relative to `native`, sorted. */
-export const sourceFiles = (): string[] => filesBelow("src", /\.(cc|hpp)$/);
+/** Every C++ file of the addon and every table, relative to `native`, sorted. */
+export const sourceFiles = (): string[] => filesBelow("src", /\.(cc|hpp|inc)$/);
 
 const SNOWBALL_FOLDER = "vendor/snowball/";
 
@@ -117,7 +117,7 @@ export function unitsFor(arch: NodeJS.Architecture): Unit[] {
   }
   const alone = [...folders.keys()].filter((dir) => !FOLDER_GROUPS.flat().includes(dir));
   const groups = [...FOLDER_GROUPS, ...alone.map((dir) => [dir])].map((dirs) => ({
-    name: `folder-${dirs.at(-1)}`,
+    name: `folder-${dirs.at(-1)?.replaceAll("/", "-")}`,
     files: dirs.flatMap((dir) => folders.get(dir) ?? []),
     extensions: [],
   }));

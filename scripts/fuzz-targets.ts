@@ -33,6 +33,14 @@ function bodySeeds(): string[] {
   ];
 }
 
+/** Words, names, numbers and signs of several scripts, and characters that consist of several. */
+const WORDS = [
+  "getStaticProps C++ C# .NET --dry-run @scope/name v1.2.3 up-to-date re-use a?.b",
+  "U.S.A. AT&T +49 30 1234567 24,500 1.000.000 0x80070ABC Qur'an Xi\u2019an l\u00b7l",
+  "Stra\u00dfe \u03a3\u038a\u03a3\u03a5\u03a6\u039f\u03a3 \u6771\u4eac \uff76\uff9e \ud55c\u110b\u1165 \u0e17\u0e35\u0e48",
+  '\u0915\u094d\u0937 \u05e6\u05d4"\u05dc \ud83d\udc69\u200d\ud83d\udcbb \ud83c\udde9\ud83c\uddea 1\ufe0f\u20e3 \ud800x\u0345',
+];
+
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   {
     name: "body",
@@ -56,6 +64,16 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     sources: ["project/bitmap.cc", "common/checksum.cc"],
     maxBytes: 128,
     seeds: () => [Uint8Array.of(0, 1, 2, 3, 5, 9, 9), Uint8Array.of(15, 0, 255, 255, 15, 255)],
+  },
+  {
+    name: "words",
+    // Without the languages of documents, which need the stemmers.
+    sources: [
+      "text/analysis/{folding,function_words,identifiers,joined,surface_form}.cc",
+      ...["text/analysis/{symbol_names,tokenizer,unicode}.cc", "common/keyed_hash.cc"],
+    ],
+    maxBytes: 1_024,
+    seeds: () => WORDS.map((text) => Buffer.from(text, "utf16le")),
   },
   {
     name: "snapshot",

@@ -71,6 +71,8 @@ static Napi::Object testingExports(Napi::Env env) {
   add<heldMemory>(env, exports, "heldMemory");
   add<hashProbes>(env, exports, "hashProbes");
   add<markdownPlainText>(env, exports, "plainText");
+  add<unitKind>(env, exports, "unitKind");
+  add<languageNamedCall>(env, exports, "languageNamed");
   add<renderedHeading>(env, exports, "renderedHeading");
   add<renderedContent>(env, exports, "renderedContent");
 #ifdef TESSERA_ASAN
@@ -104,6 +106,15 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<stemKeys>(env, exports, "stemKeys");
   exports.Set("stemLanguages", stemLanguageCodes(env));
   add<stemTable>(env, exports, "stemTable");
+  add<tokensInText>(env, exports, "tokensInText");
+  add<spellingsInText>(env, exports, "spellingsInText");
+  add<surfaceFormCall>(env, exports, "surfaceForm");
+  add<simplifiedCall>(env, exports, "simplifiedOf");
+  add<isUnspacedCall>(env, exports, "isUnspaced");
+  add<identifiersInText>(env, exports, "identifiersIn");
+  add<subwordsOfCall>(env, exports, "subwordsOf");
+  exports.Set("functionWords", functionWordLists(env));
+  exports.Set("wordTables", wordTablesVersion(env));
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<tryLockFile>(env, exports, "tryLockFile");

@@ -13,8 +13,8 @@ export const DISK_FORMATS = {
   nativeSnapshot: 7,
   /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */
   vectorVersions: 3,
-  /** `text/text.json`: the segments, deleted documents, plain versions and scopes. */
-  textManifest: 2,
+  /** `text/text.json`: the segments, deleted documents, plain versions and scopes; and the version of the tables of words. */
+  textManifest: 3,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
   textSegment: 10,
   /** `fields/fields.ndjson`: the columns of file versions that filters compare, and the scopes. */
@@ -22,10 +22,10 @@ export const DISK_FORMATS = {
 } as const;
 
 /** The reason for refusing a file of another version, in the words of the addon. */
-export const otherFormat = (found: number, expected: number): string =>
+export const otherFormat = (found: number | string, expected: number | string): string =>
   `format version ${found}, this build reads ${expected}`;
 
-const OTHER_FORMAT = /format version \d+, this build reads \d+$/;
+const OTHER_FORMAT = /format version [\w. ]+, this build reads [\w. ]+$/;
 
 /** The part of a reason that names another version; undefined for every other reason. */
 export const otherFormatIn = (reason: string): string | undefined => OTHER_FORMAT.exec(reason)?.[0];

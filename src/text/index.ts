@@ -1,8 +1,6 @@
 /** The public API of the text search core, which does no I/O and does not depend on the service. */
-export { stem } from "../../native/text.ts";
-export { ENGLISH } from "./analysis/language.ts";
-export { unitTables } from "./analysis/simple-runs.ts";
-export { spellingSpans, tokenize, tokenSpans } from "./analysis/tokenize.ts";
+export { ENGLISH, stem } from "../../native/text.ts";
+export { tokenize, wordTables } from "../../native/words.ts";
 export { analyseQuery } from "./query/analyse-query.ts";
 export { buildSegment } from "./segment/build.ts";
 export {

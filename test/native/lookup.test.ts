@@ -331,16 +331,11 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   };
   const NUMBER = 4_000_000_000;
   const page = { limit: 10, shardIndex: 0, shardCount: 1, progress: "", selfPath: "/", next: "" };
-  const kinds = new Uint8Array(65_536);
-  const folded = new Uint16Array(65_536);
   const none = new Uint32Array(0);
   const words = { words: "", raws: "", numbers: none, joined: "", joints: none };
   const good = { view: NUMBER, query: "", ...words, ...page };
-  const nothing = (): string[] => [];
-  const tokenizer = { kinds, folded, tokensOf: nothing, spellingsOf: nothing };
   const open = openTextView as (...args: unknown[]) => void;
-  const lookUp = (change: object = {}) =>
-    lookUpText({ ...good, ...change }, { ...tokenizer, ...change });
+  const lookUp = (change: object = {}) => lookUpText({ ...good, ...change });
 
   test("the arguments of which the others are variants are accepted", () => {
     open(NUMBER, [bytes], [null]);
@@ -390,35 +385,20 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     ["a shard beyond the last", { shardIndex: 1 }],
     ["no shards", { shardCount: 0 }],
     ["progress of another type", { progress: null }],
-    ["too few kinds", { kinds: new Uint8Array(10) }],
-    ["a tokenizer that is no function", { tokensOf: null }],
-    ["a reader of spellings that is no function", { spellingsOf: null }],
   ])("a lookup with %s", (_, change) => {
     open(NUMBER, [bytes], [null]);
     expect(() => lookUp(change)).toThrow(TypeError);
   });
 
-  test("a lookup without a request or without a tokenizer throws", () => {
+  test("a lookup without a request throws", () => {
     open(NUMBER, [bytes], [null]);
     const call = lookUpText as (...args: unknown[]) => unknown;
-    for (const args of [[], [good], [undefined, tokenizer], [7, tokenizer]]) {
-      expect(() => call(...args)).toThrow(TypeError);
-    }
+    for (const args of [[], [undefined], [7]]) expect(() => call(...args)).toThrow(TypeError);
+    closeTextView(NUMBER);
   });
 
   test("a lookup in a view that is not open throws", () => {
     closeTextView(NUMBER);
     expect(() => lookUp()).toThrow("the view is not open");
-  });
-
-  test("the error of a tokenizer reaches the caller of a lookup", () => {
-    const text = new Uint8Array(buildSegment([documentOf("a.md", { content: "lantern größe" })]));
-    open(NUMBER, [text], [null]);
-    const tokensOf = () => {
-      throw new RangeError("broken");
-    };
-    const query = { words: "lantern", numbers: Uint32Array.of(7, 1, 0, 0, 0, 0, 0, 0) };
-    expect(() => lookUp({ ...query, tokensOf })).toThrow("broken");
-    closeTextView(NUMBER);
   });
 });

@@ -32,6 +32,18 @@ Napi::Value stemKeys(const Napi::CallbackInfo& info);
 Napi::Array stemLanguageCodes(Napi::Env env);
 Napi::Value stemTable(const Napi::CallbackInfo& info);
 
+Napi::Value tokensInText(const Napi::CallbackInfo& info);
+Napi::Value spellingsInText(const Napi::CallbackInfo& info);
+Napi::Value surfaceFormCall(const Napi::CallbackInfo& info);
+Napi::Value simplifiedCall(const Napi::CallbackInfo& info);
+Napi::Value isUnspacedCall(const Napi::CallbackInfo& info);
+Napi::Value identifiersInText(const Napi::CallbackInfo& info);
+Napi::Value subwordsOfCall(const Napi::CallbackInfo& info);
+/// The function words of each language of queries.
+Napi::Object functionWordLists(Napi::Env env);
+/// The version of the tables that words are read by.
+Napi::String wordTablesVersion(Napi::Env env);
+
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);
 

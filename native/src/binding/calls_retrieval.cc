@@ -164,9 +164,8 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
   }
   GivenReader given(env, static_cast<uint32_t>(request.vector.size()));
   given.read(asked["given"].value, request);
-  const ThreadTokenizer tokenizer(info, 1);
   auto& [found, answer] = retrievalThread();
-  retrieve(view, scope.get(), request, tokenizer, textThread().scratch, found, answer);
+  retrieve(view, scope.get(), request, textThread().scratch, found, answer);
   if (!answer.unread.empty()) {
     const auto result = Napi::Object::New(env);
     result.Set("unread", unreadOf(env, answer.unread));

@@ -68,8 +68,7 @@ Napi::Value lookUpText(const Napi::CallbackInfo& info) {
   const Fields given(info, 0);
   TextView& view = openViewOf(given["view"]);
   readRequest(given, thread.request);
-  const ThreadTokenizer tokenizer(info, 1);
-  lookUp(view, thread.request, tokenizer, thread.scratch, thread.answer);
+  lookUp(view, thread.request, thread.scratch, thread.answer);
   const LookupAnswer& answer = thread.answer;
   auto result = pageOf(env, answer.json, answer.total, answer.more, answer.progress);
   result.Set("shardItems", Napi::Number::New(env, static_cast<double>(answer.shardItems)));

@@ -14,9 +14,6 @@ enum WordFlags : uint32_t {
   PREFIX = 1, MAY_BE_MISSPELT = 2, IDENTIFIER = 4, CHANCE = 8, CHARACTER = 16
 };
 
-/// The number of code units.
-static constexpr size_t UNITS = 65'536;
-
 TextThread& textThread() {
   static thread_local TextThread thread;
   return thread;
@@ -40,43 +37,6 @@ Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool m
   page.Set("more", Napi::Boolean::New(env, more));
   page.Set("progress", Napi::String::New(env, more ? progress : std::string()));
   return page;
-}
-
-static size_t spanPosition(Napi::Env env, const Napi::Value& value, size_t most) {
-  if (!value.IsNumber()) throwTypeError(env, "a position must be a number");
-  return std::min<size_t>(value.As<Napi::Number>().Uint32Value(), most);
-}
-
-ThreadTokenizer::ThreadTokenizer(const Napi::CallbackInfo& info, size_t position)
-    : env_(info.Env()) {
-  const Fields tokenizer(info, position);
-  kinds = arrayOf<uint8_t>(tokenizer["kinds"], napi_uint8_array);
-  folded = arrayOf<uint16_t>(tokenizer["folded"], napi_uint16_array);
-  if (kinds.size() != UNITS || folded.size() != UNITS) {
-    throwTypeError(env_, "kinds and folded must have 65,536 elements");
-  }
-  const auto functionNamed = [&](const char* name) {
-    const Napi::Value value = tokenizer[name].value;
-    if (!value.IsFunction()) throwTypeError(env_, std::string(name) + " must be a function");
-    return value.As<Napi::Function>();
-  };
-  tokensOf_ = functionNamed("tokensOf");
-  spellingsOf_ = functionNamed("spellingsOf");
-}
-
-std::vector<TokenSpan> ThreadTokenizer::call(const Napi::Function& function, std::u16string_view text) const {
-  // A page in some scripts calls the tokenizer many times.
-  const Napi::HandleScope scope(env_);
-  const Napi::Value result = function.Call({Napi::String::New(env_, text.data(), text.size())});
-  if (!result.IsArray()) throwTypeError(env_, "a tokenizer must return an array");
-  const auto list = result.As<Napi::Array>();
-  std::vector<TokenSpan> spans;
-  for (uint32_t i = 0; i + 2 < list.Length(); i += 3) {
-    const auto start = spanPosition(env_, list.Get(i), text.size());
-    spans.push_back({start, spanPosition(env_, list.Get(i + 1), text.size()),
-                     list.Get(i + 2).ToString().Utf16Value()});
-  }
-  return spans;
 }
 
 void readWords(const Fields& query, std::vector<AnalysedWord>& words) {

@@ -46,21 +46,4 @@ void readJoined(const Fields& query, size_t words, std::vector<JoinedSpelling>& 
 Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,
                     const std::string& progress);
 
-/// The tokenizer of the thread. Native code calls it only for code units that it has not seen.
-class ThreadTokenizer final : public Tokenizer {
- public:
-  /// @param position position of the argument with kinds, folded, tokensOf and spellingsOf
-  ThreadTokenizer(const Napi::CallbackInfo& info, size_t position);
-
-  std::vector<TokenSpan> tokensOf(std::u16string_view text) const override { return call(tokensOf_, text); }
-  std::vector<TokenSpan> spellingsOf(std::u16string_view text) const override { return call(spellingsOf_, text); }
-
- private:
-  std::vector<TokenSpan> call(const Napi::Function& function, std::u16string_view text) const;
-
-  Napi::Env env_;
-  Napi::Function tokensOf_;
-  Napi::Function spellingsOf_;
-};
-
 }  // namespace tessera

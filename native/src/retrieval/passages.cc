@@ -14,13 +14,12 @@ static constexpr size_t BEST_PASSAGE_BYTES = size_t{1} << 20;
 static constexpr double WEIGHT_ROUNDING = 1e-9;
 
 Passages::Passages(std::span<const TextSegment> segments, const TextQuery& query,
-                   const Tokenizer& tokenizer, LookupScratch& scratch)
+                   LookupScratch& scratch)
     : segments_(segments),
       query_(query),
-      tokenizer_(tokenizer),
       scratch_(scratch),
       words_(segments, query),
-      shown_(words_, query, leastShown(query), tokenizer) {}
+      shown_(words_, query, leastShown(query)) {}
 
 template <typename Visit>
 void Passages::eachPassage(std::span<const ChunkRef> chunks, const Visit& visit) {
@@ -67,19 +66,19 @@ void Passages::highlight(const ShownHit& hit, Snippet& snippet) {
   readSpellings(hit.document);
   if (!hit.words) shown_.find(divided, spans_);
   const std::vector<WordSpan>& words = hit.words ? *hit.words : spans_;
-  cutSnippet(divided.text, words, densest(words), tokenizer_, snippet);
+  cutSnippet(divided.text, words, densest(words), snippet);
 }
 
 /// Highlights a file as a lookup does. For a file without text, it highlights the title and the description.
 void Passages::highlightFile(const TextMatch& file, Snippet& snippet) {
   const TextSegment& segment = segments_[file.segment];
   const TermMarks marks(segment, file.segment, query_, scratch_.rank.marks);
-  Snippeter snippeter(segment, marks, query_, tokenizer_, scratch_.texts);
+  Snippeter snippeter(segment, marks, query_, scratch_.texts);
   if (snippeter.snippet(file.document, snippet)) return;
   const std::u16string head = headTextOf(segment, file.document);
   shown_.skipSpellings();
   shown_.find(head, 0, head.size(), spans_);
-  cutSnippet(head, spans_, densest(spans_), tokenizer_, snippet);
+  cutSnippet(head, spans_, densest(spans_), snippet);
 }
 
 std::optional<std::string_view> headingOf(const ChunkText& chunk) {

@@ -36,7 +36,7 @@ struct ShownHit {
 class Passages {
  public:
   Passages(std::span<const TextSegment> segments, const TextQuery& query,
-           const Tokenizer& tokenizer, LookupScratch& scratch);
+           LookupScratch& scratch);
 
   /// For each chunk of a file, the weight of its passage that covers most of the query; 0 without a match.
   std::vector<double> coverages(std::span<const ChunkRef> chunks, const std::optional<TextMatch>& file);
@@ -57,7 +57,6 @@ class Passages {
 
   const std::span<const TextSegment> segments_;
   const TextQuery& query_;
-  const Tokenizer& tokenizer_;
   LookupScratch& scratch_;
   ViewWords words_;
   ShownWords shown_;

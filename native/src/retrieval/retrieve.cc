@@ -29,7 +29,7 @@ namespace {
 class Retrieval {
  public:
   Retrieval(TextView& view, const Scope* scope, const RetrievalRequest& request,
-            const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
+            LookupScratch& scratch, Answer& found,
             RetrievalAnswer& answer)
       : segments_(view.segments()),
         scope_(scope),
@@ -42,7 +42,7 @@ class Retrieval {
         returned_(request.progress),
         wanted_(returned_.size() + request.limit + 1),
         query_(planQuery(view, request.words, request.joined, {0, 1})),
-        passages_(segments_, query_, tokenizer, scratch),
+        passages_(segments_, query_, scratch),
         candidates_(segments_, scope, request, source_, query_, scratch, found),
         maker_(segments_, request, source_, candidates_, passages_, answer.unread),
         lastScore_(returned_.lastScore()) {
@@ -231,9 +231,9 @@ class Retrieval {
 }  // namespace
 
 void retrieve(TextView& view, const Scope* scope, const RetrievalRequest& request,
-              const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
+              LookupScratch& scratch, Answer& found,
               RetrievalAnswer& answer) {
-  Retrieval(view, scope, request, tokenizer, scratch, found, answer).run();
+  Retrieval(view, scope, request, scratch, found, answer).run();
 }
 
 }  // namespace tessera

@@ -85,7 +85,7 @@ struct RetrievalAnswer {
 
 /// @param scope the searched scope; null without a vector index
 void retrieve(TextView& view, const Scope* scope, const RetrievalRequest& request,
-              const Tokenizer& tokenizer, LookupScratch& scratch, Answer& found,
+              LookupScratch& scratch, Answer& found,
               RetrievalAnswer& answer);
 
 }  // namespace tessera

@@ -22,6 +22,9 @@ Napi::Value sipHashCall(const Napi::CallbackInfo& info);
 Napi::Value heldMemory(const Napi::CallbackInfo& info);
 Napi::Value hashProbes(const Napi::CallbackInfo& info);
 
+Napi::Value unitKind(const Napi::CallbackInfo& info);
+Napi::Value languageNamedCall(const Napi::CallbackInfo& info);
+
 Napi::Value markdownPlainText(const Napi::CallbackInfo& info);
 Napi::Value renderedHeading(const Napi::CallbackInfo& info);
 Napi::Value renderedContent(const Napi::CallbackInfo& info);

@@ -2,13 +2,7 @@ import * as native from "../../../native/index.ts";
 import { joined } from "../../../native/owned-bytes.ts";
 import { retrieve as retrieveNatively } from "../../../native/retrieval.ts";
 import { closeTextView, lookUpText, openTextView } from "../../../native/text.ts";
-import {
-  analyseQuery,
-  type SharedView,
-  spellingSpans,
-  tokenSpans,
-  unitTables,
-} from "../../text/index.ts";
+import { analyseQuery, type SharedView } from "../../text/index.ts";
 import {
   type EngineRequest,
   type LookupRequest,
@@ -89,8 +83,6 @@ function open(view: SharedView, usedAt: number): void {
 const NO_NUMBERS = new Uint32Array(0);
 const NOTHING = { words: "", raws: "", numbers: NO_NUMBERS, joined: "", joints: NO_NUMBERS };
 
-const TOKENIZER = { ...unitTables, tokensOf: tokenSpans, spellingsOf: spellingSpans };
-
 /** The parts of a request by text that native code reads: its page in the view that is open now, and its words. */
 function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {
   const { query, limit, progress, selfPath, next } = request;
@@ -103,7 +95,7 @@ function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {
 function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
   const { shardIndex, shardCount } = request;
   const page = { ...asked(request, startedAt), shardIndex, shardCount };
-  const { json, ...found } = lookUpText(page, TOKENIZER);
+  const { json, ...found } = lookUpText(page);
   const tookMs = performance.now() - startedAt;
   return { status: "answered", json, work: { waitMs: 0, tookMs, ...found } };
 }
@@ -113,13 +105,10 @@ function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"
   const { vector, threshold, groupSize, diversity, excluded, listsMatches } = request;
   const mode = RETRIEVAL_MODES.indexOf(request.mode);
   const page = asked(request, startedAt);
-  const found = retrieveNatively(
-    {
-      ...{ ...page, project, scope: scope.id, mode, vector, threshold },
-      ...{ groupSize, diversity, excluded, listsMatches, given },
-    },
-    TOKENIZER,
-  );
+  const found = retrieveNatively({
+    ...{ ...page, project, scope: scope.id, mode, vector, threshold },
+    ...{ groupSize, diversity, excluded, listsMatches, given },
+  });
   if (found === null) return { status: "not-loaded", body: joined([]) };
   if ("unread" in found) return { status: "unread", versionIds: found.unread };
   const { json, ...others } = found;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { timed } from "../../observability/long-tasks.ts";
 import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
-import { openSegment } from "../../text/index.ts";
+import { openSegment, wordTables } from "../../text/index.ts";
 import { requireChanges } from "../snapshots/position.ts";
 import { TextProject } from "./text-project.ts";
 
@@ -15,6 +15,8 @@ const SUFFIX = ".segment";
 /** The manifest: everything but the segments, which are immutable files of their own. */
 interface Contents {
   readonly format: number;
+  /** The version of the tables by which the words of the segments were read. */
+  readonly words: string;
   /** Changes up to this one are in it. */
   readonly seq: number;
   /** `dead` holds the deleted documents. */
@@ -56,6 +58,7 @@ function decodeManifest(file: string): Contents {
   if (contents.format !== FORMAT) {
     throw new Error(otherFormat(contents.format, FORMAT));
   }
+  if (contents.words !== wordTables) throw new Error(otherFormat(contents.words, wordTables));
   return contents;
 }
 
@@ -69,7 +72,8 @@ function contentsOf(project: TextProject, seq: number): Contents {
     key,
     dead: encoded(deleted),
   }));
-  return { format: FORMAT, seq, segments, plain: project.versionsWithoutText(), scopes };
+  const plain = project.versionsWithoutText();
+  return { format: FORMAT, words: wordTables, seq, segments, plain, scopes };
 }
 
 /** Writes a project's text durably. Segments that were written before are not written again. */

@@ -256,18 +256,6 @@ const LISTS: ReadonlyArray<readonly [words: string, library?: readonly string[]]
 export const FUNCTION_WORD_LANGUAGES: readonly string[] =
   "en de fr es pt it nl sv da no fi ru uk pl cs tr ar he hi id vi ja ko zh".split(" ");
 
-/** The bits of two of them. */
-export const ENGLISH_BIT = 1 << FUNCTION_WORD_LANGUAGES.indexOf("en");
-export const FRENCH_BIT = 1 << FUNCTION_WORD_LANGUAGES.indexOf("fr");
-
-/** The last lists are of languages without spaces between words, or without spaces before particles. */
-const UNSPACED_LISTS = 3;
-
-/** The function words of Japanese, Korean and Chinese as they are written. */
-export function unspacedFunctionWords(): string[] {
-  return LISTS.slice(-UNSPACED_LISTS).flatMap(([words]) => words.split(/\s+/));
-}
-
 /**
  * Words of the library's lists that are subjects of questions: page, news, article, number, class, house, case,
  * problem.

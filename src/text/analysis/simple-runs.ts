@@ -12,9 +12,6 @@ const foldedUnits = new Uint16Array(65_536);
 /** 1 for each unit that has occurred and is always a character of its own. */
 const alone = new Uint8Array(65_536);
 
-/** The same tables, for native code. */
-export const unitTables = { kinds, folded: foldedUnits } as const;
-
 function classify(unit: number): number {
   const character = String.fromCharCode(unit);
   const { kind, text } = fold(character);

@@ -30,33 +30,9 @@ const NOTHING: WordSink = {
   ...{ ascii: ignore, other: ignore, compound: ignore, joined: ignore, signs: ignore },
 };
 
-/**
- * Spellings and signs of a text in addition to its tokens, in the same form: words in parts that other texts write as one
- * (`24,500`, `U.S.A.`), and signs that have a meaning together (`?.`, `=>`).
- */
-export function spellingSpans(text: string): TokenSpans {
-  const spans: TokenSpans = [];
-  const joined: Array<readonly [start: number, end: number, text: string]> = [];
-  eachWord(text, {
-    ...NOTHING,
-    joined: (own, start, end) => joined.push([start, end, own]),
-    signs: (signs, start) => spans.push(start, start + signs.length, signs),
-  });
-  // Words are not read within another word.
-  for (const [start, end, own] of joined) {
-    for (const token of tokenize(own)) spans.push(start, end, token);
-  }
-  return spans;
-}
-
 /** Splits text into tokens. */
 export function tokenize(text: string): string[] {
   return tokenSpans(text).filter((each) => typeof each === "string");
-}
-
-/** The identifiers in mixed case in a text, such as `getStaticProps` or `HTTPServer`. */
-export function identifiersIn(text: string): string[] {
-  return text.match(MIXED_CASE) ?? [];
 }
 
 /** The words in a text that have subwords: identifiers in mixed case, and letters with a number. */
@@ -71,6 +47,5 @@ export function subwordsOf(identifier: string): string[] {
 
 // The patterns end with a repetition, so matching takes linear time.
 const MIXED = "[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*";
-const MIXED_CASE = new RegExp(`(?<![A-Za-z0-9])(?:${MIXED})`, "g");
 const COMPOUND = new RegExp(`(?<![A-Za-z0-9])(?:${MIXED}|[A-Za-z]+[0-9]+(?![A-Za-z0-9]))`, "g");
 const SUBWORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;

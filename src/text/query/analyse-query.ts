@@ -1,5 +1,4 @@
-import { languagesOf } from "../analysis/function-words.ts";
-import { identifiersIn, tokenize } from "../analysis/tokenize.ts";
+import { identifiersIn, languagesOf, tokenize } from "../../../native/words.ts";
 import { parseQuery } from "./parse.ts";
 
 /** Shorter words match exactly only. */

@@ -1,7 +1,11 @@
-import { countCharacters } from "../analysis/characters.ts";
-import { isUnspaced } from "../analysis/folding.ts";
-import { surfaceForm } from "../analysis/surface-form.ts";
-import { spellingSpans, tokenize, tokenSpans } from "../analysis/tokenize.ts";
+import {
+  isUnspaced,
+  spellingSpans,
+  surfaceForm,
+  tokenize,
+  tokenSpans,
+} from "../../../native/words.ts";
+import { countCharacters } from "./characters.ts";
 import { type Cuts, cutsOf, type JoinedSpelling, joinedSpellings, NO_CUTS } from "./spellings.ts";
 import { UnspacedWords } from "./unspaced-words.ts";
 
@@ -72,8 +76,7 @@ function tokensOf(query: string): Token[] {
   const tokens: Token[] = [];
   let unspaced: UnspacedWords | undefined;
   let previous = "";
-  for (let i = 0; i < spans.length; i += 3) {
-    const [start, end, text] = spans.slice(i, i + 3) as [number, number, string];
+  for (const { start, end, token: text } of spans) {
     const before = previous;
     previous = text;
     if (!isUnspaced(text)) {
@@ -104,8 +107,7 @@ function tokensOf(query: string): Token[] {
 
 /** The signs of a query without words. */
 function signTokensOf(query: string): Token[] {
-  const signs = spellingSpans(query).filter((each) => typeof each === "string");
-  return signs.map((text) => ({
+  return spellingSpans(query).map(({ token: text }) => ({
     ...{ text, raw: text, isChance: false, isSingle: false },
     ...{ start: 0, end: 0, cuts: uncut },
   }));

@@ -1,6 +1,10 @@
-import { isUnspaced } from "../analysis/folding.ts";
-import { ENGLISH_BIT, FRENCH_BIT, languagesOf } from "../analysis/function-words.ts";
-import { spellingSpans, subwordsOf } from "../analysis/tokenize.ts";
+import {
+  functionWords,
+  isUnspaced,
+  languagesOf,
+  spellingSpans,
+  subwordsOf,
+} from "../../../native/words.ts";
 
 /**
  * How else texts may write the words of a query: joined (`timezone` for `time zone`, `nodejs` for `Node.js`) or apart.
@@ -18,6 +22,10 @@ export interface Cuts {
 }
 
 export const NO_CUTS: Cuts = { pairs: 0, englishPairs: 0, parts: 0 };
+
+const bitOf = (code: string) => 1 << Object.keys(functionWords).indexOf(code);
+const ENGLISH_BIT = bitOf("en");
+const FRENCH_BIT = bitOf("fr");
 
 /** The last character that a cut may follow: cuts are bits of a 32-bit number. */
 const CUT_MAX_CHARS = 31;
@@ -126,9 +134,7 @@ export function joinedSpellings(
     if (other !== undefined) add([token], other);
   }
   addChain(chain, add);
-  const spans = spellingSpans(query);
-  for (let i = 0; i < spans.length; i += 3) {
-    const [start, end, text] = spans.slice(i, i + 3) as [number, number, string];
+  for (const { start, end, token: text } of spellingSpans(query)) {
     const own = plain.filter((token) => token.start >= start && token.end <= end);
     if (own.length > 0) add(own, text);
   }

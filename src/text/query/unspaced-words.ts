@@ -1,7 +1,6 @@
 import { tha, zho } from "stopword";
-import { countCharacters } from "../analysis/characters.ts";
-import { simplifiedOf } from "../analysis/folding.ts";
-import { unspacedFunctionWords } from "../analysis/function-words.ts";
+import { functionWords, simplifiedOf } from "../../../native/words.ts";
+import { countCharacters } from "./characters.ts";
 
 /**
  * The words of a query in scripts without spaces, and which of them are function words. Documents are indexed by pairs
@@ -46,9 +45,10 @@ const KOREAN_ENDINGS =
 /** Endings that may follow a noun of one syllable. With another ending the syllable would form a word. */
 const AFTER_SYLLABLE = new Set(["은", "는", "을", "를", "의", "에", "란", "이란"]);
 
+const { ja = "", ko = "", zh = "" } = functionWords;
 /** In simplified characters. */
 const FUNCTIONAL = new Set(
-  [...zho, ...tha, ...unspacedFunctionWords(), ...OF_QUESTIONS.split(/\s+/)].map(simplifiedOf),
+  [...zho, ...tha, ...`${ja} ${ko} ${zh} ${OF_QUESTIONS}`.split(/\s+/)].map(simplifiedOf),
 );
 
 /** Segments of hiragana only, which are mostly particles, endings and auxiliaries of Japanese. */

@@ -1,6 +1,5 @@
 /** Plans a query as native code does, without haste. */
-import { languagesOf } from "../../../src/text/analysis/function-words.ts";
-import { identifiersIn, tokenize } from "../../../src/text/analysis/tokenize.ts";
+import { identifiersIn, languagesOf, tokenize } from "../../../native/words.ts";
 import { parseQuery } from "../../../src/text/query/parse.ts";
 import { NO_CUTS } from "../../../src/text/query/spellings.ts";
 import {

@@ -1,13 +1,9 @@
 /** Cuts snippets as native code does, on strings. */
 
+import { unitKind } from "../../../native/testing.ts";
+import { spellingSpans, type TokenSpan, tokenize, tokenSpans } from "../../../native/words.ts";
 import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
-import { kindOf, NOT_SIMPLE } from "../../../src/text/analysis/simple-runs.ts";
-import {
-  type SegmentReader,
-  spellingSpans,
-  tokenize,
-  tokenSpans,
-} from "../../../src/text/index.ts";
+import type { SegmentReader } from "../../../src/text/index.ts";
 import { FIELD, MARK } from "../../../src/text/segment/format.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import { tokensOf, wordsOfTerms } from "./ranking.ts";
@@ -159,10 +155,9 @@ function windowOf(found: readonly Found[], width: number, { words }: QueryPlan) 
 /** The words in a part of a text. */
 function spansIn(text: string, from: number, to: number, marked: Marked): Span[] {
   const part = text.slice(from, to);
-  const found = (tokens: ReadonlyArray<number | string>) => {
+  const found = (tokens: readonly TokenSpan[]) => {
     const spans: Array<Span & { readonly token: string }> = [];
-    for (let i = 0; i < tokens.length; i += 3) {
-      const [start, end, token] = tokens.slice(i, i + 3) as [number, number, string];
+    for (const { start, end, token } of tokens) {
       const word = marked.words.get(token);
       if (word !== undefined) spans.push({ start: from + start, end: from + end, word, token });
     }
@@ -221,12 +216,14 @@ function wordEnd(text: string, position: number): number {
 }
 
 const CHARACTER_REACH = 32;
+/** `COMPLEX_UNIT` of native code. */
+const COMPLEX = 4;
 
 /** The last position that is not behind a position and where a character starts, if that is near. */
 function characterStart(text: string, position: number): number {
   for (let at = position; at > 0 && position - at <= CHARACTER_REACH; at--) {
     const unit = text.charCodeAt(at);
-    if (at >= text.length || unit < 128 || kindOf(unit) !== NOT_SIMPLE) return at;
+    if (at >= text.length || unit < 128 || unitKind(unit) !== COMPLEX) return at;
   }
   const unit = text.charCodeAt(position);
   return unit >= 0xdc00 && unit <= 0xdfff ? position - 1 : position;

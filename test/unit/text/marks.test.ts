@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { charactersOf } from "../../../src/text/analysis/characters.ts";
-import { tokenSpans } from "../../../src/text/index.ts";
+import { type TokenSpan, tokenize, tokenSpans } from "../../../native/words.ts";
+import { charactersOf } from "../../../src/text/query/characters.ts";
 import { searchText } from "../../../support/text-search.ts";
 import { documentOf, viewOf } from "./documents.ts";
 
@@ -46,16 +46,16 @@ test("every token of a text in any script is found and marked, by whole characte
       const content = `${"lantern ".repeat(before)}${own}`;
       const spans = tokenSpans(own);
       if (spans.length === 0) return;
-      const at = (position % (spans.length / 3)) * 3;
-      const query = own.slice(spans[at] as number, spans[at + 1] as number);
+      const { start, end } = spans[position % spans.length] as TokenSpan;
+      const query = own.slice(start, end);
       const { total, hits } = searchText(viewOf([documentOf("a.md", { content })]), query);
       expect([query, total]).toEqual([query, 1]);
       const snippet = hits[0]?.snippet;
       expect([query, snippet?.matches.length]).not.toEqual([query, 0]);
       const boundaries = boundariesOf(snippet?.text ?? "");
-      for (const [start, end] of snippet?.matches ?? []) {
-        expect(end).toBeGreaterThan(start);
-        expect([query, snippet, boundaries.has(start), boundaries.has(end)]).toEqual([
+      for (const [first, last] of snippet?.matches ?? []) {
+        expect(last).toBeGreaterThan(first);
+        expect([query, snippet, boundaries.has(first), boundaries.has(last)]).toEqual([
           ...[query, snippet, true, true],
         ]);
       }
@@ -65,12 +65,11 @@ test("every token of a text in any script is found and marked, by whole characte
 });
 
 test("what is compared of a text does not depend on how it is encoded", () => {
-  const tokensOf = (own: string) => tokenSpans(own).filter((each) => typeof each === "string");
   fc.assert(
     fc.property(text, (letters) => {
       // Decomposed Hangul directly behind a name with symbols hides the name.
       const own = letters.replace(/(?<=[\w#+])(?=\p{sc=Hang})/gu, " ");
-      expect(tokensOf(own.normalize("NFD"))).toEqual(tokensOf(own.normalize("NFC")));
+      expect(tokenize(own.normalize("NFD"))).toEqual(tokenize(own.normalize("NFC")));
     }),
     { numRuns: 400 },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { tokenize } from "../../../src/text/index.ts";
+import { tokenize } from "../../../native/words.ts";
 import { searchText, type TextView } from "../../../support/text-search.ts";
 import { documentOf, viewOf } from "./documents.ts";
 

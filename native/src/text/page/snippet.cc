@@ -29,25 +29,25 @@ constexpr double ROUNDING = 1e-9;
 using Text = std::u16string_view;
 
 /// The first start of a word at or after the position; the start of a character if no word is near.
-size_t wordStart(Text text, double position, const Tokenizer& tokenizer) {
+size_t wordStart(Text text, double position) {
   if (position < 1) return 0;
   const auto at = std::min(text.size(), static_cast<size_t>(position));
   const size_t space = text.substr(at - 1, CUT_REACH + 1).find(u' ');
-  return space == Text::npos ? tokenizer.characterStart(text, at) : at + space;
+  return space == Text::npos ? Tokenizer::instance().characterStart(text, at) : at + space;
 }
 
 /// The last end of a word at or before the position; the end of a character if no word is near.
-size_t wordEnd(Text text, size_t position, const Tokenizer& tokenizer) {
+size_t wordEnd(Text text, size_t position) {
   if (position >= text.size()) return text.size();
   const size_t space = text.substr(position - CUT_REACH, CUT_REACH + 1).rfind(u' ');
-  return space == Text::npos ? tokenizer.characterStart(text, position) : position - CUT_REACH + space;
+  return space == Text::npos ? Tokenizer::instance().characterStart(text, position) : position - CUT_REACH + space;
 }
 
 /// Cuts at words, and marks a cut with an ellipsis.
-void cut(Text text, std::span<const WordSpan> spans, double wanted, const Tokenizer& tokenizer,
+void cut(Text text, std::span<const WordSpan> spans, double wanted,
          Snippet& snippet) {
-  const size_t start = wordStart(text, wanted, tokenizer);
-  const size_t end = wordEnd(text, start + MAX_SNIPPET_CHARS, tokenizer);
+  const size_t start = wordStart(text, wanted);
+  const size_t end = wordEnd(text, start + MAX_SNIPPET_CHARS);
   snippet.text.clear();
   snippet.matches.clear();
   if (start > 0) snippet.text += ELLIPSIS;
@@ -100,20 +100,19 @@ WordWindow densestPassage(std::span<const WordSpan> spans, const TextQuery& quer
 }
 
 void cutSnippet(std::u16string_view text, std::span<const WordSpan> spans, const WordWindow& window,
-                const Tokenizer& tokenizer, Snippet& snippet) {
+                Snippet& snippet) {
   const double position = window.first == nullptr ? 0 : window.first->position - LEAD_CHARS;
-  cut(text, spans, std::max(0.0, position), tokenizer, snippet);
+  cut(text, spans, std::max(0.0, position), snippet);
 }
 
 Snippeter::Snippeter(const TextSegment& segment, const TermMarks& marks, const TextQuery& query,
-                     const Tokenizer& tokenizer, BlockTexts& texts)
+                     BlockTexts& texts)
     : segment_(segment),
       marks_(marks),
       query_(query),
-      tokenizer_(tokenizer),
       texts_(texts),
       words_(segment, marks),
-      shown_(words_, query, leastShown(query), tokenizer) {}
+      shown_(words_, query, leastShown(query)) {}
 
 bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
   const Range blocks = segment_.blocksOf(document);
@@ -125,7 +124,7 @@ bool Snippeter::snippet(uint32_t document, Snippet& snippet) {
   } else {
     readFirst(blocks, hasSpellings);
   }
-  cutSnippet(text_, spans_, densestPassage(spans_, query_, found_, counts_), tokenizer_, snippet);
+  cutSnippet(text_, spans_, densestPassage(spans_, query_, found_, counts_), snippet);
   return true;
 }
 
@@ -184,9 +183,9 @@ void Snippeter::readAround(uint32_t document, Range blocks, uint32_t token) {
     const Text next = Text(texts_.of(segment_, block + 1)).substr(0, MAX_SNIPPET_CHARS);
     if (!next.empty()) text_.append(u" ").append(next);
   }
-  const size_t from = wordStart(text_, std::max(0.0, estimate - REGION_CHARS / 2), tokenizer_);
+  const size_t from = wordStart(text_, std::max(0.0, estimate - REGION_CHARS / 2));
   const size_t to = std::min(text_.size(), from + static_cast<size_t>(REGION_CHARS));
-  shown_.find(text_, from, tokenizer_.characterStart(text_, to), spans_);
+  shown_.find(text_, from, Tokenizer::instance().characterStart(text_, to), spans_);
   if (spans_.empty()) shown_.find(text_, 0, text_.size(), spans_);
 }
 

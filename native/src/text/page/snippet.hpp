@@ -44,13 +44,13 @@ double leastShown(const TextQuery& query);
 
 /// Cuts the text around a window of it.
 void cutSnippet(std::u16string_view text, std::span<const WordSpan> spans, const WordWindow& window,
-                const Tokenizer& tokenizer, Snippet& snippet);
+                Snippet& snippet);
 
 /// For the documents of one segment.
 class Snippeter {
  public:
   Snippeter(const TextSegment& segment, const TermMarks& marks, const TextQuery& query,
-            const Tokenizer& tokenizer, BlockTexts& texts);
+            BlockTexts& texts);
 
   /// False if the document has no text.
   bool snippet(uint32_t document, Snippet& snippet);
@@ -68,7 +68,6 @@ class Snippeter {
   const TextSegment& segment_;
   const TermMarks& marks_;
   const TextQuery& query_;
-  const Tokenizer& tokenizer_;
   BlockTexts& texts_;
   SegmentWords words_;
   ShownWords shown_;

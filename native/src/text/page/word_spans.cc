@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "common/limits.hpp"
+#include "text/analysis/symbol_names.hpp"
+#include "text/analysis/words.hpp"
 #include "text/page/markdown_units.hpp"
-#include "text/page/symbol_names.hpp"
 #include "text/segment/dictionary.hpp"
 
 namespace tessera {
@@ -87,9 +88,8 @@ std::vector<ApartWord> ViewWords::apart(double least) const {
   return all;
 }
 
-ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double least,
-                       const Tokenizer& tokenizer)
-    : words_(words), query_(query), least_(least), tokenizer_(tokenizer), apart_(words.apart(least)) {
+ShownWords::ShownWords(const TokenWords& words, const TextQuery& query, double least)
+    : words_(words), query_(query), least_(least), apart_(words.apart(least)) {
   words.each(least, [&](std::u16string_view token) {
     starts_.set(WordStart::of(token));
     if (!token.empty()) firsts_.set(WordStart::ofUnit(token[0]));
@@ -139,10 +139,8 @@ void ShownWords::find(const DividedText& divided, std::vector<WordSpan>& spans) 
 }
 
 const ApartWord* ShownWords::apartAt(std::u16string_view text, std::span<const WordSpan> spans) const {
-  // The tokenizer has seen all units between words that are not ASCII, except typographic ones.
   const auto isSeparator = [&](char16_t unit) {
-    const uint8_t kind = tokenizer_.kinds[unit];
-    return unit < 0x80 ? !isDigit(unit) && !isLetter(unit) : kind == SEPARATOR_UNIT || kind == UNKNOWN_UNIT;
+    return unit < 0x80 ? !isDigit(unit) && !isLetter(unit) : tokenizer_.kindOf(unit) == SEPARATOR_UNIT;
   };
   const auto isGap = [&](size_t from, size_t to) {
     return from <= to && std::ranges::all_of(text.substr(from, to - from), isSeparator);
@@ -202,11 +200,10 @@ void ShownWords::addSpellings(std::u16string_view part, size_t offset, std::vect
 
 void ShownWords::findPiece(std::u16string_view piece, bool isAscii, size_t offset,
                            std::vector<WordSpan>& spans) {
-  if (isAscii) {
-    findAscii(piece, offset, spans);
-  } else {
-    findOther(piece, offset, spans);
-  }
+  if (isAscii) return findAscii(piece, offset, spans);
+  tokenizer_.eachToken(piece, [&](std::u16string_view token, size_t start, size_t end) {
+    push(token, offset + start, offset + end, spans);
+  });
 }
 
 /// Finds the words and the names of a part of a text.
@@ -215,7 +212,7 @@ void ShownWords::findPiece(std::u16string_view piece, bool isAscii, size_t offse
 template <typename Pieces>
 void ShownWords::findNames(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans,
                            const Pieces& eachPiece) {
-  SymbolNames names(part, tokenizer_);
+  SymbolNames names(part);
   eachPiece([&](size_t start, size_t end, bool isAscii) {
     names.open(start);
     findPiece(part.substr(start, end - start), isAscii, offset + start, spans);
@@ -233,49 +230,8 @@ void ShownWords::findAscii(std::u16string_view piece, size_t offset,
   if (!starts_.test(WordStart::of(piece))) return;
   char16_t lower[MAX_WORD_CHARS];
   const size_t length = std::min(piece.size(), MAX_WORD_CHARS);
-  for (size_t i = 0; i < length; i++) {
-    const bool isUpper = piece[i] >= u'A' && piece[i] <= u'Z';
-    lower[i] = static_cast<char16_t>(isUpper ? piece[i] + 32 : piece[i]);
-  }
+  std::ranges::transform(piece.substr(0, length), lower, lowerAscii);
   push({lower, length}, offset, offset + piece.size(), spans);
-}
-
-void ShownWords::findOther(std::u16string_view piece, size_t offset,
-                           std::vector<WordSpan>& spans) {
-  const auto kindOf = [&](size_t i) { return static_cast<UnitKind>(tokenizer_.kinds[piece[i]]); };
-  for (size_t i = 0; i < piece.size(); i++) {
-    if (kindOf(i) != UNKNOWN_UNIT && kindOf(i) != COMPLEX_UNIT) continue;
-    for (const auto& [start, end, token] : tokenizer_.tokensOf(piece)) {
-      push(token, offset + start, offset + end, spans);
-    }
-    return;
-  }
-  for (size_t start = 0; start < piece.size();) {
-    const UnitKind kind = kindOf(start);
-    size_t end = start + 1;
-    while (end < piece.size() && kindOf(end) == kind) end++;
-    if (kind != SEPARATOR_UNIT) findRun(piece.substr(start, end - start), kind, offset + start, spans);
-    start = end;
-  }
-}
-
-void ShownWords::findRun(std::u16string_view run, UnitKind kind, size_t offset,
-                         std::vector<WordSpan>& spans) {
-  std::u16string token;
-  const auto fold = [&](size_t from, size_t to) {
-    token.clear();
-    for (size_t i = from; i < std::min(to, run.size()); i++) {
-      token += static_cast<char16_t>(tokenizer_.folded[run[i]]);
-    }
-  };
-  if (kind == SPACED_UNIT) {
-    fold(0, MAX_WORD_CHARS);
-    return push(token, offset, offset + run.size(), spans);
-  }
-  for (size_t i = 0; i < run.size(); i++) {
-    fold(i, i + 2);
-    push(token, offset + i, offset + std::min(i + 2, run.size()), spans);
-  }
 }
 
 const KnownToken& ShownWords::known(std::u16string_view token) {

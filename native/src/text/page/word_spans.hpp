@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "common/keyed_hash.hpp"
+#include "text/analysis/tokenizer.hpp"
 #include "text/page/chunk_texts.hpp"
 #include "text/segment/term_marks.hpp"
-#include "text/segment/tokenizer.hpp"
 
 namespace tessera {
 
@@ -93,8 +93,7 @@ class ViewWords final : public TokenWords {
 class ShownWords {
  public:
   /// @param least least weight of a word to find
-  ShownWords(const TokenWords& words, const TextQuery& query, double least,
-             const Tokenizer& tokenizer);
+  ShownWords(const TokenWords& words, const TextQuery& query, double least);
 
   /// Replaces `spans` by the words in a part of a text, in order. In scripts without word spaces, every pair
   /// of neighbouring characters is a word.
@@ -113,8 +112,6 @@ class ShownWords {
   void findNames(std::u16string_view part, size_t offset, std::vector<WordSpan>& spans, const Pieces& eachPiece);
   void findPiece(std::u16string_view piece, bool isAscii, size_t offset, std::vector<WordSpan>& spans);
   void findAscii(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
-  void findOther(std::u16string_view piece, size_t offset, std::vector<WordSpan>& spans);
-  void findRun(std::u16string_view run, UnitKind kind, size_t offset, std::vector<WordSpan>& spans);
   /// The word that is written apart from a span on; null if it is incomplete or missing there.
   const ApartWord* apartAt(std::u16string_view text, std::span<const WordSpan> spans) const;
   void joinParts(std::u16string_view text, std::vector<WordSpan>& spans) const;
@@ -126,7 +123,7 @@ class ShownWords {
   const TokenWords& words_;
   const TextQuery& query_;
   const double least_;
-  const Tokenizer& tokenizer_;
+  const Tokenizer& tokenizer_ = Tokenizer::instance();
   /// The starts of the matching terms, which exclude most other words. The first characters alone exclude half
   /// of those.
   std::bitset<size_t{1} << WordStart::UNIT_BITS> firsts_;

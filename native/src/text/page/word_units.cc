@@ -2,24 +2,9 @@
 
 #include <cstring>
 
-#include "text/page/markdown_units.hpp"
+#include "text/analysis/words.hpp"
 
 namespace tessera {
-
-/// Typographic quotes, dashes and spaces: most of the characters in English texts that are not ASCII. U+203C
-/// and U+2049 are pictographs. U+2028 to U+202E are rare.
-static bool isTypographic(char16_t unit) {
-  if (unit < 0x2010 || unit > 0x205e) return unit == 0xa0;
-  return unit != 0x203c && unit != 0x2049 && (unit < 0x2028 || unit > 0x202e);
-}
-
-static bool isHebrew(char16_t unit) { return unit >= 0x5d0 && unit <= 0x5ea; }
-
-/// True for a quote within a Hebrew acronym.
-static bool isGershayim(std::u16string_view text, size_t at) {
-  return text[at] == u'"' && at > 0 && at + 1 < text.size() && isHebrew(text[at - 1]) &&
-         isHebrew(text[at + 1]);
-}
 
 /// The bits of 64 bytes that are 0 or 1.
 static uint64_t bitsOf(const uint8_t* bytes) {

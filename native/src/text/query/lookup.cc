@@ -62,12 +62,11 @@ void continueItem(std::string& out, const TextSegment& segment, uint32_t documen
 /// Finds and renders one page.
 class PageMaker {
  public:
-  PageMaker(TextView& view, const LookupRequest& request, const Tokenizer& tokenizer,
+  PageMaker(TextView& view, const LookupRequest& request,
        LookupScratch& scratch, LookupAnswer& answer)
       : view_(view),
         segments_(view.segments()),
         request_(request),
-        tokenizer_(tokenizer),
         scratch_(scratch),
         answer_(answer) {
     answer.progress.clear();
@@ -110,7 +109,7 @@ class PageMaker {
     if (std::ranges::none_of(matches, isOwn)) return;
     const TextSegment& segment = segments_[number];
     const TermMarks marks(segment, number, query, scratch_.rank.marks);
-    Snippeter snippeter(segment, marks, query, tokenizer_, scratch_.texts);
+    Snippeter snippeter(segment, marks, query, scratch_.texts);
     Snippet snippet;
     for (size_t i = 0; i < matches.size(); i++) {
       if (!isOwn(matches[i])) continue;
@@ -171,7 +170,6 @@ class PageMaker {
   TextView& view_;
   std::span<const TextSegment> segments_;
   const LookupRequest& request_;
-  const Tokenizer& tokenizer_;
   LookupScratch& scratch_;
   LookupAnswer& answer_;
   /// In JSON.
@@ -180,9 +178,9 @@ class PageMaker {
 
 }  // namespace
 
-void lookUp(TextView& view, const LookupRequest& request, const Tokenizer& tokenizer,
+void lookUp(TextView& view, const LookupRequest& request,
             LookupScratch& scratch, LookupAnswer& answer) {
-  PageMaker(view, request, tokenizer, scratch, answer).make();
+  PageMaker(view, request, scratch, answer).make();
 }
 
 }  // namespace tessera

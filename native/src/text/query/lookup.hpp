@@ -10,7 +10,6 @@
 #include "text/page/chunk_texts.hpp"
 #include "text/page/snippet.hpp"
 #include "text/query/text_view.hpp"
-#include "text/segment/tokenizer.hpp"
 
 namespace tessera {
 
@@ -55,7 +54,7 @@ void appendSnippet(std::string& out, std::string_view name, const Snippet& snipp
 /// words that start with it. A word that occurs in no document in scope also matches words at one typo's
 /// distance. In a long query, common words do not make a document a match. A query without words matches
 /// no document.
-void lookUp(TextView& view, const LookupRequest& request, const Tokenizer& tokenizer,
+void lookUp(TextView& view, const LookupRequest& request,
             LookupScratch& scratch, LookupAnswer& answer);
 
 }  // namespace tessera

@@ -3,16 +3,18 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../../../native/index.ts";
 import * as testing from "../../../../native/testing.ts";
+import { wordTables } from "../../../../native/words.ts";
 import { readFieldSnapshot } from "../../../../src/indexing/fields/field-snapshot.ts";
 import { SnapshotStore } from "../../../../src/indexing/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
-import { DISK_FORMATS, otherFormat } from "../../../../src/shared/disk-formats.ts";
+import { DISK_FORMATS, otherFormat, otherFormatIn } from "../../../../src/shared/disk-formats.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { PLAIN_NAMES } from "../plain-names.ts";
 
 const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
 const ANOTHER_VERSION = 99;
+const ANOTHER_UNICODE = "99.0 0123abcd";
 
 function rewrite(path: string, change: (bytes: Buffer<ArrayBuffer>) => Uint8Array): void {
   writeFileSync(path, change(readFileSync(path)));
@@ -20,6 +22,14 @@ function rewrite(path: string, change: (bytes: Buffer<ArrayBuffer>) => Uint8Arra
 
 const ofAnotherFormat = (text: string) =>
   text.replace(/"format":\d+/, `"format":${ANOTHER_VERSION}`);
+
+/** Changes the text of a manifest of texts, and its checksum accordingly. */
+function rewriteManifest(folder: string, change: (text: string) => string): void {
+  rewrite(join(folder, "text.json"), (bytes) => {
+    const changed = change(bytes.toString().split("\n")[1] ?? "");
+    return Buffer.from(`${Bun.hash.crc32(changed).toString(16).padStart(8, "0")}\n${changed}`);
+  });
+}
 
 async function textSnapshot(): Promise<string> {
   const folder = temporaryFolder("format");
@@ -50,10 +60,7 @@ test("a vector snapshot whose version list has another format is refused and unl
 
 test("a text snapshot whose manifest or segment has another format is refused", async () => {
   const manifest = await textSnapshot();
-  rewrite(join(manifest, "text.json"), (bytes) => {
-    const changed = ofAnotherFormat(bytes.toString().split("\n")[1] ?? "");
-    return Buffer.from(`${Bun.hash.crc32(changed).toString(16).padStart(8, "0")}\n${changed}`);
-  });
+  rewriteManifest(manifest, ofAnotherFormat);
   await expect(new TextIndex(() => {}).restore(PROJECT, manifest, 0)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.textManifest),
   );
@@ -68,6 +75,16 @@ test("a text snapshot whose manifest or segment has another format is refused", 
   await expect(new TextIndex(() => {}).restore(PROJECT, segment, 0)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.textSegment),
   );
+});
+
+test("a text snapshot whose words were read by other tables of characters is refused as one of another version", async () => {
+  const folder = await textSnapshot();
+  const restored = () => new TextIndex(() => {}).restore(PROJECT, folder, 0);
+  expect(await restored()).toBe(true);
+  rewriteManifest(folder, (text) => text.replace(wordTables, ANOTHER_UNICODE));
+  const reason = otherFormat(ANOTHER_UNICODE, wordTables);
+  await expect(restored()).rejects.toThrow(reason);
+  expect(otherFormatIn(`the text: ${reason}`)).toBe(reason);
 });
 
 test("a snapshot of the fields with another format is refused", async () => {

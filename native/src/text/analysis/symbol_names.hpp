@@ -1,10 +1,10 @@
-// Names that have a meaning with the symbols around or in their words. `src/text/analysis/names.ts` explains
-// them and finds the same.
+// Names that have a meaning with the symbols around or in their words: `C++`, `C#`, `.NET`, `--flag`, `@scope/name`,
+// `1.2.3`. They are tokens in addition to their words.
 #pragma once
 #include <cstddef>
 #include <string_view>
 
-#include "text/segment/tokenizer.hpp"
+#include "text/analysis/tokenizer.hpp"
 
 namespace tessera {
 
@@ -19,8 +19,7 @@ struct NameSpan {
 /// Finds the names of one text. The caller passes its words one after another.
 class SymbolNames {
  public:
-  SymbolNames(std::u16string_view text, const Tokenizer& tokenizer)
-      : text_(text), tokenizer_(tokenizer) {}
+  explicit SymbolNames(std::u16string_view text) : text_(text) {}
 
   /// A word starts here.
   void open(size_t start);
@@ -53,7 +52,6 @@ class SymbolNames {
   void openScoped(size_t start);
 
   const std::u16string_view text_;
-  const Tokenizer& tokenizer_;
   /// The name whose words are being read.
   NameSpan open_;
 };
