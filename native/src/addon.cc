@@ -113,7 +113,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<isUnspacedCall>(env, exports, "isUnspaced");
   add<identifiersInText>(env, exports, "identifiersIn");
   add<subwordsOfCall>(env, exports, "subwordsOf");
-  exports.Set("functionWords", functionWordLists(env));
+  exports.Set("functionWords", wordsByLanguage(env));
   exports.Set("wordTables", wordTablesVersion(env));
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");

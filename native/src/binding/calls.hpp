@@ -40,7 +40,7 @@ Napi::Value isUnspacedCall(const Napi::CallbackInfo& info);
 Napi::Value identifiersInText(const Napi::CallbackInfo& info);
 Napi::Value subwordsOfCall(const Napi::CallbackInfo& info);
 /// The function words of each language of queries.
-Napi::Object functionWordLists(Napi::Env env);
+Napi::Object wordsByLanguage(Napi::Env env);
 /// The version of the tables that words are read by.
 Napi::String wordTablesVersion(Napi::Env env);
 

@@ -67,9 +67,9 @@ Napi::Value subwordsOfCall(const Napi::CallbackInfo& info) {
   return listOf(info.Env(), subwordsOf(identifier));
 }
 
-Napi::Object functionWordLists(Napi::Env env) {
+Napi::Object wordsByLanguage(Napi::Env env) {
   auto lists = Napi::Object::New(env);
-  for (const auto& [code, words] : functionWords().first(QUERY_LANGUAGES)) {
+  for (const auto& [code, words] : functionWordLists().first(QUERY_LANGUAGES)) {
     lists.Set(std::string(code), Napi::String::New(env, std::u16string(words)));
   }
   return lists;

@@ -12,7 +12,7 @@ namespace tessera {
 
 namespace {
 
-constexpr FunctionWords LISTS[] = {
+constexpr FunctionWordList LISTS[] = {
 #include "text/analysis/function_words.inc"
 };
 constexpr size_t MAX_LANGUAGES = 32;
@@ -33,7 +33,7 @@ Languages readLists() {
 
 }  // namespace
 
-std::span<const FunctionWords> functionWords() { return LISTS; }
+std::span<const FunctionWordList> functionWordLists() { return LISTS; }
 
 uint32_t languageBits(std::u16string_view token) {
   static const Languages languages = readLists();

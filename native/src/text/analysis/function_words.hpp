@@ -7,14 +7,14 @@
 namespace tessera {
 
 /// The function words of a language as they are written, separated by spaces and line feeds.
-struct FunctionWords {
+struct FunctionWordList {
   /// Of the language (ISO 639-1).
   std::string_view code;
   std::u16string_view words;
 };
 
 /// The languages by the bit of `languageBits`.
-std::span<const FunctionWords> functionWords();
+std::span<const FunctionWordList> functionWordLists();
 
 /// The first languages, whose function words count in queries. Those of the others only detect the language of a text.
 inline constexpr size_t QUERY_LANGUAGES = 24;

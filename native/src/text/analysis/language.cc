@@ -119,7 +119,7 @@ std::optional<uint8_t> languageOfScript(std::u16string_view text) {
 
 /// The language with the most function words among the tokens.
 uint8_t languageOfWords(std::span<const int32_t> tokens, const std::function<uint32_t(int32_t)>& bitsOf) {
-  const auto lists = functionWords();
+  const auto lists = functionWordLists();
   std::vector<double> votes(lists.size(), 0);
   std::unordered_set<uint64_t, KeyedHash> words;
   for (const int32_t token : tokens.first(std::min(tokens.size(), SAMPLE_TOKENS))) {
