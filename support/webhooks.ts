@@ -15,14 +15,22 @@ export interface TestWebhook {
 export async function addWebhook(
   sql: Sql,
   project: Project,
-  options: { id?: string; secret?: string; conversationId?: string; enabled?: boolean } = {},
+  options: {
+    id?: string;
+    /** The id for the project and its senders; the same as `id` by default. */
+    name?: string;
+    secret?: string;
+    conversationId?: string;
+    enabled?: boolean;
+  } = {},
 ): Promise<TestWebhook> {
-  const { id = randomUUID(), secret = `secret-${randomUUID()}`, conversationId, enabled } = options;
+  const { id = randomUUID(), name = id, secret = `secret-${randomUUID()}` } = options;
+  const { conversationId, enabled } = options;
   const hash = createHash("sha256").update(secret).digest();
   await sql`
     INSERT INTO webhook_definitions (id, name, project_id, secret_hash, enabled, conversation_id)
-    VALUES (${id}, ${id}, ${project.id}, ${hash}, ${enabled ?? true}, ${conversationId ?? null})`;
-  const path = `/webhooks/${encodeURIComponent(id)}`;
+    VALUES (${id}, ${name}, ${project.id}, ${hash}, ${enabled ?? true}, ${conversationId ?? null})`;
+  const path = `/webhooks/${encodeURIComponent(name)}`;
   return { id, secret, path, headers: { "x-service-webhook-secret": secret } };
 }
 

@@ -458,6 +458,26 @@ export class Tessera {
     return this.#change(["projects", project, "releases"], json, options);
   }
 
+  /** Deletes a release by name or id, unless an environment serves it. */
+  deleteRelease(project: string, version: string, options: CallOptions = {}): Promise<void> {
+    const path = ["projects", project, "releases", version];
+    return this.#transport.send({ method: "DELETE", path, repeatable: false, ...options });
+  }
+
+  /** Creates an environment, empty or with the files of another one or of a release. */
+  createEnvironment(
+    project: string,
+    json: Schemas["NewEnvironment"],
+    options: CallOptions = {},
+  ): Promise<Schemas["Environment"]> {
+    return this.#change(["projects", project, "environments"], json, options);
+  }
+
+  deleteEnvironment(project: string, name: string, options: CallOptions = {}): Promise<void> {
+    const path = ["projects", project, "environments", name];
+    return this.#transport.send({ method: "DELETE", path, repeatable: false, ...options });
+  }
+
   /** Lets an environment serve a release, or with null its working set. */
   updateEnvironment(
     project: string,
@@ -557,6 +577,31 @@ export class Tessera {
     };
     const call = { method: "POST", path: ["webhooks", id], json: payload, headers } as const;
     return this.#transport.send({ ...call, repeatable: true, ...options });
+  }
+
+  listWebhooks(project: string, options: PageOptions = {}): Promise<Schemas["WebhookPage"]> {
+    return this.#page(["projects", project, "webhooks"], options);
+  }
+
+  allWebhooks(
+    project: string,
+    options: PageOptions = {},
+  ): AsyncGenerator<Schemas["Webhook"], void, undefined> {
+    return items((page) => this.listWebhooks(project, page), options);
+  }
+
+  /** Creates a webhook. The answer has the secret that the service makes, unless one is given. */
+  createWebhook(
+    project: string,
+    json: Schemas["NewWebhook"],
+    options: CallOptions = {},
+  ): Promise<Schemas["CreatedWebhook"]> {
+    return this.#change(["projects", project, "webhooks"], json, options);
+  }
+
+  deleteWebhook(project: string, id: string, options: CallOptions = {}): Promise<void> {
+    const path = ["projects", project, "webhooks", id];
+    return this.#transport.send({ method: "DELETE", path, repeatable: false, ...options });
   }
 
   listWebhookEvents(

@@ -267,6 +267,22 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description A webhook that was created. */
+        CreatedWebhook: {
+            /** @description The id, unique within the project. Senders deliver to `/webhooks/{id}`. */
+            id: string;
+            /** @description False for a webhook whose deliveries are answered 404. */
+            enabled: boolean;
+            /** @description The conversation that deliveries are added to; null if each begins one. */
+            conversation_id: string | null;
+            /** @description The secret that the service has made, which no other answer shows. Absent for a given one. */
+            secret?: string;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
+            created_at: string;
+        };
         /** @description Whether a branch can be merged, and why not. */
         Eligibility: {
             /** @description True when there are no blockers. */
@@ -711,7 +727,7 @@ export interface components {
             applied_sequence: number | null;
             /** @description The position of the last change of the project; null when the log has no entry, because old entries are deleted. */
             last_sequence: number | null;
-            /** @description Files with chunks that wait for their embeddings, those of `embeddings_failed` included. */
+            /** @description Files with chunks that wait for their embeddings, those of `embeddings_failed` included. While the chunks of the project are embedded again, also the files with chunks that lack a new embedding, and at least 1. */
             embeddings_waiting: number;
             /** @description Chunks at which the embedder fails although it embeds others. Each is tried again after a pause that grows; `tessera embeddings rebuild --failed` tries them at once. */
             embeddings_failed: number;
@@ -1140,6 +1156,23 @@ export interface components {
              */
             expires_at?: string;
         };
+        /** @description An environment to create. */
+        NewEnvironment: {
+            /** @description The name of the environment, unique within the project. */
+            name: string;
+            /** @description True if the environment is protected against changes. */
+            protected?: boolean;
+            /** @description The domains of the environment. */
+            domains?: string[];
+            /** @description The contents that the environment begins with: the files that another environment serves, or those of a release. Without it, the environment is empty. */
+            contents_of?: {
+                /** @description The name of an environment. */
+                environment: string;
+            } | {
+                /** @description The name or the id of a release. */
+                release: string;
+            } | string;
+        };
         NewInputResponse: {
             /** @description The values by field name. Null counts as absent. */
             values: {
@@ -1173,6 +1206,20 @@ export interface components {
             name: string;
             /** @description The environment whose working set the release freezes. */
             environment: string;
+        };
+        /** @description A webhook to create. */
+        NewWebhook: {
+            /** @description The id, unique within the project. Webhooks of other projects may have the same. */
+            id: string;
+            /** @description The secret with which senders deliver. Without it, the service makes one. */
+            secret?: string;
+            /** @description False for a webhook that takes no deliveries; true by default. */
+            enabled?: boolean;
+            /**
+             * Format: uuid
+             * @description The conversation of the project that deliveries are added to. Without it, each begins one.
+             */
+            conversation_id?: string;
         };
         /** @description Links to this page and its neighbours. */
         PageInfo: {
@@ -1289,6 +1336,8 @@ export interface components {
              * @example hashing
              */
             embedder?: string;
+            /** @description True to embed all chunks of the project again, by `embedder`, or without it by the project's own. */
+            rebuild?: boolean;
         };
         /** @description A user's membership of a project. */
         ProjectMember: {
@@ -1651,6 +1700,20 @@ export interface components {
             /** @description Why the provider refused the upgrade. */
             error: string | null;
         };
+        /** @description A webhook of a project, without its secret. */
+        Webhook: {
+            /** @description The id, unique within the project. Senders deliver to `/webhooks/{id}`. */
+            id: string;
+            /** @description False for a webhook whose deliveries are answered 404. */
+            enabled: boolean;
+            /** @description The conversation that deliveries are added to; null if each begins one. */
+            conversation_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the webhook was created.
+             */
+            created_at: string;
+        };
         /** @description A stored delivery with its payload. */
         WebhookEvent: {
             /**
@@ -1743,6 +1806,11 @@ export interface components {
              * @description When the delivery was received.
              */
             received_at: string;
+        };
+        WebhookPage: {
+            /** @description The project's webhooks in order of id. */
+            data: components["schemas"]["Webhook"][];
+            page_info: components["schemas"]["PageInfo"];
         };
         /** @description An RFC 9457 problem, with the members `error` and `message` that webhook senders display. */
         WebhookProblem: {

@@ -21,8 +21,9 @@ interface Circumstances {
 /** A person with access to the database, through the command line. */
 export const OPERATOR: Actor = { via: "command" };
 
-/** The caller of a request. */
-export function actorOf({ userId, keyId }: Principal, requestId: string): Actor {
+/** The caller of an operation. */
+export function actorOf({ userId, keyId, isOperator }: Principal, requestId: string): Actor {
+  if (isOperator) return OPERATOR;
   const key = keyId === null ? {} : { key_id: keyId };
   return { via: "http", user_id: userId, ...key, request_id: requestId };
 }

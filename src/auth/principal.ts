@@ -14,8 +14,8 @@ export const PERMISSIONS = {
   "projects.create": "Create projects.",
   "projects.import": "Import records into projects.",
   "projects.read": "List and read projects.",
-  "projects.write": "Change and delete projects.",
-  "releases.write": "Create releases, and activate them in environments.",
+  "projects.write": "Change and delete projects, their members and their webhooks.",
+  "releases.write": "Create and delete releases and environments, and activate releases.",
   "search.query": "Search chunks by vector.",
   "webhooks.deliver": "Deliver to a project's webhooks without their secret.",
 } as const;
@@ -46,7 +46,20 @@ export interface Principal {
   readonly scopes: ReadonlySet<string> | null;
   /** The account permissions of a JWT. Those of an API key are in its scopes. */
   readonly account: ReadonlySet<string>;
+  /** True for OPERATOR, who owns every project. */
+  readonly isOperator?: true;
 }
+
+/** The person with access to the database, as whom commands call operations. No request has this principal. */
+export const OPERATOR: Principal = {
+  userId: "00000000-0000-0000-0000-000000000000",
+  identity: null,
+  keyId: null,
+  projectId: null,
+  scopes: null,
+  account: new Set(),
+  isOperator: true,
+};
 
 /** True for permissions that must be granted by name. */
 export function isAccountPermission(permission: string): boolean {

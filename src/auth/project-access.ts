@@ -14,8 +14,12 @@ export interface Membership {
   readonly limited: boolean;
 }
 
-/** Joins the membership `m` of the caller in the project `p`, unless the credential is bound to another project. */
-export function joinMembership(sql: Queryable, { userId, projectId }: Principal) {
+/**
+ * Joins the membership `m` of the caller in the project `p`, unless the credential is bound to another project. The
+ * operator owns every project.
+ */
+export function joinMembership(sql: Queryable, { userId, projectId, isOperator }: Principal) {
+  if (isOperator) return sql`LEFT JOIN (SELECT ${OWNER}::text AS role) m ON true`;
   return sql`LEFT JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
     AND (${projectId}::uuid IS NULL OR p.id = ${projectId})`;
 }

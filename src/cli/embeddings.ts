@@ -1,7 +1,10 @@
 import { Command, Option } from "commander";
+import { updateProject } from "../api/projects/change.ts";
+import { OPERATOR } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
 import { retryFailures } from "../embeddings/queue/failures.ts";
 import { rebuildEmbeddings } from "../embeddings/rebuild.ts";
+import { countRebuilding, withClaimedRebuild } from "../embeddings/rebuild-requests.ts";
 import { fingerprintOf } from "../embeddings/store.ts";
 import {
   EmbedderAway,
@@ -9,13 +12,16 @@ import {
   type ProjectEmbedder,
 } from "../import/embedders/project-embedders.ts";
 import { CommandError } from "./command-error.ts";
-import { configuredEmbedder } from "./configured-embedder.ts";
+import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
 import { changeDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, print, withoutControls } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
+
+/** Interval of looking whether a service has embedded a project again. */
+const REBUILD_POLL_MS = 500;
 
 interface Options {
   readonly project: string;
@@ -80,27 +86,42 @@ export async function rebuildProject(
     return;
   }
   const embedder = await embedderOf(io, sql, project, given);
+  const services = { sql, embedders: await configuredEmbedders(io) };
+  const call = { principal: OPERATOR, requestId: "", reference: project.id };
+  await updateProject(services, call, { embedder: embedder.name, rebuild: true });
+  const keeps = () =>
+    "the same command goes on where it was, and so does a service with this embedder";
+  await interruptible(keeps, async () => {
+    const rebuild = () => embedAgain(io, sql, project, embedder);
+    // A running service may have begun.
+    while ((await countRebuilding(sql, project.id)) > 0) {
+      const { fingerprint } = embedder;
+      if (await withClaimedRebuild(sql, fingerprint, rebuild, project.id)) return;
+      await Bun.sleep(REBUILD_POLL_MS);
+    }
+    print(io, `a service embedded the chunks by ${embedder.fingerprint}`);
+  });
+}
+
+async function embedAgain(io: Io, sql: Sql, { id }: Project, embedder: ProjectEmbedder) {
   const bar = progressBar(
     io.stderr,
     "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left",
   );
   let [total, kept, refused] = [0, 0, 0];
   try {
-    const keeps = () => "the same command goes on where it was";
-    await interruptible(keeps, () =>
-      rebuildEmbeddings(sql, project.id, embedder, {
-        onStart(all, done) {
-          [total, kept] = [all, done];
-          bar?.start(all, done);
-        },
-        onEmbedded: (chunks) => bar?.increment(chunks),
-        onRefused(path, reason) {
-          refused++;
-          notice(io, `${withoutControls(path)}: ${reason}`);
-        },
-        onAway: (message) => notice(io, `${message}; trying again`),
-      }),
-    );
+    await rebuildEmbeddings(sql, id, embedder, {
+      onStart(all, done) {
+        [total, kept] = [all, done];
+        bar?.start(all, done);
+      },
+      onEmbedded: (chunks) => bar?.increment(chunks),
+      onRefused(path, reason) {
+        refused++;
+        notice(io, `${withoutControls(path)}: ${reason}`);
+      },
+      onAway: (message) => notice(io, `${message}; trying again`),
+    });
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
     throw new CommandError(`${error.message}: run the command again, which goes on where it was`);

@@ -1,15 +1,10 @@
 import { Command } from "commander";
-import {
-  type ListedFile,
-  listEnvironments,
-  listFiles,
-  purgeFiles,
-  removeFiles,
-} from "../api/projects/contents.ts";
+import { type ListedFile, listFiles, purgeFiles, removeFiles } from "../api/projects/contents.ts";
+import { findWorkingSet } from "../api/scopes/working-set.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { documentPath } from "../shared/paths.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, inWords } from "./command-error.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { changeDatabase, withDatabase } from "./database.ts";
 import { findProject, type Project } from "./find-project.ts";
@@ -113,7 +108,7 @@ async function remove(
 }
 
 async function requireEnvironment(sql: Sql, project: Project, name: string): Promise<void> {
-  const known = await listEnvironments(sql, project.id);
-  if (known.some((environment) => environment.name === name)) return;
-  throw new CommandError(`${project.slug} has no environment "${abbreviate(name)}"`);
+  await inWords(findWorkingSet(sql, project.id, name), {
+    "environment-not-found": `${project.slug} has no environment "${abbreviate(name)}"`,
+  });
 }

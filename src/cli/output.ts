@@ -76,8 +76,8 @@ export function withoutControls(text: string): string {
 }
 
 /** A time to the second; `-` for none. */
-export function shortTime(time: Date | null): string {
-  return time === null ? "-" : `${time.toISOString().slice(0, 19)}Z`;
+export function shortTime(time: Date | string | null): string {
+  return time === null ? "-" : `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
 /** A number and its noun, in the singular for one. */

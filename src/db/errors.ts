@@ -183,7 +183,8 @@ export function databaseProblem(error: unknown): Problem | undefined {
     return new Problem("quota-exceeded", { detail: (error as Error).message });
   }
   if (isEmbedderMismatch(error)) {
-    const remedy = "`tessera embeddings rebuild` embeds them by another one.";
+    const remedy =
+      "A change with `rebuild`, as `tessera embeddings rebuild` makes, embeds them by another one.";
     return new Problem("embedder-mismatch", { detail: `${(error as Error).message} ${remedy}` });
   }
   if (UNSTORABLE_TEXT_STATES.has(sqlState(error) ?? "")) {

@@ -1,12 +1,12 @@
 import pRetry from "p-retry";
-import { OPERATOR, transactionAs } from "../audit/actor.ts";
+import { type Actor, actAs } from "../audit/actor.ts";
 import { noteChange } from "../audit/changes.ts";
-import type { Sql } from "../db/client.ts";
+import type { Sql, Transaction } from "../db/client.ts";
 import { holdProject } from "../db/project-lock.ts";
 import { bytesOf, count, type StoredRow } from "../db/quotas.ts";
 import { transaction } from "../db/transaction.ts";
 import { EmbedderAway, type ProjectEmbedder } from "../import/embedders/project-embedders.ts";
-import { EMBED_BATCH_INPUTS, type Outcome } from "../import/embedders/text-batches.ts";
+import { EMBED_BATCH_INPUTS, type InTurn, type Outcome } from "../import/embedders/text-batches.ts";
 import {
   EMBED_ATTEMPTS,
   EMBED_RETRY_BASE_MS,
@@ -14,6 +14,7 @@ import {
   EMBED_TIMEOUT_MS,
 } from "../shared/limits.ts";
 import { base64Of } from "../shared/vector.ts";
+import { lockRequest, withdrawRebuild } from "./rebuild-requests.ts";
 import { type ChunkText, cutVersions, type TextChunk, textChunk } from "./store.ts";
 
 /** Files that are cut in one transaction. */
@@ -36,17 +37,23 @@ interface Place extends ChunkText {
   readonly index: number;
 }
 
+/** Another embedder has been requested meanwhile, or the request has been withdrawn. */
+export class RebuildWithdrawn extends Error {}
+
 /**
- * Embeds all chunks of a project again, by an embedder that becomes that of the project. The new embeddings are kept
- * aside until all of them are stored. They replace the old ones in one transaction, so searches go on as before until
- * then. An interrupted rebuild continues from its last stored embeddings. Throws EmbedderAway when the embedder stays
- * away.
+ * Embeds all chunks of a project again, by a requested embedder, which becomes that of the project. The new embeddings
+ * are kept aside until all of them are stored. They replace the old ones in one transaction, so searches go on as before
+ * until then. An interrupted rebuild continues from its last stored embeddings. Throws EmbedderAway when the embedder
+ * stays away, and RebuildWithdrawn.
+ *
+ * @param inTurn sends each request to the embedder, at once by default
  */
 export async function rebuildEmbeddings(
   sql: Sql,
   project: string,
   embedder: ProjectEmbedder,
   listener: RebuildListener,
+  inTurn?: InTurn,
 ): Promise<void> {
   await cutAll(sql, project);
   const { fingerprint } = embedder;
@@ -61,7 +68,8 @@ export async function rebuildEmbeddings(
     const places = await nextPlaces(sql, project, after);
     after = places.at(-1);
     if (after === undefined) break;
-    await stage(sql, project, embedder, places, listener);
+    const outcomes = await embedPatiently(embedder, places.map(textChunk), listener, inTurn);
+    await stage(sql, { project, fingerprint }, places, outcomes, listener);
     listener.onEmbedded(places.length);
   }
   await replace(sql, project, fingerprint);
@@ -105,25 +113,38 @@ async function nextPlaces(sql: Sql, project: string, after: Place | undefined): 
     ORDER BY c.file_path, c.file_version_id, c.index LIMIT ${EMBED_BATCH_INPUTS}`;
 }
 
+/** The author of the request for a rebuild. Throws RebuildWithdrawn. */
+async function requireRequest(tx: Transaction, { project, fingerprint }: Rebuild): Promise<Actor> {
+  await holdProject(tx, project);
+  const actor = await lockRequest(tx, project, fingerprint);
+  if (actor === undefined) throw new RebuildWithdrawn("another rebuild has been requested");
+  return actor;
+}
+
+interface Rebuild {
+  readonly project: string;
+  readonly fingerprint: string;
+}
+
 async function stage(
   sql: Sql,
-  project: string,
-  embedder: ProjectEmbedder,
+  rebuild: Rebuild,
   places: readonly Place[],
+  outcomes: readonly Outcome[],
   listener: RebuildListener,
 ): Promise<void> {
+  const { project, fingerprint } = rebuild;
   const vectors = new Map<string, Float32Array>();
-  const outcomes = await embedPatiently(embedder, places.map(textChunk), listener);
   for (const [i, outcome] of outcomes.entries()) {
     const { id, path } = places[i] as Place;
     if ("reason" in outcome) listener.onRefused(path, outcome.reason);
     else vectors.set(id, outcome.vector);
   }
   await transaction(sql, async (tx) => {
-    await holdProject(tx, project);
+    await requireRequest(tx, rebuild);
     await tx`
       INSERT INTO embedding_rebuilds (chunk_id, project_id, embedder, embedding)
-      SELECT c.id, ${project}, ${embedder.fingerprint}, decode(u.embedding, 'base64')
+      SELECT c.id, ${project}, ${fingerprint}, decode(u.embedding, 'base64')
       FROM unnest(${[...vectors.keys()]}::uuid[], ${[...vectors.values()].map(base64Of)}::text[])
         AS u (id, embedding)
       JOIN chunks c ON c.id = u.id ON CONFLICT DO NOTHING`;
@@ -134,9 +155,11 @@ async function embedPatiently(
   embedder: ProjectEmbedder,
   chunks: readonly TextChunk[],
   { onAway }: RebuildListener,
+  inTurn: InTurn | undefined,
 ): Promise<Outcome[]> {
   const passages = chunks.map(({ passage }) => passage);
-  return await pRetry(() => embedder.embedPassages(passages, EMBED_TIMEOUT_MS), {
+  const embed = () => embedder.embedPassages(passages, EMBED_TIMEOUT_MS, undefined, inTurn);
+  return await pRetry(embed, {
     retries: EMBED_ATTEMPTS - 1,
     minTimeout: EMBED_RETRY_BASE_MS,
     maxTimeout: EMBED_RETRY_MAX_MS,
@@ -151,9 +174,9 @@ async function embedPatiently(
 
 /** Replaces all embeddings. Chunks that were stored meanwhile wait to be embedded. */
 async function replace(sql: Sql, project: string, fingerprint: string): Promise<void> {
-  await transactionAs(sql, OPERATOR, async (tx) => {
-    await holdProject(tx, project);
+  await transaction(sql, async (tx) => {
     await tx`SELECT 1 FROM projects WHERE id = ${project} FOR UPDATE`;
+    await actAs(tx, await requireRequest(tx, { project, fingerprint }));
     // The trigger that guards the embedder of a project lets this transaction pass.
     await tx`SELECT set_config('tessera.rebuilds_embeddings', ${project}, true)`;
     const added = await tx<StoredRow[]>`
@@ -185,6 +208,7 @@ async function replace(sql: Sql, project: string, fingerprint: string): Promise<
       INSERT INTO embedding_queue (file_version_id, project_id)
       SELECT DISTINCT file_version_id, project_id FROM chunks
       WHERE project_id = ${project} AND embedding IS NULL`;
+    await withdrawRebuild(tx, project);
     await noteChange(tx, "embeddings.rebuilt", project, { embedder: fingerprint });
     // Every index of the project is read again.
     await tx`SELECT append_change(${project}, 'rebuild', ${project})`;

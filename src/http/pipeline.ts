@@ -26,7 +26,8 @@ function queryOf(request: Request): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(request.url.slice(start + 1)));
 }
 
-function validatorsOf(operation: Operation): Validators {
+/** The checks of an operation's parameters and body. */
+export function validatorsOf(operation: Operation): Validators {
   const { body } = operation;
   const query = querySchemaOf(operation);
   return {

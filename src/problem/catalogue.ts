@@ -175,6 +175,39 @@ export const CATALOGUE = {
     steps: ["Look up the names in the project.", "Send the request again with another name."],
     related: ["release-not-found"],
   },
+  "release-in-use": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Release in use",
+    detail: "An environment serves the release.",
+    suggestion: "Let the environment serve another release or its working set first.",
+    steps: [
+      "Look up the environments of the project: `active_release` names the release that each serves.",
+      "Change these environments and send the request again.",
+    ],
+    related: ["release-not-found"],
+  },
+  "environment-name-taken": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Environment name taken",
+    detail: "The project has an environment with this name.",
+    suggestion: "Choose another name.",
+    steps: [
+      "Look up the environments of the project.",
+      "Send the request again with another name.",
+    ],
+    related: ["environment-not-found"],
+  },
+  "webhook-id-taken": {
+    status: 409,
+    category: "RESOURCE",
+    title: "Webhook id taken",
+    detail: "The project has a webhook with this id.",
+    suggestion: "Choose another id, or delete the webhook first.",
+    steps: ["Look up the webhooks of the project.", "Send the request again with another id."],
+    related: ["webhook-not-found"],
+  },
   "last-owner": {
     status: 409,
     category: "RESOURCE",
@@ -189,7 +222,7 @@ export const CATALOGUE = {
     category: "RESOURCE",
     title: "Embedder mismatch",
     detail: "Embeddings of different embedders cannot be compared.",
-    suggestion: "Let the operator run `tessera embeddings rebuild` for the project.",
+    suggestion: "Change the project's embedder with `rebuild`, which embeds its chunks again.",
     steps: [
       "Read detail: it names the embedder of the project's chunks and the other one.",
       "Use the embedder of the project, or have its chunks embedded again by the other one.",

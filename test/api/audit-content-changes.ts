@@ -15,6 +15,12 @@ const PAGE = {
 export const CONTENT_CHANGES: Changes = {
   "an environment is created": {
     leaves: [["environment.created", { environment: "preview" }]],
+    http: () => [
+      {
+        ...{ operation: "createEnvironment", method: "POST", path: "environments" },
+        json: { name: "preview", contents_of: "production" },
+      },
+    ],
     records: () => [{ record: "environment", name: "preview" } as AnyRecord],
   },
   "an environment is changed, whose variables are not in the log": {
@@ -69,6 +75,9 @@ export const CONTENT_CHANGES: Changes = {
   },
   "an environment is deleted": {
     leaves: [["environment.deleted", { environment: "production" }]],
+    http: () => [
+      { operation: "deleteEnvironment", method: "DELETE", path: "environments/production" },
+    ],
     statement: ({ project: { id } }, sql) => sql`DELETE FROM environments WHERE project_id = ${id}`,
   },
   "a release is created": {
@@ -110,10 +119,14 @@ export const CONTENT_CHANGES: Changes = {
   "a release is deleted": {
     after: () => [RELEASE],
     leaves: [["release.deleted", { release: "v1" }]],
+    http: () => [{ operation: "deleteRelease", method: "DELETE", path: "releases/v1" }],
     statement: ({ project: { id } }, sql) => sql`DELETE FROM releases WHERE project_id = ${id}`,
   },
   "a webhook is created": {
     leaves: [["webhook.created", { webhook: "deploys", enabled: true }]],
+    http: () => [
+      { operation: "createWebhook", method: "POST", path: "webhooks", json: { id: "deploys" } },
+    ],
     records: () => [WEBHOOK],
   },
   "a webhook is changed, whose secret is not in the log": {
@@ -124,6 +137,7 @@ export const CONTENT_CHANGES: Changes = {
   "a webhook is deleted": {
     after: () => [WEBHOOK],
     leaves: [["webhook.deleted", { webhook: "deploys" }]],
+    http: () => [{ operation: "deleteWebhook", method: "DELETE", path: "webhooks/deploys" }],
     statement: ({ project: { id } }, sql) =>
       sql`DELETE FROM webhook_definitions WHERE project_id = ${id}`,
   },

@@ -59,6 +59,7 @@ async function fill(): Promise<void> {
       chunks: [{ content: path }, { content: "more" }],
     })),
   );
+  for (const webhook of names) await addWebhook(sql, project, { name: webhook });
   const { path, headers } = await addWebhook(sql, project);
   for (const name of names) {
     expect((await api.send("POST", path, { headers, json: { name } })).status).toBe(200);

@@ -3,7 +3,7 @@ import type { Answer, Caller, Sending, TestApi, TestProject } from "../../suppor
 import { importsOf, ndjson } from "../../support/api/imports.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
-import { addWebhook } from "../../support/webhooks.ts";
+import { addWebhook, type TestWebhook } from "../../support/webhooks.ts";
 
 /** A project that every operation can write to. */
 export interface WritableProject extends TestProject {
@@ -11,7 +11,7 @@ export interface WritableProject extends TestProject {
   /** The id of a key that is bound to the project. */
   readonly keyId: string;
   readonly memberId: string;
-  readonly webhook: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
+  readonly webhook: TestWebhook;
   readonly answerPath: string;
   readonly strangerId: string;
 }
@@ -39,11 +39,13 @@ export async function addWritableProject(
   const { report } = importsOf(api, owner);
   await report(project, [
     { record: "environment", name: "production" },
+    { record: "environment", name: "staging" },
     ...Array.from({ length: files }, (_, i) => ({
       ...{ record: "file", path: `${i}.md`, environments: ["production"], releases: ["v1"] },
       content: `# ${i}\n`,
     })),
   ]);
+  await report(project, [{ record: "release", name: "v0", environment: "production" }]);
   const conversation = await addConversation(sql, owner, project);
   const [member, stranger] = [await api.user(), await api.user()];
   await api.join(member, project);
@@ -91,6 +93,10 @@ export const WRITES: Readonly<Record<string, Recipe>> = {
     inProject("POST", "/releases", { json: { name: randomUUID(), environment: "production" } })(
       project,
     ),
+  createEnvironment: (project) =>
+    inProject("POST", "/environments", {
+      json: { name: randomUUID(), contents_of: { release: "v1" } },
+    })(project),
   updateEnvironment: inProject("PATCH", "/environments/production", {
     json: { active_release: "v1" },
   }),
@@ -126,7 +132,12 @@ export const WRITES: Readonly<Record<string, Recipe>> = {
     ...{ method: "POST", path: "/mcp", gone: null },
     sending: { as: owner, json: PING, headers: MCP },
   }),
+  createWebhook: (project) =>
+    inProject("POST", "/webhooks", { json: { id: randomUUID() } })(project),
+  deleteWebhook: (project) => inProject("DELETE", `/webhooks/${project.webhook.id}`, {})(project),
   deleteFile: inProject("DELETE", "/files/0.md", {}),
+  deleteRelease: inProject("DELETE", "/releases/v0", {}),
+  deleteEnvironment: inProject("DELETE", "/environments/staging", {}),
   revokeApiKey: ({ keyId, owner }) => ({
     ...{ method: "DELETE", path: `/api-keys/${keyId}`, gone: "api-key-not-found" },
     sending: { as: owner },

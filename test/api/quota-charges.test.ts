@@ -22,10 +22,9 @@ const UNCHARGED: Readonly<Record<string, string>> = {
     ]),
   ),
   ...Object.fromEntries(
-    ["embedding_queue", "embedding_rebuilds", "embedding_failures"].map((name) => [
-      name,
-      "is of the service, until chunks have their embeddings",
-    ]),
+    ["embedding_queue", "embedding_rebuilds", "embedding_failures", "rebuild_requests"].map(
+      (name) => [name, "is of the service, until chunks have their embeddings"],
+    ),
   ),
   question_days: "has one row for a day",
   questions: "has a bounded number of rows for each day",

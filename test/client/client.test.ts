@@ -118,6 +118,15 @@ test("files are written, read, released and removed, a stale version is refused,
   const served = await client.updateEnvironment(notes.slug, "production", active);
   expect(served.active_release_id).toBe(release.id);
   expect((await files.get(notes.slug, "notes/a b.md")).version_id).toBe(second);
+  const copied = { name: "a copy", contents_of: { release: "v1" } };
+  expect((await client.createEnvironment(notes.slug, copied)).name).toBe("a copy");
+  await client.deleteEnvironment(notes.slug, "a copy");
+  await client.updateEnvironment(notes.slug, "production", { active_release: null });
+  await client.deleteRelease(notes.slug, "v1");
+  const hook = await client.createWebhook(notes.slug, { id: "a/b" });
+  expect((await client.deliverWebhook("a/b", {}, { secret: hook.secret! })).duplicate).toBe(false);
+  expect(await Array.fromAsync(client.allWebhooks(notes.slug))).toMatchObject([{ id: "a/b" }]);
+  await client.deleteWebhook(notes.slug, "a/b");
   expect((await client.updateProject(notes.slug, { name: "Notes" })).name).toBe("Notes");
   await client.deleteProject(notes.slug, notes.slug);
   expect(await client.getProject(notes.slug).catch(({ status }) => status)).toBe(404);

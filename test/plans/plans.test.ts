@@ -13,6 +13,7 @@ import * as inputRequests from "../../src/api/input-requests/queries.ts";
 import * as members from "../../src/api/members/queries.ts";
 import * as contents from "../../src/api/projects/contents.ts";
 import * as projects from "../../src/api/projects/queries.ts";
+import * as scopeQueries from "../../src/api/projects/scope-queries.ts";
 import * as questions from "../../src/api/questions/queries.ts";
 import * as scopes from "../../src/api/scopes/queries.ts";
 import * as webhooks from "../../src/api/webhooks/queries.ts";
@@ -121,7 +122,7 @@ async function copied(tx: Transaction): Promise<void> {
 async function owned(tx: Transaction): Promise<void> {
   const project = await projects.insertProject(tx, newProject(null));
   await projects.insertOwner(tx, project.id, one("users"));
-  await projects.insertEnvironment(tx, project.id, "production");
+  await projects.insertEnvironment(tx, project.id, { name: "production" });
 }
 
 async function answered(tx: Transaction): Promise<void> {
@@ -236,6 +237,17 @@ const RUNS: Record<string, Record<string, Run>> = {
     },
     readFullEvent: (tx) => webhooks.readFullEvent(tx, one("projects"), randomUUID()),
     readEvent: (tx) => webhooks.readEvent(tx as unknown as Sql, "hook8", "a key"),
+    listDefinitions: async (tx) => {
+      await webhooks.listDefinitions(tx, one("projects"), { limit: 51 });
+      await webhooks.listDefinitions(tx, one("projects"), { after: ["hook8"], limit: 51 });
+      await webhooks.listDefinitions(tx, one("projects"), { before: ["hook8"], limit: 51 });
+    },
+    hasConversation: (tx) => webhooks.hasConversation(tx, one("projects"), one("conversations")),
+    insertDefinition: (tx) =>
+      webhooks.insertDefinition(tx, one("projects"), {
+        ...{ name: "new", secret: "a secret", enabled: true, conversationId: null },
+      }),
+    deleteDefinition: (tx) => webhooks.deleteDefinition(tx, one("projects"), "hook8"),
   },
   "src/api/questions/queries.ts": {
     addQuestions: (tx) => {
@@ -265,6 +277,25 @@ const RUNS: Record<string, Record<string, Run>> = {
           await scopes.readScope(tx, bound(), project, target);
         }
       }
+    },
+  },
+  "src/api/projects/scope-queries.ts": {
+    lockServed: (tx) => scopeQueries.lockServed(tx, one("projects"), "env7"),
+    copyVersions: async (tx) => {
+      for (const kind of ["environment", "release"] as const) {
+        const [of] = await tx<{ project: string }[]>`
+          SELECT project_id AS project FROM ${tx(`${kind}s`)} WHERE id = ${one(`${kind}s`)}`;
+        const project = of?.project as string;
+        const to = { name: `copy of an ${kind}` };
+        const { id } = await projects.insertEnvironment(tx, project, to);
+        await scopeQueries.copyVersions(tx, project, scope(kind), id);
+      }
+    },
+    removeEnvironment: (tx) => scopeQueries.removeEnvironment(tx, one("environments")),
+    removeRelease: async (tx) => {
+      await tx`UPDATE environments SET active_release_id = NULL
+        WHERE active_release_id = ${one("releases")}`;
+      await scopeQueries.removeRelease(tx, one("projects"), one("releases"));
     },
   },
   "src/api/projects/contents.ts": {

@@ -1,6 +1,7 @@
 import type { Queryable } from "../../db/client.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
 import type { PageRange } from "../../shared/page-info.ts";
+import { versionsOf } from "../scopes/working-set.ts";
 
 /** Numbers of files that differ between two scopes. */
 export interface ChangeCounts {
@@ -23,12 +24,6 @@ export interface ChangeRow {
 export type ChangePosition = [path: string];
 
 type CountedRow = ChangeCounts & { readonly [K in keyof ChangeRow]: ChangeRow[K] | null };
-
-function versionsOf(sql: Queryable, { kind, id }: Scope) {
-  return kind === "environment"
-    ? sql`SELECT file_version_id FROM environment_files WHERE environment_id = ${id}`
-    : sql`SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id}))`;
-}
 
 /**
  * Counts the differences between two scopes, and reads the first differences of a range in order of path, or the last

@@ -1,8 +1,15 @@
 import { actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { findOwnedProject, holdOwnedProject } from "../../auth/project-access.ts";
-import type { Sql } from "../../db/client.ts";
+import {
+  findOwnedProject,
+  holdOwnedProject,
+  type holdWritableProject,
+} from "../../auth/project-access.ts";
+import type { Sql, Transaction } from "../../db/client.ts";
 import { bytesOf, count, type StoredRow } from "../../db/quotas.ts";
+import { requestRebuild, withdrawRebuild } from "../../embeddings/rebuild-requests.ts";
+import { fingerprintOf as ownFingerprint } from "../../embeddings/store.ts";
+import { embedderName, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { invalid } from "../../problem/problem.ts";
 import { PROJECT_COPY_TIMEOUT_MS } from "../../shared/limits.ts";
 import { removeProject } from "./manage.ts";
@@ -16,18 +23,55 @@ export interface ChangeCall {
 }
 
 /**
- * Changes a project. Throws `project-not-found`, `permission-denied` for all but owners, and
- * `embedder-mismatch` if its chunks have another embedder.
+ * Runs a change of the parts of a project in one transaction, which may take as long as a copy of the project.
+ *
+ * @param hold checks the right of the caller, and keeps the project from being deleted meanwhile
+ */
+export async function changing<T>(
+  sql: Sql,
+  { principal, requestId, reference }: ChangeCall,
+  hold: typeof holdWritableProject,
+  work: (tx: Transaction, projectId: string) => Promise<T>,
+): Promise<T> {
+  return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
+    const { id } = await hold(tx, principal, reference);
+    await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
+    return await work(tx, id);
+  });
+}
+
+/**
+ * The fingerprint of the embedder that is to embed a project again: the named one, or else its own. Throws
+ * `validation-failed`.
+ */
+async function rebuildEmbedder(
+  tx: Transaction,
+  embedders: ProjectEmbedders,
+  id: string,
+  named: string | null,
+): Promise<string> {
+  const own = named ?? (await ownFingerprint(tx, id));
+  if (own === null) {
+    throw invalid([{ field: "embedder", message: "is required, because the project has none" }]);
+  }
+  return named ?? (fingerprintOf(embedders, embedderName(own)) as string);
+}
+
+/**
+ * Changes a project, and requests that its chunks are embedded again. Throws `project-not-found`, `permission-denied` for
+ * all but owners, `validation-failed`, and `embedder-mismatch` if its chunks have another embedder and stay.
  */
 export async function updateProject(
   { sql, embedders }: ProjectServices,
   { principal, requestId, reference }: ChangeCall,
   change: ProjectChange,
 ): Promise<Project> {
-  const { name = null, description = null }: Partial<Record<keyof ProjectChange, string | null>> =
+  const { name = null, description = null }: { name?: string | null; description?: string | null } =
     change;
-  const embedder = fingerprintOf(embedders, change.embedder);
-  return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
+  const named = fingerprintOf(embedders, change.embedder);
+  const embedder = change.rebuild ? null : named;
+  const actor = actorOf(principal, requestId);
+  return await transactionAs(sql, actor, async (tx) => {
     const { id } = await holdOwnedProject(tx, principal, reference);
     const changed = await tx<StoredRow[]>`
       UPDATE projects p SET name = coalesce(${name}, p.name), embedder = coalesce(${embedder}, p.embedder),
@@ -38,6 +82,9 @@ export async function updateProject(
         coalesce(${embedder}, p.embedder))
       RETURNING p.stored_bytes - old.stored_bytes AS stored_bytes`;
     await count(tx, id, { bytes: bytesOf(changed) });
+    if (change.rebuild) {
+      await requestRebuild(tx, id, await rebuildEmbedder(tx, embedders, id, named), actor);
+    } else if (embedder !== null) await withdrawRebuild(tx, id);
     return await getProject(tx, principal, id);
   });
 }

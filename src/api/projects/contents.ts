@@ -19,11 +19,11 @@ export interface ListedRelease extends RowOf<Static<typeof ReleaseItem>> {
 /** The place of a release in the list of a project, which is unique. */
 export type ReleasePosition = [place: string, name: string];
 
-/** The releases of a project, all or a page, newest first, or oldest first before a position. */
+/** The releases of a project, newest first, or oldest first before a position. */
 export async function readReleases(
   sql: Queryable,
   projectId: string,
-  { after, before, limit }: Partial<PageRange<ReleasePosition>> = {},
+  { after, before, limit }: PageRange<ReleasePosition>,
 ): Promise<ListedRelease[]> {
   const order = before === undefined ? sql`DESC` : sql`ASC`;
   // As text: a parameter that is a time would lose its microseconds.
@@ -36,12 +36,7 @@ export async function readReleases(
     FROM releases r WHERE r.project_id = ${projectId}
       ${after === undefined ? sql`` : sql`AND (r.created_at, r.name) < ${at(after)}`}
       ${before === undefined ? sql`` : sql`AND (r.created_at, r.name) > ${at(before)}`}
-    ORDER BY r.created_at ${order}, r.name ${order} LIMIT ${limit ?? null}`;
-}
-
-/** All releases of a project, the newest last. */
-export async function listReleases(sql: Queryable, projectId: string): Promise<ListedRelease[]> {
-  return (await readReleases(sql, projectId)).toReversed();
+    ORDER BY r.created_at ${order}, r.name ${order} LIMIT ${limit}`;
 }
 
 export type ListedEnvironment = Static<typeof EnvironmentItem>;
@@ -49,11 +44,11 @@ export type ListedEnvironment = Static<typeof EnvironmentItem>;
 /** The place of an environment in the list of a project. */
 export type EnvironmentPosition = [name: string];
 
-/** The environments of a project, all or a page, sorted by name, or in reverse order before a position. */
+/** The environments of a project, sorted by name, or in reverse order before a position. */
 export async function listEnvironments(
   sql: Queryable,
   projectId: string,
-  { before, after, limit }: Partial<PageRange<EnvironmentPosition>> = {},
+  { before, after, limit }: PageRange<EnvironmentPosition>,
 ): Promise<ListedEnvironment[]> {
   return await sql<ListedEnvironment[]>`
     SELECT e.name, e.id, e.protected, r.name AS active_release,
@@ -62,7 +57,7 @@ export async function listEnvironments(
     WHERE e.project_id = ${projectId}
       ${after === undefined ? sql`` : sql`AND e.name > ${after[0]}`}
       ${before === undefined ? sql`` : sql`AND e.name < ${before[0]}`}
-    ORDER BY e.name ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit ?? null}`;
+    ORDER BY e.name ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
 }
 
 export interface ListedFile {

@@ -7,6 +7,7 @@ import {
   readFailures,
 } from "../../embeddings/queue/failures.ts";
 import { countWaiting } from "../../embeddings/queue/queries.ts";
+import { countRebuilding } from "../../embeddings/rebuild-requests.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { announceProject } from "../../import/put/announce.ts";
 import { ChangeLog } from "../../indexing/changes/change-log.ts";
@@ -102,7 +103,8 @@ const IndexState = described("IndexState", "The state of a project's indexes.", 
       "entries are deleted.",
   ),
   embeddings_waiting: count(
-    "Files with chunks that wait for their embeddings, those of `embeddings_failed` included.",
+    "Files with chunks that wait for their embeddings, those of `embeddings_failed` included. While the chunks of the " +
+      "project are embedded again, also the files with chunks that lack a new embedding, and at least 1.",
   ),
   embeddings_failed: count(
     "Chunks at which the embedder fails although it embeds others. Each is tried again after a pause " +
@@ -162,7 +164,9 @@ const EXAMPLE: IndexState = {
 /** The reports of running servers about a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
   // Counted before the reports are read: these lack the change of embeddings that were stored meanwhile.
-  const waiting = await countWaiting(sql, projectId);
+  // A rebuild that ends lets the files wait that it has not embedded.
+  const rebuilding = await countRebuilding(sql, projectId);
+  const waiting = rebuilding + (await countWaiting(sql, projectId));
   const last = await new ChangeLog(sql).newest({ projects: [projectId] });
   const reports = (await readIndexReports(sql, projectId)).filter(({ fresh }) => fresh);
   const data = reports.map((report) => ({

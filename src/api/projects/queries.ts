@@ -1,6 +1,7 @@
 import type { Principal } from "../../auth/principal.ts";
+import { joinMembership } from "../../auth/project-access.ts";
 import type { Queryable } from "../../db/client.ts";
-import type { Charge } from "../../db/quotas.ts";
+import type { Charge, StoredRow } from "../../db/quotas.ts";
 import { Problem } from "../../problem/problem.ts";
 import {
   LISTED_MAX_BYTES,
@@ -10,7 +11,7 @@ import {
 } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
-import type { EnvironmentSummary, Project, ReleaseSummary } from "./schema.ts";
+import type { EnvironmentSummary, NewEnvironment, Project, ReleaseSummary } from "./schema.ts";
 
 type Users = NonNullable<Project["users"]>;
 type ProjectRow = RowOf<Omit<Project, "environments" | "releases" | "users">>;
@@ -89,7 +90,7 @@ interface ProjectSelection extends PageRange<ProjectPosition> {
  */
 export async function readProjects(
   sql: Queryable,
-  { userId, projectId }: Principal,
+  principal: Principal,
   { id, after, before, limit }: ProjectSelection,
 ): Promise<FoundProjectRow[]> {
   const order = sql`slug COLLATE "C" ${before === undefined ? sql`ASC` : sql`DESC`}`;
@@ -103,8 +104,8 @@ export async function readProjects(
               sum(stored) OVER (ORDER BY ${order}) - stored AS stored_before
             FROM (
               SELECT p.*, pg_column_size(p.config) AS stored
-              FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
-              WHERE (${projectId}::uuid IS NULL OR p.id = ${projectId})
+              FROM projects p ${joinMembership(sql, principal)}
+              WHERE m.role IS NOT NULL
                 ${id === undefined ? sql`` : sql`AND p.id = ${id}`}
                 ${after === undefined ? sql`` : sql`AND p.slug COLLATE "C" > ${after[0]}`}
                 ${before === undefined ? sql`` : sql`AND p.slug COLLATE "C" < ${before[0]}`}
@@ -156,10 +157,17 @@ export async function insertOwner(sql: Queryable, projectId: string, userId: str
   return row as UserRow;
 }
 
-export async function insertEnvironment(sql: Queryable, projectId: string, name: string) {
-  return await sql<EnvironmentRow[]>`
-    INSERT INTO environments (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
-    RETURNING id, name, protected, domains, environment_variables, active_release_id, server_hostname`;
+export async function insertEnvironment(
+  sql: Queryable,
+  projectId: string,
+  { name, protected: isProtected = false, domains = [] }: NewEnvironment,
+) {
+  const [row] = await sql<[EnvironmentRow & StoredRow]>`
+    INSERT INTO environments (id, project_id, name, protected, domains)
+    VALUES (gen_random_uuid(), ${projectId}, ${name}, ${isProtected}, ${domains})
+    RETURNING id, name, protected, domains, environment_variables, active_release_id,
+      server_hostname, stored_bytes`;
+  return row;
 }
 
 /** Copies a project's environments without their active releases. */

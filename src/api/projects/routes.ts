@@ -8,6 +8,7 @@ import { referenceTo } from "../../shared/reference.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
 import { embeddersOperation } from "./embedders.ts";
+import { environmentOperations } from "./environments.ts";
 import { indexStateOperation } from "./index-state.ts";
 import { quotasOperation } from "./read-quotas.ts";
 import { releaseOperations } from "./releases.ts";
@@ -96,6 +97,7 @@ export function projectOperations(services: ProjectServices & ListServices): Ope
     deleteOperation(sql),
     embeddersOperation(services.embedders),
     ...releaseOperations(services),
+    ...environmentOperations(services),
     ...scopeListOperations(services),
     indexStateOperation(sql),
     quotasOperation(sql),
@@ -112,8 +114,10 @@ function updateOperation(services: ProjectServices): Operation {
     tag: "Projects",
     summary: "Change a project",
     description:
-      "The embedder can be changed while the project has no chunks. Files that it has as texts are cut and " +
-      `embedded then. For all others the operator has \`tessera embeddings rebuild\`. ${OWNERS}`,
+      "The embedder can be changed while the project has no chunks. Files that it has as texts are cut and embedded " +
+      "then. With `rebuild`, all chunks are embedded again in the background. Until all have their new embeddings, " +
+      "searches go on with the old ones, and the project keeps its embedder; `embeddings_waiting` of the index state " +
+      `counts the files that are left. A change of the embedder without \`rebuild\` ends that. ${OWNERS}`,
     extension: true,
     permission: "projects.write",
     params: ProjectParams,
@@ -121,7 +125,7 @@ function updateOperation(services: ProjectServices): Operation {
     bodyExample: { name: "Handbook" },
     response: Project,
     responseExample: EXAMPLE,
-    problems: ["permission-denied", "project-not-found", "embedder-mismatch"],
+    problems: ["validation-failed", "permission-denied", "project-not-found", "embedder-mismatch"],
     handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
       updateProject(services, { principal, requestId, reference }, body),
   });

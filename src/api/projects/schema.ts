@@ -23,6 +23,8 @@ import {
 } from "../../shared/schemas.ts";
 
 const EMBEDDER_NAME_MAX_CHARS = 63;
+const DOMAIN_MAX_CHARS = 253;
+const ENVIRONMENT_DOMAINS_MAX = 100;
 
 const EmbedderName = Type.String({
   minLength: 1,
@@ -58,6 +60,11 @@ export const ProjectChange = Type.Object(
     name: Type.Optional(Type.String({ minLength: 1, description: "The display name." })),
     description: Type.Optional(text("A description of the project.")),
     embedder: Type.Optional(EmbedderName),
+    rebuild: Type.Optional(
+      flag(
+        "True to embed all chunks of the project again, by `embedder`, or without it by the project's own.",
+      ),
+    ),
   },
   { title: "ProjectChange", description: "The fields to change. Absent fields stay." },
 );
@@ -87,6 +94,39 @@ export const NewRelease = described("NewRelease", "A release to create.", {
   environment: scopeName("The environment whose working set the release freezes."),
 });
 export type NewRelease = Static<typeof NewRelease>;
+
+export const NewEnvironment = described("NewEnvironment", "An environment to create.", {
+  name: newScopeName("The name of the environment, unique within the project."),
+  protected: Type.Optional(flag("True if the environment is protected against changes.")),
+  domains: Type.Optional(
+    Type.Array(Type.String({ maxLength: DOMAIN_MAX_CHARS }), {
+      maxItems: ENVIRONMENT_DOMAINS_MAX,
+      description: "The domains of the environment.",
+    }),
+  ),
+  contents_of: Type.Optional(
+    Type.Union(
+      [
+        Type.Object(
+          { environment: scopeName("The name of an environment.") },
+          { additionalProperties: false },
+        ),
+        Type.Object(
+          { release: scopeName("The name or the id of a release.") },
+          { additionalProperties: false },
+        ),
+        scopeName("The name of an environment, or else of a release."),
+      ],
+      {
+        description:
+          "The contents that the environment begins with: the files that another environment serves, or those of a " +
+          "release. Without it, the environment is empty.",
+        errorMessage: 'must be {"environment": "<name>"} or {"release": "<name or id>"}',
+      },
+    ),
+  ),
+});
+export type NewEnvironment = Static<typeof NewEnvironment>;
 
 export const EnvironmentChange = Type.Object(
   {

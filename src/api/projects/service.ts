@@ -35,7 +35,7 @@ import {
 } from "./queries.ts";
 import type { NewProject, Project, ProjectPage } from "./schema.ts";
 
-const FIRST_ENVIRONMENT = "production";
+const FIRST_ENVIRONMENT = { name: "production" };
 
 /** A user who copies one project after the other leaves half of the time to others. */
 const COPY_REST_FACTOR = 1;
@@ -155,9 +155,9 @@ async function insertWithTemplate(
   const project = await insertProject(tx, values);
   const owner = await insertOwner(tx, id, principal.userId);
   if (templateId === null) {
-    const environments = await insertEnvironment(tx, id, FIRST_ENVIRONMENT);
+    const { stored_bytes: _, ...environment } = await insertEnvironment(tx, id, FIRST_ENVIRONMENT);
     await charge(tx, id, await readStored(tx, id));
-    return projectOf({ ...project, environments, releases: [], users: [owner] });
+    return projectOf({ ...project, environments: [environment], releases: [], users: [owner] });
   }
   const environments = await copyEnvironments(tx, templateId, id);
   await copyWorkingSets(tx, templateId, id);

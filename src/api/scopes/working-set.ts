@@ -1,5 +1,8 @@
-import type { Queryable } from "../../db/client.ts";
+import type { Queryable, Transaction } from "../../db/client.ts";
+import type { ScopeKind } from "../../engine/requests/scope.ts";
 import { Problem } from "../../problem/problem.ts";
+import { isStorable } from "../../shared/formats.ts";
+import { findNamed } from "../../shared/reference.ts";
 
 /** An environment whose working set is changed. */
 export interface WorkingSet {
@@ -16,6 +19,7 @@ export async function findWorkingSet(
   projectId: string,
   name: string | undefined,
 ): Promise<WorkingSet> {
+  if (name !== undefined && !isStorable(name)) throw new Problem("environment-not-found");
   const [row] = await sql<{ id: string; name: string; serves: string | null }[]>`
     SELECT e.id, e.name, r.name AS serves
     FROM environments e LEFT JOIN releases r ON r.id = e.active_release_id
@@ -23,4 +27,39 @@ export async function findWorkingSet(
     ORDER BY (e.name = 'production') DESC, e.name LIMIT 1`;
   if (row === undefined) throw new Problem("environment-not-found");
   return { projectId, ...row };
+}
+
+/** An environment's working set, or a release. */
+export interface VersionSet {
+  readonly kind: ScopeKind;
+  readonly id: string;
+}
+
+/** A query for the ids of the file versions of a scope. */
+export function versionsOf(sql: Queryable, { kind, id }: VersionSet) {
+  return kind === "environment"
+    ? sql`SELECT file_version_id FROM environment_files WHERE environment_id = ${id}`
+    : sql`SELECT contents_versions((SELECT contents_id FROM releases WHERE id = ${id}))`;
+}
+
+/**
+ * The id of a release that is named by its id, or else by its name. The release is locked until the transaction ends,
+ * against deletion or for one. Throws `release-not-found`.
+ */
+export async function lockRelease(
+  tx: Transaction,
+  projectId: string,
+  reference: string,
+  purpose: "keep" | "delete" = "keep",
+): Promise<string> {
+  if (!isStorable(reference)) throw new Problem("release-not-found");
+  const lock = purpose === "keep" ? tx`FOR KEY SHARE` : tx`FOR UPDATE`;
+  const found = await findNamed(reference, async (naming) => {
+    const isNamed = "id" in naming ? tx`id = ${naming.id}` : tx`name = ${naming.name}`;
+    const [row] = await tx<{ id: string }[]>`
+      SELECT id FROM releases WHERE project_id = ${projectId} AND ${isNamed} ${lock}`;
+    return row;
+  });
+  if (found === undefined) throw new Problem("release-not-found");
+  return found.id;
 }

@@ -1,8 +1,10 @@
-import { type Queryable, type Sql, withWriteDeadline } from "../../db/client.ts";
+import { type Queryable, type Sql, type Transaction, withWriteDeadline } from "../../db/client.ts";
+import { bytesOf, type StoredRow } from "../../db/quotas.ts";
+import { isStorable } from "../../shared/formats.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
 import type { Payload } from "./payload.ts";
-import type { ListedWebhookEvent } from "./schema.ts";
+import type { ListedWebhookEvent, Webhook } from "./schema.ts";
 
 /** An enabled webhook definition. */
 export interface Definition {
@@ -133,4 +135,72 @@ export async function readEvents(
       ${after === undefined ? sql`` : sql`AND (received_at, id) < ${at(after)}`}
       ${before === undefined ? sql`` : sql`AND (received_at, id) > ${at(before)}`}
     ORDER BY received_at ${order}, id ${order} LIMIT ${limit}`;
+}
+
+/** The place of a webhook in the list of a project. */
+export type WebhookPosition = [name: string];
+
+/** The webhooks of a project, sorted by id, or in reverse order before a position. */
+export async function listDefinitions(
+  sql: Queryable,
+  projectId: string,
+  { after, before, limit }: PageRange<WebhookPosition>,
+): Promise<RowOf<Webhook>[]> {
+  return await sql<RowOf<Webhook>[]>`
+    SELECT name AS id, enabled, conversation_id, created_at FROM webhook_definitions
+    WHERE project_id = ${projectId}
+      ${after === undefined ? sql`` : sql`AND name COLLATE "C" > ${after[0]}`}
+      ${before === undefined ? sql`` : sql`AND name COLLATE "C" < ${before[0]}`}
+    ORDER BY name COLLATE "C" ${before === undefined ? sql`ASC` : sql`DESC`} LIMIT ${limit}`;
+}
+
+/** Whether the project has this conversation, which stays until the transaction ends. */
+export async function hasConversation(
+  tx: Transaction,
+  projectId: string,
+  id: string,
+): Promise<boolean> {
+  const rows = await tx`
+    SELECT FROM conversations WHERE id = ${id} AND project_id = ${projectId} FOR KEY SHARE`;
+  return rows.length > 0;
+}
+
+interface NewDefinition {
+  readonly name: string;
+  readonly secret: string;
+  readonly enabled: boolean;
+  readonly conversationId: string | null;
+}
+
+export async function insertDefinition(
+  tx: Transaction,
+  projectId: string,
+  { name, secret, enabled, conversationId }: NewDefinition,
+): Promise<RowOf<Webhook> & StoredRow> {
+  const hash = new Bun.CryptoHasher("sha256").update(secret).digest();
+  const [row] = await tx<[RowOf<Webhook> & StoredRow]>`
+    INSERT INTO webhook_definitions (id, name, project_id, secret_hash, enabled, conversation_id)
+    VALUES (gen_random_uuid(), ${name}, ${projectId}, ${hash}, ${enabled}, ${conversationId})
+    RETURNING name AS id, enabled, conversation_id, created_at, stored_bytes`;
+  return row;
+}
+
+/** Deletes a definition with its events. Returns their bytes; undefined for an unknown one. */
+export async function deleteDefinition(
+  tx: Transaction,
+  projectId: string,
+  name: string,
+): Promise<number | undefined> {
+  if (!isStorable(name)) return undefined;
+  // A delivery that runs holds a lock that this one waits for; a later one finds no definition.
+  const [own] = await tx<(StoredRow & { id: string })[]>`
+    SELECT id, stored_bytes FROM webhook_definitions
+    WHERE project_id = ${projectId} AND name = ${name} FOR UPDATE`;
+  if (own === undefined) return undefined;
+  const events = await tx<StoredRow[]>`
+    WITH deleted AS (
+      DELETE FROM webhook_events WHERE webhook_definition_id = ${own.id} RETURNING stored_bytes)
+    SELECT coalesce(sum(stored_bytes), 0)::float8 AS stored_bytes FROM deleted`;
+  await tx`DELETE FROM webhook_definitions WHERE id = ${own.id}`;
+  return bytesOf([own, ...events]);
 }

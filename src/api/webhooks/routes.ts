@@ -15,6 +15,7 @@ import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../../share
 import { TtlCache } from "../../shared/ttl-cache.ts";
 import { requireAccess } from "./access.ts";
 import { definitionUuid } from "./definition-uuid.ts";
+import { definitionOperations } from "./definitions.ts";
 import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
 import { readPayload } from "./payload.ts";
 import { type Definition, readDefinitions } from "./queries.ts";
@@ -94,6 +95,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
   }
 
   return [
+    ...definitionOperations(services),
     webhookEventsOperation(services),
     webhookEventOperation(sql),
     bytesOperation({

@@ -1,16 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { ProblemBody } from "../../problem/schema.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, WEBHOOK_ID_MAX_CHARS } from "../../shared/limits.ts";
+import { NAME_FAULT, NAME_PATTERN } from "../../shared/paths.ts";
 import {
   count,
   dateTime,
   described,
   flag,
+  nullable,
   nullableText,
   ProjectParams,
   text,
   uuid,
 } from "../../shared/schemas.ts";
+
+const SECRET_MAX_CHARS = 8_192;
 
 export const WebhookParams = Type.Object({
   webhook_id: Type.String({
@@ -167,3 +171,49 @@ export const WebhookEvent = Type.Object(
   { title: "WebhookEvent", description: "A stored delivery with its payload." },
 );
 export type WebhookEvent = Static<typeof WebhookEvent>;
+
+export const Webhook = described("Webhook", "A webhook of a project, without its secret.", {
+  id: text("The id, unique within the project. Senders deliver to `/webhooks/{id}`."),
+  enabled: flag("False for a webhook whose deliveries are answered 404."),
+  conversation_id: nullable(
+    Type.String({ format: "uuid" }),
+    "The conversation that deliveries are added to; null if each begins one.",
+  ),
+  created_at: dateTime("When the webhook was created."),
+});
+export type Webhook = Static<typeof Webhook>;
+
+export const NewWebhook = described("NewWebhook", "A webhook to create.", {
+  id: Type.String({
+    minLength: 1,
+    maxLength: WEBHOOK_ID_MAX_CHARS,
+    pattern: NAME_PATTERN,
+    errorMessage: `${NAME_FAULT}, with 1 to ${WEBHOOK_ID_MAX_CHARS} characters`,
+    description: "The id, unique within the project. Webhooks of other projects may have the same.",
+  }),
+  secret: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: SECRET_MAX_CHARS,
+      description: "The secret with which senders deliver. Without it, the service makes one.",
+    }),
+  ),
+  enabled: Type.Optional(flag("False for a webhook that takes no deliveries; true by default.")),
+  conversation_id: Type.Optional(
+    uuid(
+      "The conversation of the project that deliveries are added to. Without it, each begins one.",
+    ),
+  ),
+});
+export type NewWebhook = Static<typeof NewWebhook>;
+
+export const CreatedWebhook = described("CreatedWebhook", "A webhook that was created.", {
+  ...Type.Omit(Webhook, ["created_at"]).properties,
+  secret: Type.Optional(
+    text(
+      "The secret that the service has made, which no other answer shows. Absent for a given one.",
+    ),
+  ),
+  created_at: Webhook.properties.created_at,
+});
+export type CreatedWebhook = Static<typeof CreatedWebhook>;

@@ -1,6 +1,6 @@
 import pRetry from "p-retry";
 import type { Sql } from "../../db/client.ts";
-import { uniqueViolation } from "../../db/errors.ts";
+import { isConflict } from "../../db/errors.ts";
 import { inProgress, outcomeUnknown, payloadMismatch } from "../../idempotency/conflict.ts";
 import { resolveOutcome } from "../../idempotency/resolve-outcome.ts";
 import { type LeasedServices, withLease } from "../../idempotency/with-lease.ts";
@@ -8,7 +8,10 @@ import { Problem } from "../../problem/problem.ts";
 import { isSamePayload, type Payload } from "./payload.ts";
 import { type Delivery, type EventRow, readEvent, storeDelivery } from "./queries.ts";
 
-/** Retries of a delivery when a concurrent one with the same key commits between two statements. */
+/**
+ * Retries of a delivery when a concurrent one with the same key, or the deletion of the webhook, commits between two
+ * statements.
+ */
 const DELIVERY_RACE_RETRIES = 3;
 
 export const OPERATION = "deliverWebhook";
@@ -82,7 +85,7 @@ async function storeOrFind(sql: Sql, delivery: Delivery): Promise<EventRow | und
   return await pRetry(() => storeDelivery(sql, delivery), {
     retries: DELIVERY_RACE_RETRIES,
     minTimeout: 0,
-    shouldRetry: ({ error }) => uniqueViolation(error) !== undefined,
+    shouldRetry: ({ error }) => isConflict(error),
   });
 }
 

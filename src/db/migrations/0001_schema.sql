@@ -520,6 +520,16 @@ END $$;
 CREATE TRIGGER releases_contents_log AFTER UPDATE ON releases FOR EACH ROW
   WHEN (OLD.contents_id IS DISTINCT FROM NEW.contents_id) EXECUTE FUNCTION log_release_contents();
 
+CREATE FUNCTION log_scope_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM append_change(OLD.project_id, TG_ARGV[0], OLD.id);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER environments_deleted AFTER DELETE ON environments
+  FOR EACH ROW EXECUTE FUNCTION log_scope_deleted('environment');
+CREATE TRIGGER releases_deleted AFTER DELETE ON releases
+  FOR EACH ROW EXECUTE FUNCTION log_scope_deleted('release');
+
 CREATE FUNCTION log_project_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM append_change(OLD.id, 'project', OLD.id);
@@ -625,6 +635,17 @@ CREATE TABLE embedding_rebuilds (
 );
 ALTER TABLE embedding_rebuilds ALTER COLUMN embedding SET STORAGE EXTERNAL;
 CREATE INDEX embedding_rebuilds_project ON embedding_rebuilds (project_id);
+
+-- Projects whose chunks are to be embedded again, by which embedder, and the author of the request.
+CREATE TABLE rebuild_requests (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  embedder text NOT NULL,
+  actor jsonb NOT NULL,
+  -- When a process may work on it. A process that works on it has moved this into the future.
+  due timestamptz NOT NULL DEFAULT now()
+);
+CREATE TRIGGER rebuild_requests_notify AFTER INSERT OR UPDATE OF embedder ON rebuild_requests
+  FOR EACH STATEMENT EXECUTE FUNCTION notify_embedding_queue();
 
 -- Chunks at which their embedder fails although it embeds others. Each is tried again when it is due, without
 -- holding up the other chunks of its file.

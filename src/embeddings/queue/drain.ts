@@ -8,6 +8,8 @@ import type { InTurn, Outcome } from "../../import/embedders/text-batches.ts";
 import type { Log } from "../../observability/log.ts";
 import { Breaker, CircuitOpen } from "../../shared/breaker.ts";
 import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
+import { RebuildWithdrawn, rebuildEmbeddings } from "../rebuild.ts";
+import { type RequestedRebuild, withClaimedRebuild } from "../rebuild-requests.ts";
 import { readTextChunks, type TextChunk } from "../store.ts";
 import {
   CLAIM_EXTENSION_MS,
@@ -35,12 +37,14 @@ const PASSES_PER_REQUEST = 2;
 
 /**
  * Embeds the waiting files of the projects of one embedder, in passes over some files of a project. A pass over long
- * texts takes many requests. Tenants take turns at the embedder request by request, and none has all passes.
+ * texts takes many requests. Tenants take turns at the embedder request by request, and none has all passes. One project
+ * at a time is embedded again.
  */
 export class Drain {
   readonly #turns: Turns;
   readonly #requests: FairSemaphore;
   readonly #lanes = new Set<Promise<void>>();
+  #isRebuilding = false;
   readonly #breaker: Breaker;
 
   constructor(
@@ -70,7 +74,47 @@ export class Drain {
   /** Resolves when no file is being embedded, and no waiting file can be. */
   async run(): Promise<void> {
     this.#openLane();
+    this.#openRebuild();
     while (this.isRunning) await Promise.all(this.#lanes);
+  }
+
+  #openRebuild(): void {
+    if (this.#isRebuilding) return;
+    this.#isRebuilding = true;
+    const lane = this.#runRebuilds().finally(() => {
+      this.#isRebuilding = false;
+      this.#lanes.delete(lane);
+    });
+    this.#lanes.add(lane);
+  }
+
+  /** Embeds projects again while some are to be. */
+  async #runRebuilds(): Promise<void> {
+    try {
+      const { fingerprint } = this.embedder;
+      while (!this.#breaker.isResting) {
+        const wasClaimed = await withClaimedRebuild(this.sql, fingerprint, (rebuild) =>
+          this.#breaker.call(() => this.#rebuild(rebuild), isAway),
+        );
+        if (!wasClaimed) return;
+      }
+    } catch (err) {
+      if (isAway(err) || err instanceof CircuitOpen || err instanceof RebuildWithdrawn) return;
+      this.log.warn({ err }, "cannot embed a project again; retrying");
+    }
+  }
+
+  async #rebuild({ id: project, tenant }: RequestedRebuild): Promise<void> {
+    const listener = {
+      onStart: (chunks: number, done: number) =>
+        this.log.info({ project, chunks, done }, "embedding the chunks of a project again"),
+      onRefused: (path: string, reason: string) =>
+        this.log.warn({ project, path, reason }, "a chunk was not embedded"),
+      ...{ onEmbedded() {}, onAway() {} },
+    };
+    await rebuildEmbeddings(this.sql, project, this.embedder, listener, (request) =>
+      this.#requests.run(tenant, request),
+    );
   }
 
   #openLane(): void {

@@ -157,16 +157,27 @@ export async function groupScopes(sql: Queryable, ids?: Iterable<string>): Promi
   return groups;
 }
 
+/**
+ * The releases that have not been deleted since the import began, which stay until the transaction ends. They are
+ * locked in the order of their ids, which all imports keep.
+ */
+async function lockReleases(sql: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM releases WHERE id = ANY (${[...ids]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+  return rows.map(({ id }) => id);
+}
+
 /** Adds the staged files to releases and freezes them. Returns the number of changed rows. */
 export async function applyReleases(
   { sql, charges }: Charging,
-  ids: readonly string[],
+  named: readonly string[],
   sources: ReadonlyMap<string, string | null>,
 ): Promise<number> {
+  const ids = await lockReleases(sql, named);
   const filled = await sql<{ id: string; project: string; bytes: number }[]>`
     SELECT n.id, (SELECT project_id FROM releases WHERE id = n.id) AS project, fill_release(n.id, ARRAY(
       SELECT file_version_id FROM import_scopes WHERE scope_id = n.id AND is_release)) AS bytes
-    FROM unnest(${ids as string[]}::uuid[]) AS n (id)
+    FROM unnest(${ids}::uuid[]) AS n (id)
     WHERE EXISTS (SELECT FROM releases WHERE id = n.id AND frozen_at IS NULL)
       OR EXISTS (SELECT FROM import_scopes WHERE scope_id = n.id AND is_release)`;
   for (const { project, bytes } of filled) charges.add(project, { bytes });
@@ -176,7 +187,7 @@ export async function applyReleases(
   const applied = await sql`
     WITH applied AS (
       SELECT scope_id, file_id FROM import_scopes
-      WHERE scope_id = ANY(${ids as string[]}) AND is_release
+      WHERE scope_id = ANY(${ids}) AND is_release
     ), ${sql.unsafe(NOTE_CHANGED)}
     SELECT FROM applied`;
   return filled.count + applied.count;
@@ -184,21 +195,27 @@ export async function applyReleases(
 
 /**
  * Lets imports change working sets one after the other. Otherwise two imports of the same files could lock them in
- * different orders.
+ * different orders. Returns the environments that have not been deleted since the import began.
  */
-async function lockWorkingSets(sql: Queryable, environments: readonly string[]): Promise<void> {
-  await sql`SELECT FROM environments WHERE id = ANY (${environments as string[]}) ORDER BY id FOR NO KEY UPDATE`;
+async function lockWorkingSets(sql: Queryable, environments: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM environments WHERE id = ANY (${[...environments]}::uuid[])
+    ORDER BY id FOR NO KEY UPDATE`;
+  return rows.map(({ id }) => id);
 }
 
 /** Applies the staged files to working sets. Returns the number of changed rows. */
-export async function applyEnvironments(writer: Charging, ids: readonly string[]): Promise<number> {
+export async function applyEnvironments(
+  writer: Charging,
+  named: readonly string[],
+): Promise<number> {
   const { sql, charges } = writer;
-  await lockWorkingSets(sql, ids);
+  const ids = await lockWorkingSets(sql, named);
   const applied = await sql<{ project: string; count: number; bytes: number }[]>`
     WITH applied AS (
       INSERT INTO environment_files AS e (project_id, environment_id, file_id, file_version_id)
       SELECT project_id, scope_id, file_id, file_version_id FROM import_scopes
-      WHERE scope_id = ANY (${ids as string[]}) AND NOT is_release AND NOT removed
+      WHERE scope_id = ANY (${ids}) AND NOT is_release AND NOT removed
       ORDER BY scope_id, file_id
       ON CONFLICT (environment_id, file_id) DO UPDATE SET file_version_id = excluded.file_version_id
       WHERE e.file_version_id <> excluded.file_version_id
@@ -287,7 +304,7 @@ export async function applyActiveRelease(
   { projectId, environmentId, release }: ActiveRelease,
 ): Promise<number | undefined> {
   const [row] = await sql<{ id: string }[]>`
-    SELECT id FROM releases WHERE project_id = ${projectId} AND name = ${release}`;
+    SELECT id FROM releases WHERE project_id = ${projectId} AND name = ${release} FOR KEY SHARE`;
   if (row === undefined && release !== null) return undefined;
   const id = row?.id ?? null;
   const result = await sql`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, readFiles } from "../../../src/api/files/queries.ts";
-import { listReleases, purgeFiles } from "../../../src/api/projects/contents.ts";
+import { purgeFiles, readReleases } from "../../../src/api/projects/contents.ts";
 import { openDatabase, type Sql } from "../../../src/db/client.ts";
 import { exportRecords } from "../../../src/export/export-records.ts";
 import { ChangeLog } from "../../../src/indexing/changes/change-log.ts";
@@ -166,7 +166,7 @@ describe("the contents of releases", () => {
     for (const [name, { files }] of [...world.releases].slice(-5)) {
       for (const path of paths(40)) expect(await world.one(name, path)).toBe(files.get(path));
     }
-    const counts = await listReleases(sql, world.project.id);
+    const counts = await readReleases(sql, world.project.id, { limit: 1_000 });
     expect(Object.fromEntries(counts.map(({ name, files }) => [name, files]))).toEqual(
       Object.fromEntries([...world.releases].map(([name, { files }]) => [name, files.size])),
     );
@@ -225,7 +225,7 @@ describe("the contents of releases", () => {
     });
     expect(await creation.catch(() => "failed")).toBe("failed");
     await lost.end();
-    expect(await listReleases(sql, world.project.id)).toEqual([]);
+    expect(await readReleases(sql, world.project.id, { limit: 1_000 })).toEqual([]);
     const left = await sql`SELECT 1 FROM release_contents WHERE project_id = ${world.project.id}`;
     expect(left).toHaveLength(0);
   });
