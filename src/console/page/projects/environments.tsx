@@ -10,7 +10,6 @@ import { Failure } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 
 const WORKING_SET = "Working set";
-const NDJSON_TYPE = "application/x-ndjson";
 
 interface EnvironmentsProps {
   /** The slug of the project. */
@@ -67,22 +66,17 @@ export function Environments(props: EnvironmentsProps) {
         ]}
       />
       {activate.error !== undefined && <Failure error={activate.error} />}
-      <Allowed permission="projects.import" project={project} atLeast="editor">
+      <Allowed permission="releases.write" project={project} atLeast="editor">
         <AddEnvironment project={project} onAdded={onChanged} />
       </Allowed>
     </Panel>
   );
 }
 
-/** Creates an environment by importing a record. */
 function AddEnvironment({ project, onAdded }: { project: string; onAdded: () => void }) {
   const [name, setName] = useState("");
   const add = useAction(async () => {
-    const body = `${JSON.stringify({ record: "environment", name })}\n`;
-    const path = projectPath(project, "import");
-    const text = { type: NDJSON_TYPE, body };
-    const { errors } = (await call<Schemas["ImportResult"]>(path, { method: "POST", text })).body;
-    if (errors[0] !== undefined) throw new Error(errors[0].message);
+    await call(projectPath(project, "environments"), { method: "POST", json: { name } });
     setName("");
     onAdded();
   });
