@@ -51,13 +51,8 @@ interface ScopeRanges {
   ranges: Uint32Array;
 }
 
-/**
- * The body is invalid, or valid in a way that only a full JSON parser handles. The caller parses it,
- * and reports its errors or searches by a vector.
- */
-export const NEEDS_FULL_PARSE = 1;
 /** The project or the scope is not loaded. */
-export const NOT_LOADED = 2;
+export const NOT_LOADED = 1;
 
 /** How a search was carried out, by the number in its report. */
 export const PLANS = ["empty", "exact", "scan", "graph"] as const;
@@ -83,8 +78,6 @@ export interface SearchQuery {
   readonly scope: string;
   /** A JSON body; or with `dimension`, a Float32Array or its little-endian bytes. */
   readonly body: Float32Array | Uint8Array | ArrayBuffer;
-  /** Position of the filter of the scope, as `filterSpan` found it in a JSON body. */
-  readonly filterAt?: number | undefined;
   readonly dimension?: number | undefined;
   /** 1..100 */
   readonly limit?: number | undefined;
@@ -92,8 +85,48 @@ export interface SearchQuery {
   readonly threshold?: number | undefined;
 }
 
-/** A complete JSON response body, or one of the two constants above. */
-export type SearchOutcome = OwnedBytes | typeof NEEDS_FULL_PARSE | typeof NOT_LOADED;
+type VectorRule =
+  | ("required" | "form" | "text-length" | "zeros")
+  | ("length" | "dimension")
+  | ("number" | "float32");
+
+/**
+ * A fault of the vector of a JSON body: `required` for none, `form` for a value that is neither an array nor base64 of
+ * float32, `text-length` for base64 that is too long for any vector, `zeros`. With the number of elements, which is that of
+ * no vector (`length`) or not that of `dimension`. Or with the index of an element that is not a number, or not finite
+ * as a `float32`.
+ */
+export interface VectorFault {
+  readonly rule: VectorRule;
+  readonly number: number;
+}
+
+/** Why a JSON body is not a search: it is empty, not JSON or not an object, or the vector or an option is faulty. */
+export type SearchFaults =
+  | { readonly body: "required" | "json" | "object" }
+  | {
+      /** The first faults of the vector. */
+      readonly vector: readonly VectorFault[];
+      /** The options of the body. Values other than numbers and null are false. */
+      readonly options: {
+        readonly dimension?: number | null | false;
+        readonly limit?: number | null | false;
+        readonly threshold?: number | null | false;
+      };
+    };
+
+/** The search of a JSON body, with defaults filled in. */
+export interface SearchBody {
+  readonly vector: Float32Array<ArrayBuffer>;
+  readonly dimension: number;
+  readonly limit: number;
+  readonly threshold: number;
+  /** Names of the first unknown members. */
+  readonly ignored: readonly string[];
+}
+
+/** A complete JSON response body, the faults of the JSON body, or the constant above. */
+export type SearchOutcome = OwnedBytes | SearchFaults | typeof NOT_LOADED;
 
 interface IndexStats {
   dimension: number;
@@ -148,23 +181,22 @@ interface Native {
   /** Counts and bytes of a project; null when it is not open. */
   stats(projectId: string): ProjectStats | null;
   /**
-   * Parses a JSON body unless a vector is given, searches the scope, and renders the whole response body.
-   * `exact` compares every member in full precision.
+   * Parses a JSON body, which must be UTF-8, unless a vector is given, searches the scope, and renders the whole response
+   * body. `exact` compares every member in full precision.
    */
   search(
     query: SearchQuery & { readonly selfPath: string; readonly exact?: boolean },
     report?: SearchReport,
   ): SearchOutcome;
-  /**
-   * The position of the filter of a JSON body, if it is an object; null without such a filter. Only a search that
-   * accepts the body with `filterAt` has checked that it is the only filter.
-   */
+  /** Parses a JSON body as `search` does. */
+  parseSearchBody(body: Uint8Array): SearchBody | SearchFaults;
+  /** The position of the filter of a JSON body that `parseSearchBody` accepts; null without one. */
   filterSpan(body: Uint8Array): { readonly start: number; readonly end: number } | null;
   /**
-   * The names of the members that the last `search` of this thread ignored, separated by commas;
-   * only after an answer whose report counts some.
+   * The names of the first members that the last `search` of this thread ignored; only after an answer whose report
+   * counts some.
    */
-  ignoredFields(): string;
+  ignoredFields(): string[];
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
   unlockFile(handle: number): void;
@@ -185,6 +217,7 @@ export const {
   hasScope,
   stats,
   search,
+  parseSearchBody,
   filterSpan,
   ignoredFields,
   tryLockFile,
@@ -235,7 +268,7 @@ export async function maintain(
 
 /**
  * Searches as planned and exactly, on a thread of the lowest priority, and compares the hits. Null
- * when the scope is not loaded or the body is not simple.
+ * when the scope is not loaded or the body is not a search.
  */
 export async function measureRecall(query: SearchQuery): Promise<RecallSample | null> {
   return await jobs.beginRecall(query);

@@ -5,16 +5,6 @@
 import { addon, jobs } from "./addon.ts";
 import { commitCompaction, ORDINAL_ROW_BITS, PLANS, type Plan, stats } from "./index.ts";
 
-/** A simple search body, with defaults filled in. */
-interface SearchBody {
-  vector: Float32Array<ArrayBuffer>;
-  dimension: number;
-  limit: number;
-  threshold: number;
-  /** Names of unknown members, separated by commas. */
-  ignored: string;
-}
-
 /** Hits, best first; the arrays are parallel. */
 interface RawAnswer {
   /** 16 bytes per hit. */
@@ -43,8 +33,14 @@ interface SearchWork {
 interface Constants {
   dimensions: number[];
   defaultLimit: number;
+  minLimit: number;
   maxLimit: number;
   defaultThreshold: number;
+  minThreshold: number;
+  maxThreshold: number;
+  maxIgnoredFields: number;
+  maxFieldFaults: number;
+  maxBase64Chars: number;
   maxWordChars: number;
   maxSnippetChars: number;
   snapshotFormat: number;
@@ -62,8 +58,6 @@ type SearchArguments = [
 type Operands = [left: Uint8Array, right: Uint8Array];
 
 interface Testing {
-  /** Parses a search body as `search` does; null where that returns NEEDS_FULL_PARSE. */
-  parseSearchBody(body: Uint8Array | ArrayBuffer, filterAt?: number): SearchBody | null;
   /** Compares every member in full precision. Throws when the scope is not loaded. */
   exactSearch(...query: SearchArguments): NumberedPlan<RawAnswer>;
   /**
@@ -110,7 +104,6 @@ type NumberedPlan<Answer> = Omit<Answer, "plan"> & { plan: number };
 const testing = (addon as { testing: Testing }).testing;
 
 export const {
-  parseSearchBody,
   setGraphNodes,
   useHelpers,
   kernelSets,

@@ -16,7 +16,7 @@ const DIMENSION = 768;
 const PORTABLE = ["-DTESSERA_CPU_HAS_AVX2=0", "-DTESSERA_CPU_HAS_AVX512=0"];
 const PORTABLE_SOURCES = ["kernels/kernels.cc", "kernels/kernels_portable.cc"];
 /** The first byte of a body's input chooses how the rest is used. */
-const [WHOLE, ELEMENT, MEMBERS, SKIPPED] = ["\0", "\u0001", "\u0002", "\u0003"];
+const [WHOLE, ELEMENT, MEMBERS, FILTER, SKIPPED] = ["\0", "\u0001", "\u0002", "\u0003", "\u0004"];
 
 const numbers = ["0", "-0.0", "0.123456789012345678901", "1e-45", "3.4028236e38", "-1.5E+3"];
 
@@ -29,6 +29,8 @@ function bodySeeds(): string[] {
     WHOLE + JSON.stringify({ vector: base64, ...rest }),
     ...numbers.map((text) => ELEMENT + text),
     `${MEMBERS}"limit":7.5,"threshold":1e-3,"x":"\\ud83d\\ude80"`,
+    `${MEMBERS}"7":1,"vec\\u0074or":"AAA=","limit":1e400,"vector":[null,[]]`,
+    `${FILTER}"filter":{"path":"a"},"fil\\u0074er":null,"a":[[1],{"b":"]"}]`,
     `${SKIPPED}{"a":[1,2,{"b":null}],"c":"\\u0041 \u00e4"}`,
   ];
 }
@@ -46,6 +48,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     name: "body",
     sources: [
       ...["json/body.cc", "json/base64.cc", "json/json_skip.cc", "json/number.cc"],
+      ...["common/chunk_text.cc", "common/utf8.cc"],
       ...PORTABLE_SOURCES,
     ],
     flags: PORTABLE,

@@ -1,4 +1,4 @@
-// Base64: decoded bytes encode to the same text, and every encoded text can be decoded.
+// Base64: decoded bytes encode to the same text but for its padding, and every encoded text can be decoded.
 #include "json/base64.hpp"
 
 #include <string>
@@ -29,17 +29,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes(data + 1, data + size);
   const std::string text(bytes.begin(), bytes.end());
   // The capacity is often slightly too small.
-  const size_t capacity = text.size() / 4 * 3 - (text.size() >= 4 ? data[0] % 4 : 0);
+  const size_t capacity = text.size() - text.size() / 4 - (text.size() >= 4 ? data[0] % 4 : 0);
   std::vector<uint8_t> out(capacity);
   size_t length = 0;
   if (tessera::decodeBase64(text, out.data(), capacity, length)) {
     CHECK(length <= capacity);
     out.resize(length);
-    CHECK(encode(out) == text);
+    const std::string again = encode(out);
+    CHECK(again.size() >= text.size());
+    // The last character may have unused bits, which are dropped.
+    const size_t certain = length * 8 / 6;
+    CHECK(again.compare(0, certain, text, 0, certain) == 0);
   }
   if (bytes.empty()) return 0;
   std::vector<uint8_t> back(bytes.size());
-  CHECK(tessera::decodeBase64(encode(bytes), back.data(), back.size(), length));
-  CHECK(length == bytes.size() && back == bytes);
+  const std::string padded = encode(bytes);
+  for (const std::string& each : {padded, padded.substr(0, padded.find('='))}) {
+    CHECK(tessera::decodeBase64(each, back.data(), back.size(), length));
+    CHECK(length == bytes.size() && back == bytes);
+  }
   return 0;
 }

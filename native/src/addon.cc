@@ -57,7 +57,6 @@ static Napi::Value readBeyondEnd(const Napi::CallbackInfo& info) {
 
 static Napi::Object testingExports(Napi::Env env) {
   auto exports = Napi::Object::New(env);
-  add<parseSearchBodyCall>(env, exports, "parseSearchBody");
   add<exactSearch>(env, exports, "exactSearch");
   add<searchRaw>(env, exports, "searchRaw");
   add<setGraphNodes>(env, exports, "setGraphNodes");
@@ -95,6 +94,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<hasScope>(env, exports, "hasScope");
   add<stats>(env, exports, "stats");
   add<searchCall>(env, exports, "search");
+  add<parseSearchBodyCall>(env, exports, "parseSearchBody");
   add<filterSpan>(env, exports, "filterSpan");
   add<ignoredFields>(env, exports, "ignoredFields");
   add<beginRecall>(env, exports, "beginRecall");

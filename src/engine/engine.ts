@@ -26,8 +26,8 @@ export interface AwaitedChange {
  */
 export interface Engine {
   /**
-   * Searches by vector. The reply is `answered`, or `needs-full-parse` when a JSON body is not in the
-   * simple form that the engine parses itself. Throws problems, or rejects with them.
+   * Searches by vector. The reply is `answered`, or `invalid` when a JSON body is not a search. Throws problems, or rejects
+   * with them.
    */
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">>;
   /** Looks up by text. The reply is `answered`. Throws problems, or rejects with them. */

@@ -131,8 +131,8 @@ function recallReports({ log, metrics }: Parts, keeper: RecallKeeper) {
 function openRecallMonitor(parts: Parts): RecallMonitor {
   return new RecallMonitor({
     ...recallReports(parts, parts.indexer),
-    measure: ({ project, scope, body, filterAt, vector }) =>
-      measureRecall({ project: project as string, scope: scope.id, body, filterAt, ...vector }),
+    measure: ({ project, scope, body, vector }) =>
+      measureRecall({ project: project as string, scope: scope.id, body, ...vector }),
     isIdle: () => parts.scheduler.idle,
   });
 }

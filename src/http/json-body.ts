@@ -10,12 +10,23 @@ import { isJsonType, mediaType } from "./request.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a JSON body. Throws `validation-failed`, which names the fields that are not UTF-8. */
+/** The problem of a JSON body that is not UTF-8, which names the fields that are not. */
+export function notUtf8(bytes: Uint8Array): Problem {
+  return invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
+}
+
+/** The problem of a body that is absent or not JSON, which does not repeat it. */
+export function notJson(isAbsent: boolean): Problem {
+  const message = isAbsent ? "is required" : "is not valid JSON";
+  return invalid([{ field: "body", message }], `The body ${message}.`);
+}
+
+/** The text of a JSON body. Throws the problem of one that is not UTF-8. */
 function textOf(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
+    throw notUtf8(bytes);
   }
 }
 
@@ -47,8 +58,7 @@ export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
     keepOpaqueNumbers(schema, text, value);
     return value;
   } catch {
-    const message = bytes.byteLength === 0 ? "is required" : "is not valid JSON";
-    throw invalid([{ field: "body", message }], `The body ${message}.`);
+    throw notJson(bytes.byteLength === 0);
   }
 }
 

@@ -1,5 +1,10 @@
 import pLimit from "p-limit";
-import type { RecallSample } from "../../native/index.ts";
+import {
+  parseSearchBody,
+  type RecallSample,
+  type SearchBody,
+  type SearchFaults,
+} from "../../native/index.ts";
 import type { Given } from "../../native/retrieval.ts";
 import type { Sql } from "../db/client.ts";
 import { isUnavailable } from "../db/errors.ts";
@@ -89,6 +94,12 @@ function withMembers(
   return whole && { ...whole, chunks: Math.min(whole.chunks, chunks) };
 }
 
+/** The search of a request, or the faults of its JSON body. */
+function searchOf({ body, vector: options }: SearchRequest): SearchBody | SearchFaults {
+  if (options === undefined) return parseSearchBody(body);
+  return { ...options, vector: new Float32Array(body.slice().buffer), ignored: [] };
+}
+
 /** Searches vectors in tables of pgvector, which Citus may distribute. */
 export class PgvectorSearch {
   readonly #permits = new FairSemaphore({ permits: VECTOR_SEARCHES_MAX });
@@ -114,23 +125,27 @@ export class PgvectorSearch {
   }
 
   search(request: SearchRequest): Reply<"search"> | Promise<Reply<"search">> {
-    const { vector: options, body, scope, exact } = request;
-    if (options === undefined) return { status: "needs-full-parse", body };
-    const vector = new Float32Array(body.slice().buffer);
+    const { scope, exact } = request;
+    const startedAt = performance.now();
+    const asked = searchOf(request);
+    const parseMs = performance.now() - startedAt;
+    if (!("limit" in asked)) return { status: "invalid", faults: asked };
     this.offer(request);
-    const work = () => this.#answer(request, options, vector);
+    const work = () => this.#answer(request, asked, parseMs);
     return this.#admitted(scope, exact ? () => this.#exact(work) : work);
   }
 
   /** Repeats a search as it ran and exactly, concurrently with all others; null when the scope is empty. */
-  async recallOf({ scope, body, vector: options }: SearchRequest): Promise<RecallSample | null> {
-    if (options === undefined) return null;
-    const vector = new Float32Array(body.slice().buffer);
-    const found = await this.#find({ scope, exact: false }, options, vector);
-    const best = await this.#exact(() => this.#find({ scope, exact: true }, options, vector));
+  async recallOf(request: SearchRequest): Promise<RecallSample | null> {
+    const { scope } = request;
+    const asked = searchOf(request);
+    if (!("limit" in asked)) return null;
+    const { vector, dimension } = asked;
+    const found = await this.#find({ scope, exact: false }, asked, vector);
+    const best = await this.#exact(() => this.#find({ scope, exact: true }, asked, vector));
     const ids = new Set(found.hits.map(({ id }) => id));
     return {
-      dimension: options.dimension,
+      dimension,
       wanted: best.hits.length,
       found: best.hits.filter(({ id }) => ids.has(id)).length,
       best: best.hits[0]?.score ?? 0,
@@ -181,18 +196,19 @@ export class PgvectorSearch {
 
   async #answer(
     request: SearchRequest,
-    options: VectorOptions,
-    vector: Float32Array,
+    asked: SearchBody,
+    parseMs: number,
   ): Promise<Reply<"search">> {
     const startedAt = performance.now();
-    const found = await this.#findOrRepeat(request, options, vector);
+    const { vector, limit, ignored } = asked;
+    const found = await this.#findOrRepeat(request, asked, vector);
     const { hits, matches, plan, contents } = found;
     const searchMs = performance.now() - startedAt;
     const json = renderAnswer(hits, matches, request.selfPath, searchMs);
     const renderMs = performance.now() - startedAt - searchMs;
     const chunks = contents?.chunks ?? 0;
     const work: SearchWork = {
-      ...{ plan, ignored: "", waitMs: 0, parseMs: 0, searchMs, renderMs, rescoreMs: 0 },
+      ...{ plan, ignored, waitMs: 0, parseMs, searchMs, renderMs, rescoreMs: 0 },
       tookMs: searchMs + renderMs,
       countsAll: countsAll(plan),
       scopeVectors: chunks,
@@ -200,7 +216,7 @@ export class PgvectorSearch {
       comparisons:
         plan === "exact"
           ? chunks
-          : Math.min(chunks, candidatesFor(options.limit, contents?.candidates ?? null)),
+          : Math.min(chunks, candidatesFor(limit, contents?.candidates ?? null)),
     };
     return { status: "answered", json, work };
   }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../../src/shared/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
@@ -34,8 +33,10 @@ describe("X-Ignored-Fields of a vector search", () => {
     const names = Array.from({ length: IGNORED_FIELDS_MAX + 5 }, (_, i) => `field-${i}`);
     const members = names.map((name) => `"${name}":0`).join(",");
     expect(await ignored(members)).toBe(names.slice(0, IGNORED_FIELDS_MAX).join(","));
-    // An escape makes the body go through the other parser.
-    expect(await ignored(`${members},"\\u0061":1`)).toBe(names.slice(0, 10).join(","));
+    // An object in JavaScript has its numbered members first.
+    expect(await ignored(`${members},"2":1,"1":1`)).toBe(
+      ["1", "2", ...names.slice(0, 8)].join(","),
+    );
   });
 
   test("percent-encodes names that a header cannot show, and cuts long ones", async () => {
@@ -43,21 +44,6 @@ describe("X-Ignored-Fields of a vector search", () => {
     expect(await ignored('"x\\r\\ny":1')).toBe("x%0D%0Ay");
     expect(await ignored(`"${"n".repeat(500)}":1`)).toBe("n".repeat(IGNORED_FIELD_MAX_CHARS));
     expect(await ignored('"\\ud800":1')).toBe("%EF%BF%BD");
-  });
-
-  test("both parsers name the same fields", async () => {
-    const name = fc.stringMatching(/^[a-zA-Z_.-][a-zA-Z0-9_.-]{0,20}$/);
-    const property = fc.asyncProperty(fc.uniqueArray(name, { maxLength: 14 }), async (names) => {
-      const members = names.map((each) => `${JSON.stringify(each)}:0`).join(",");
-      const byNative = await ignored(members);
-      const escaped = members.replaceAll(/"(.)/g, (_, first: string) => {
-        return `"\\u${first.charCodeAt(0).toString(16).padStart(4, "0")}`;
-      });
-      // Quotation marks that end a name are followed by a colon.
-      const byScript = await ignored(escaped.replaceAll("\\u003a", ":"));
-      expect(byScript).toBe(byNative);
-    });
-    await fc.assert(property, { numRuns: 20 });
   });
 });
 

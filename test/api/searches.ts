@@ -35,7 +35,7 @@ export function searchForms(
   return [
     json(numbers),
     json(JSON.stringify({ vector: base64Of(query), ...options })),
-    // Escapes in keys are left to the full parser.
+    // A name may have escapes.
     json(numbers.replace('"vector"', '"\\u0076ector"'), "application/vnd.api+json; charset=utf-8"),
     (parameters: string) =>
       api.send("POST", `${path}?${binary.concat(parameters || []).join("&")}`, {

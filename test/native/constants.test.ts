@@ -1,27 +1,30 @@
 import { expect, test } from "bun:test";
 import { constants } from "../../native/testing.ts";
+import { SearchOptions } from "../../src/api/search/schema.ts";
+import { BASE64_MAX_CHARS } from "../../src/api/search/vector.ts";
 import { DISK_FORMATS } from "../../src/shared/disk-formats.ts";
 import {
-  DIMENSIONS,
-  IGNORED_FIELD_MAX_CHARS,
   IGNORED_FIELDS_MAX,
-  SEARCH_LIMIT_DEFAULT,
-  SEARCH_LIMIT_MAX,
-  SEARCH_THRESHOLD_DEFAULT,
+  PROBLEM_MAX_FIELD_ERRORS,
   SNIPPET_MAX_CHARS,
   WORD_MAX_CHARS,
 } from "../../src/shared/limits.ts";
 
 const native = constants();
 
-test("C++ and TypeScript state the same limits of a search", () => {
+test("C++ and the schemas of a search state the same limits", () => {
+  const { dimension, limit, threshold } = SearchOptions.properties;
   expect(native).toMatchObject({
-    dimensions: [...DIMENSIONS],
-    defaultLimit: SEARCH_LIMIT_DEFAULT,
-    maxLimit: SEARCH_LIMIT_MAX,
-    defaultThreshold: SEARCH_THRESHOLD_DEFAULT,
+    dimensions: dimension.anyOf.map(({ const: each }) => each),
+    defaultLimit: limit.default,
+    minLimit: limit.minimum,
+    maxLimit: limit.maximum,
+    defaultThreshold: threshold.default,
+    minThreshold: threshold.minimum,
+    maxThreshold: threshold.maximum,
     maxIgnoredFields: IGNORED_FIELDS_MAX,
-    maxIgnoredFieldChars: IGNORED_FIELD_MAX_CHARS,
+    maxFieldFaults: PROBLEM_MAX_FIELD_ERRORS,
+    maxBase64Chars: BASE64_MAX_CHARS,
   });
 });
 

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { kernelSets, parseSearchBody, useKernels } from "../../native/testing.ts";
-import { fullyParsed } from "../fuzz/search-bodies.ts";
+import {
+  parseSearchBody,
+  type SearchBody,
+  type SearchFaults,
+  type VectorFault,
+} from "../../native/index.ts";
+import { kernelSets, useKernels } from "../../native/testing.ts";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../../src/shared/limits.ts";
+import { randomNumbers } from "../../support/random.ts";
+import { RandomBodies } from "../fuzz/random-bodies.ts";
+import { compareBody } from "../fuzz/search-bodies.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const DIMENSION = 768;
 
 const body = (text: string) => encoder.encode(text);
@@ -12,19 +20,13 @@ const numbers = (count: number, text = "0.5") => Array(count).fill(text).join(",
 const withVector = (elements: string, rest = `"dimension":${DIMENSION}`) =>
   body(`{"vector":[${elements}],${rest}}`);
 
-const bitsOf = (vector: Float32Array) =>
-  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+/** Random bodies of each set of kernels. */
+const RANDOM_BODIES = 1_500;
 
-/** Returns whether the native parser takes the body; fails when the full parser refuses it or reads it differently. */
-function isTaken(bytes: Uint8Array): boolean {
-  const native = parseSearchBody(bytes);
-  if (native === null) return false;
-  const full = fullyParsed(bytes);
-  if (full === undefined) throw new Error(`taken although invalid: ${decoder.decode(bytes)}`);
-  expect(bitsOf(native.vector).equals(bitsOf(full.vector))).toBe(true);
-  const { dimension, limit, threshold } = native;
-  expect({ dimension, limit, threshold }).toEqual(full.options);
-  return true;
+function searchOf(bytes: Uint8Array): SearchBody {
+  const parsed = parseSearchBody(bytes);
+  if (!("limit" in parsed)) throw new Error(`refused with ${JSON.stringify(parsed)}`);
+  return parsed;
 }
 
 /** Numbers as clients write them: doubles, widened floats, short decimals, exponents. */
@@ -91,24 +93,19 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
   beforeAll(() => useKernels(set));
   afterAll(() => useKernels(before));
 
-  test("every usual body is parsed, with the floats that JSON.parse and Math.fround give", () => {
-    fc.assert(
-      fc.property(usualBody, (text) => {
-        const bytes = body(text);
-        expect(isTaken(bytes)).toBe(fullyParsed(bytes) !== undefined);
-      }),
-      { numRuns: 300 },
-    );
+  test("bodies of all kinds are read as JSON.parse and TypeBox read them, and refused in the same words", () => {
+    const bodies = new RandomBodies(randomNumbers(1));
+    let searches = 0;
+    for (let i = 0; i < RANDOM_BODIES; i++) searches += Number(compareBody(bodies.next()));
+    // Neither searches nor refusals are rare.
+    expect(Math.min(searches, RANDOM_BODIES - searches)).toBeGreaterThan(RANDOM_BODIES / 5);
   });
 
-  test("every simple valid body is parsed, with the floats that JSON.parse and Math.fround give", () => {
-    fc.assert(
-      fc.property(simpleBody, (text) => {
-        const bytes = body(text);
-        expect(isTaken(bytes)).toBe(fullyParsed(bytes) !== undefined);
-      }),
-      { numRuns: 300 },
-    );
+  test("usual and simple bodies have the floats that JSON.parse and Math.fround give", () => {
+    const property = fc.property(fc.oneof(usualBody, simpleBody), (text) => {
+      compareBody(body(text));
+    });
+    fc.assert(property, { numRuns: 300 });
   });
 
   test("a body changed at random places is refused or parsed as JSON.parse does", () => {
@@ -152,7 +149,7 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
               bytes.subarray(position + drop),
             ]);
           }
-          isTaken(new Uint8Array(bytes));
+          compareBody(new Uint8Array(bytes));
         },
       ),
       { numRuns: 700 },
@@ -161,10 +158,11 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
 
   test("a truncated body is refused wherever it ends", () => {
     const whole = body(`{"vector":[${numbers(DIMENSION)}],"dimension":${DIMENSION},"limit":5}`);
-    for (let length = 0; length < whole.length; length += 1) {
-      expect(parseSearchBody(whole.slice(0, length))).toBeNull();
+    expect(parseSearchBody(whole.slice(0, 0))).toEqual({ body: "required" });
+    for (let length = 1; length < whole.length; length += 1) {
+      expect(parseSearchBody(whole.slice(0, length))).toEqual({ body: "json" });
     }
-    expect(parseSearchBody(whole)).not.toBeNull();
+    expect(searchOf(whole).limit).toBe(5);
   });
 
   test("numbers near the rounding boundaries of float32 are rounded as Math.fround does", () => {
@@ -188,86 +186,108 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
               .toFixed(30)
               .slice(0, 20 + (point.bits % 12));
           });
-          expect(isTaken(withVector(texts.join(",")))).toBe(true);
+          expect(compareBody(withVector(texts.join(",")))).toBe(true);
         },
       ),
       { numRuns: 40 },
     );
   });
 
-  test("base64 vectors are decoded bit by bit, and base64 that is not canonical is refused", () => {
+  test("base64 vectors are decoded bit by bit", () => {
     const floats = Float32Array.from({ length: 1024 }, (_, i) => Math.sin(i));
     const base64 = Buffer.from(floats.buffer).toString("base64");
-    const parsed = parseSearchBody(body(`{"vector":"${base64}","dimension":1024}`));
-    expect(parsed?.vector).toEqual(floats);
-    for (const broken of [
-      base64.slice(1),
-      base64.slice(0, -2),
-      base64.replace("A", "!"),
-      `${base64}AAAA`,
-      "",
-    ]) {
-      expect(parseSearchBody(body(`{"vector":"${broken}","dimension":1024}`))).toBeNull();
+    const read = (text: string) => parseSearchBody(body(`{"vector":"${text}","dimension":1024}`));
+    // Clients leave the padding out, and PHP escapes slashes.
+    for (const text of [base64, base64.replaceAll("=", ""), base64.replaceAll("/", "\\/")]) {
+      expect(read(text)).toMatchObject({ vector: floats });
     }
+    const form = [{ rule: "form", number: 0 }];
+    for (const text of [base64.slice(1), base64.replace("A", "!"), base64.replace("A", "é")]) {
+      expect(read(text)).toMatchObject({ vector: form });
+    }
+    expect(read("A".repeat(43_697))).toMatchObject({
+      vector: [{ rule: "text-length", number: 0 }],
+    });
     floats[7] = Number.NaN;
     const poisoned = Buffer.from(floats.buffer).toString("base64");
-    expect(parseSearchBody(body(`{"vector":"${poisoned}","dimension":1024}`))).toBeNull();
+    expect(read(poisoned)).toMatchObject({ vector: [{ rule: "float32", number: 7 }] });
   });
 
   test("absent and null members take their defaults, and a fractional limit is rounded down", () => {
-    const plain = parseSearchBody(withVector(numbers(DIMENSION)));
-    expect(plain).toMatchObject({ dimension: DIMENSION, limit: 10, threshold: 0.7 });
+    const plain = searchOf(withVector(numbers(DIMENSION)));
+    expect(plain).toMatchObject({ dimension: DIMENSION, limit: 10, threshold: 0.7, ignored: [] });
     const rest = `"dimension":7.68e2,"limit":99.9,"threshold":null`;
-    expect(parseSearchBody(withVector(numbers(DIMENSION), rest))).toMatchObject({
+    expect(searchOf(withVector(numbers(DIMENSION), rest))).toMatchObject({
       limit: 99,
       threshold: 0.7,
     });
   });
 
-  test("bodies that are not simple are left to the full parser", () => {
-    const vector = numbers(DIMENSION);
-    const notSimple: Record<string, Uint8Array> = {
-      "a zero vector": withVector(numbers(DIMENSION, "0")),
-      "a minus zero vector": withVector(numbers(DIMENSION, "-0.0")),
-      "an element out of the range of float32": withVector(`${numbers(DIMENSION - 1)},1e39`),
-      "a null element": withVector(`${numbers(DIMENSION - 1)},null`),
-      "one element too few": withVector(numbers(DIMENSION - 1)),
-      "one element too many": withVector(numbers(DIMENSION + 1)),
-      "an unknown dimension": withVector(vector, `"dimension":769`),
-      "limit 0.5": withVector(vector, `"dimension":${DIMENSION},"limit":0.5`),
-      "limit 100.5": withVector(vector, `"dimension":${DIMENSION},"limit":100.5`),
-      "threshold 1.1": withVector(vector, `"dimension":${DIMENSION},"threshold":1.1`),
-      "a limit in quotes": withVector(vector, `"dimension":${DIMENSION},"limit":"5"`),
-      "a repeated member": withVector(vector, `"dimension":${DIMENSION},"dimension":${DIMENSION}`),
-      "an escape in a key": withVector(vector, `"dimension":${DIMENSION},"\\u006c":1`),
-      "a byte order mark": new Uint8Array([0xef, 0xbb, 0xbf, ...withVector(vector)]),
-      "no vector": body(`{"dimension":${DIMENSION}}`),
-      "no dimension": body(`{"vector":[${vector}]}`),
-      "an array": body(`[${vector}]`),
-      "a leading zero": withVector(`${numbers(DIMENSION - 1)},01`),
-      "a trailing comma": withVector(`${vector},`),
-      "invalid UTF-8 in an unknown member": Buffer.concat([
-        body(`{"x":"`),
-        new Uint8Array([0xc3, 0x28]),
-        body(`","vector":[${vector}],"dimension":${DIMENSION}}`),
-      ]),
-      "a character after the end": Buffer.concat([withVector(vector), body("x")]),
-      "deep nesting": withVector(
-        vector,
-        `"dimension":${DIMENSION},"x":${"[".repeat(5000)}${"]".repeat(5000)}`,
-      ),
+  test("the faults of a body are its rules that are broken, with the options as they are given", () => {
+    const options = { dimension: DIMENSION };
+    const fault = (rule: VectorFault["rule"], number = 0) => ({
+      ...{ vector: [{ rule, number }], options },
+    });
+    const last = (element: string) => withVector(`${numbers(DIMENSION - 1)},${element}`);
+    const cases: Record<string, [Uint8Array, SearchFaults]> = {
+      "a zero vector": [withVector(numbers(DIMENSION, "-0.0")), fault("zeros")],
+      "an element beyond float32": [last("1e39"), fault("float32", DIMENSION - 1)],
+      "an element beyond double": [last("-1e400"), fault("float32", DIMENSION - 1)],
+      "an element of 401 digits": [last(`1${"0".repeat(400)}`), fault("float32", DIMENSION - 1)],
+      "a null element": [last("null"), fault("number", DIMENSION - 1)],
+      "one element too few": [withVector(numbers(DIMENSION - 1)), fault("length", DIMENSION - 1)],
+      "one element too many": [
+        withVector(numbers(DIMENSION + 1)),
+        fault("dimension", DIMENSION + 1),
+      ],
+      "far too many elements": [withVector(numbers(9_999)), fault("length", 9_999)],
+      "no vector": [body(`{"dimension":${DIMENSION}}`), fault("required")],
+      "an object for the vector": [body(`{"vector":{},"dimension":${DIMENSION}}`), fault("form")],
+      "options of all kinds": [
+        withVector(numbers(DIMENSION), `"dimension":1e400,"limit":0.5,"threshold":"0"`),
+        { vector: [], options: { dimension: Infinity, limit: 0.5, threshold: false } },
+      ],
+      "a null dimension": [
+        withVector(numbers(DIMENSION), `"dimension":null`),
+        { vector: [], options: { dimension: null } },
+      ],
+      "a leading zero": [last("01"), { body: "json" }],
+      "a trailing comma": [withVector(`${numbers(DIMENSION)},`), { body: "json" }],
+      "a byte order mark": [body(`\ufeff{"dimension":${DIMENSION}}`), { body: "json" }],
+      "a character after the end": [body("{}x"), { body: "json" }],
+      "an array": [body("[1]"), { body: "object" }],
     };
-    for (const [name, bytes] of Object.entries(notSimple)) {
-      expect([name, parseSearchBody(new Uint8Array(bytes))]).toEqual([name, null]);
+    for (const [name, [bytes, faults]] of Object.entries(cases)) {
+      expect([name, parseSearchBody(bytes)]).toEqual([name, faults]);
     }
+    const texts = parseSearchBody(withVector(numbers(1_000, '"x"')));
+    expect("vector" in texts && texts.vector).toHaveLength(PROBLEM_MAX_FIELD_ERRORS);
+  });
+
+  test("the last of repeated members counts, by the name that its escapes spell", () => {
+    const members = `"dimension":5,"limit":7,"x":1,"limit":8,"dimens\\u0069on":${DIMENSION},"x":2`;
+    const rest = `"vector":"no","vec\\u0074or":[${numbers(DIMENSION)}]`;
+    const { vector, ...others } = searchOf(body(`{"vector":[null],${members},${rest}}`));
+    expect(vector).toEqual(new Float32Array(DIMENSION).fill(0.5));
+    expect(others).toEqual({ dimension: DIMENSION, limit: 8, threshold: 0.7, ignored: ["x"] });
+  });
+
+  test("a body may be nested as deeply as it is long", () => {
+    const nested = (open: string, inner: string, close: string) => {
+      const value = open.repeat(400_000) + inner + close.repeat(400_000);
+      return withVector(numbers(DIMENSION), `"dimension":${DIMENSION},"x":${value}`);
+    };
+    expect(searchOf(nested("[", "", "]")).ignored).toEqual(["x"]);
+    expect(searchOf(nested('{"a":', "1", "}")).ignored).toEqual(["x"]);
+    expect(parseSearchBody(nested("[", "1 1", "]"))).toEqual({ body: "json" });
+    expect(parseSearchBody(nested("[", "}", "]"))).toEqual({ body: "json" });
   });
 
   test("a body in a view of a larger buffer is read within the bounds of the view", () => {
     const whole = withVector(numbers(DIMENSION));
     const padded = new Uint8Array(whole.length + 64).fill(0x20);
     padded.set(whole, 32);
-    expect(parseSearchBody(padded.subarray(32, 32 + whole.length))).not.toBeNull();
-    expect(parseSearchBody(padded.subarray(32, 31 + whole.length))).toBeNull();
-    expect(parseSearchBody(whole.buffer as ArrayBuffer)).not.toBeNull();
+    expect(searchOf(padded.subarray(32, 32 + whole.length)).dimension).toBe(DIMENSION);
+    expect(parseSearchBody(padded.subarray(32, 31 + whole.length))).toEqual({ body: "json" });
   });
 });

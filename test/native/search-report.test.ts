@@ -85,7 +85,7 @@ describe("the report of a search", () => {
     const report = new Float64Array(native.SEARCH_REPORT_LENGTH).fill(-1);
     expect(searchJson(project, "gone", json, "/", report)).toBe(native.NOT_LOADED);
     const torn = json.subarray(1);
-    expect(searchJson(project, "all", torn, "/", report)).toBe(native.NEEDS_FULL_PARSE);
+    expect(searchJson(project, "all", torn, "/", report)).toEqual({ body: "json" });
     expect(new Set(report)).toEqual(new Set([-1]));
   });
 
@@ -121,7 +121,7 @@ describe("measuring the recall of a search", () => {
     expect(await native.measureRecall({ project, scope: "none", body: json })).toEqual(nothing);
   });
 
-  test("is not possible without the scope or with a body that needs a full parse", async () => {
+  test("is not possible without the scope or with a body that is not a search", async () => {
     expect(await native.measureRecall({ project, scope: "gone", body: json })).toBeNull();
     expect(
       await native.measureRecall({ project, scope: "all", body: json.subarray(1) }),

@@ -24,7 +24,7 @@ export function searchVector(
   selfPath: string,
   report?: native.SearchReport,
   exact = false,
-): Exclude<native.SearchOutcome, typeof native.NEEDS_FULL_PARSE> {
+): Exclude<native.SearchOutcome, native.SearchFaults> {
   const query = { project, scope, body, dimension, limit, threshold, selfPath, exact };
   return native.search(query, report) as OwnedBytes | typeof native.NOT_LOADED;
 }

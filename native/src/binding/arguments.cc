@@ -121,7 +121,7 @@ void readQuery(const Named& vector, const Named& dimension, const Named& limit,
                const Named& threshold, SearchBody& body) {
   body.dimension = dimensionOf(dimension.env, dimension.value);
   vectorOf(vector, body.dimension, body.vector);
-  body.limit = integerOf(limit, 1, MAX_LIMIT);
+  body.limit = integerOf(limit, MIN_LIMIT, MAX_LIMIT);
   body.threshold = thresholdOf(threshold);
 }
 

@@ -18,6 +18,7 @@ Napi::Value hasScope(const Napi::CallbackInfo& info);
 Napi::Value stats(const Napi::CallbackInfo& info);
 
 Napi::Value searchCall(const Napi::CallbackInfo& info);
+Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info);
 Napi::Value filterSpan(const Napi::CallbackInfo& info);
 Napi::Value ignoredFields(const Napi::CallbackInfo& info);
 Napi::Value beginRecall(const Napi::CallbackInfo& info);

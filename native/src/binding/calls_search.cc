@@ -13,13 +13,13 @@
 
 namespace tessera {
 
-/// native/index.ts states the same numbers.
-static constexpr int NEEDS_FULL_PARSE = 1;
-static constexpr int NOT_LOADED = 2;
+/// native/index.ts states the same number.
+static constexpr int NOT_LOADED = 1;
 
 /// Memory that a thread reuses, so that a search allocates little.
 struct CallScratch {
   SearchBody body;
+  SearchFaults faults;
   Answer answer;
   std::string text;
 };
@@ -85,18 +85,56 @@ static Napi::Value respond(Napi::Env env, const Scope& scope, CallScratch& scrat
   return bytes;
 }
 
-/// Reads the query: a vector with its options, or a JSON body. Returns false if the body is not simple.
-static bool readBody(const Fields& request, SearchBody& body) {
+/// Reads the query: a vector with its options, or a JSON body. Returns false if the body is not a search.
+static bool readBody(const Fields& request, SearchBody& body, SearchFaults& faults) {
   const Named dimension = request["dimension"];
   if (!dimension.value.IsUndefined()) {
-    body.ignoredCount = 0;
+    body.ignored.clear();
     readQuery(request["body"], dimension, request["limit"], request["threshold"], body);
     return true;
   }
   const Bytes bytes = bytesOf(request["body"]);
-  const Named filterAt = request["filterAt"];
-  const size_t at = filterAt.value.IsUndefined() ? 0 : integerOf(filterAt, 0, UINT32_MAX);
-  return parseSearchBody(bytes.data, bytes.length, body, at);
+  return parseSearchBody(bytes.data, bytes.length, body, faults);
+}
+
+/// Sets an option that is given, for a message about it, which repeats only numbers.
+static void setOption(Napi::Object options, const char* name, const GivenOption& option) {
+  const Napi::Env env = options.Env();
+  if (option.kind == GivenOption::NULL_VALUE) {
+    options.Set(name, env.Null());
+  } else if (option.kind == GivenOption::NUMBER) {
+    options.Set(name, Napi::Number::New(env, option.number));
+  } else if (option.kind == GivenOption::OTHER) {
+    options.Set(name, Napi::Boolean::New(env, false));
+  }
+}
+
+static Napi::Object faultsOf(Napi::Env env, const SearchFaults& faults) {
+  const auto result = Napi::Object::New(env);
+  if (faults.body != nullptr) {
+    result.Set("body", faults.body);
+    return result;
+  }
+  const auto vector = Napi::Array::New(env, faults.vector.size());
+  for (uint32_t i = 0; i < faults.vector.size(); i++) {
+    const auto fault = Napi::Object::New(env);
+    fault.Set("rule", faults.vector[i].rule);
+    fault.Set("number", Napi::Number::New(env, static_cast<double>(faults.vector[i].number)));
+    vector.Set(i, fault);
+  }
+  const auto options = Napi::Object::New(env);
+  setOption(options, "dimension", faults.dimension);
+  setOption(options, "limit", faults.limit);
+  setOption(options, "threshold", faults.threshold);
+  result.Set("vector", vector);
+  result.Set("options", options);
+  return result;
+}
+
+static Napi::Array namesOf(Napi::Env env, const std::vector<std::u16string>& names) {
+  const auto result = Napi::Array::New(env, names.size());
+  for (uint32_t i = 0; i < names.size(); i++) result.Set(i, Napi::String::New(env, names[i]));
+  return result;
 }
 
 Napi::Value searchCall(const Napi::CallbackInfo& info) {
@@ -108,12 +146,28 @@ Napi::Value searchCall(const Napi::CallbackInfo& info) {
   double* report = reportArgument(info, 1);
   CallScratch& scratch = threadScratch();
   if (!scope) return Napi::Number::New(info.Env(), NOT_LOADED);
-  if (!readBody(request, scratch.body)) return Napi::Number::New(info.Env(), NEEDS_FULL_PARSE);
+  if (!readBody(request, scratch.body, scratch.faults)) return faultsOf(info.Env(), scratch.faults);
   if (report != nullptr) {
     report[PARSE_MS] = millisecondsSince(start);
-    report[IGNORED] = scratch.body.ignoredCount;
+    report[IGNORED] = static_cast<double>(scratch.body.ignored.size());
   }
   return respond(info.Env(), *scope, scratch, selfPath, method, report);
+}
+
+Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Bytes bytes = bytesArgument(info, 0, "body");
+  auto& [body, faults, answer, text] = threadScratch();
+  if (!parseSearchBody(bytes.data, bytes.length, body, faults)) return faultsOf(env, faults);
+  auto vector = Napi::Float32Array::New(env, body.vector.size());
+  std::copy(body.vector.begin(), body.vector.end(), vector.Data());
+  const auto result = Napi::Object::New(env);
+  result.Set("vector", vector);
+  result.Set("dimension", Napi::Number::New(env, body.dimension));
+  result.Set("limit", Napi::Number::New(env, body.limit));
+  result.Set("threshold", Napi::Number::New(env, body.threshold));
+  result.Set("ignored", namesOf(env, body.ignored));
+  return result;
 }
 
 Napi::Value filterSpan(const Napi::CallbackInfo& info) {
@@ -127,14 +181,15 @@ Napi::Value filterSpan(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ignoredFields(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), threadScratch().body.ignored);
+  return namesOf(info.Env(), threadScratch().body.ignored);
 }
 
 Napi::Value beginRecall(const Napi::CallbackInfo& info) {
   const Fields query(info, 0);
   const auto scope = scopeOf(query["project"], query["scope"]);
   auto body = std::make_shared<SearchBody>();
-  if (!readBody(query, *body) || !scope) return info.Env().Null();
+  SearchFaults faults;
+  if (!readBody(query, *body, faults) || !scope) return info.Env().Null();
   const auto work = [scope, body]() -> JobResult {
     const RecallSample sample = measureRecall(*scope, queryOf(*body));
     return [sample, dimension = body->dimension](Napi::Env env) -> Napi::Value {

@@ -5,17 +5,23 @@
 
 namespace tessera {
 
-// Bounds that src/shared/limits.ts repeats. A test compares them.
+// Bounds that the schemas and src/shared/limits.ts repeat. A test compares them.
 /// Dimensions that an index may have, ascending.
 inline constexpr uint32_t DIMENSIONS[] = {768, 1024, 1536, 3072, 4096};
 inline constexpr size_t DIMENSION_COUNT = 5;
 inline constexpr uint32_t MAX_DIMENSION = 4096;
 inline constexpr uint32_t DEFAULT_LIMIT = 10;
+inline constexpr uint32_t MIN_LIMIT = 1;
 inline constexpr uint32_t MAX_LIMIT = 100;
 inline constexpr double DEFAULT_THRESHOLD = 0.7;
-/// Members that a search ignores and reports by name, and the longest of these names.
+inline constexpr double MIN_THRESHOLD = 0;
+inline constexpr double MAX_THRESHOLD = 1;
+/// Members that a search ignores and reports by name.
 inline constexpr size_t MAX_IGNORED_FIELDS = 10;
-inline constexpr size_t MAX_IGNORED_FIELD_CHARS = 64;
+/// Faults of a body that an answer lists.
+inline constexpr size_t MAX_FIELD_FAULTS = 32;
+/// Twice the length of the longest vector in base64, which has four characters for three bytes.
+inline constexpr size_t MAX_BASE64_CHARS = 2 * 4 * ((4 * MAX_DIMENSION + 2) / 3);
 
 /// Maximum length of a word. Longer words are cut.
 inline constexpr size_t MAX_WORD_CHARS = 64;
@@ -24,9 +30,6 @@ inline constexpr size_t MAX_SNIPPET_CHARS = 240;
 
 /// Tokens per document that the second pass of a ranking examines, and a snippet at a time.
 inline constexpr size_t MAX_RERANK_TOKENS = 16'384;
-
-/// Maximum depth of a body. JSON.parse reads deeper bodies.
-inline constexpr int MAX_JSON_DEPTH = 64;
 
 /// Rows of one slab of a column. Columns grow by whole slabs, so no row ever moves.
 inline constexpr uint32_t SLAB_ROW_BITS = 12;

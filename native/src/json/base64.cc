@@ -16,17 +16,19 @@ static constexpr std::array<uint8_t, 256> VALUES = [] {
 }();
 
 bool decodeBase64(std::string_view text, uint8_t* out, size_t capacity, size_t& length) {
-  if (text.empty() || text.size() % 4 != 0) return false;
-  size_t padding = 0;
-  if (text.ends_with("==")) {
-    padding = 2;
-  } else if (text.ends_with('=')) {
-    padding = 1;
+  if (text.size() % 4 == 0) {
+    if (text.ends_with("==")) {
+      text.remove_suffix(2);
+    } else if (text.ends_with('=')) {
+      text.remove_suffix(1);
+    }
   }
-  length = text.size() / 4 * 3 - padding;
+  const size_t rest = text.size() % 4;
+  if (rest == 1) return false;
+  length = text.size() / 4 * 3 + rest * 3 / 4;
   if (length > capacity) return false;
   const auto value = [&](size_t i) { return VALUES[static_cast<uint8_t>(text[i])]; };
-  const size_t whole = text.size() - (padding > 0 ? 4 : 0);
+  const size_t whole = text.size() - rest;
   uint8_t seen = 0;
   for (size_t i = 0; i < whole; i += 4) {
     const uint8_t a = value(i), b = value(i + 1), c = value(i + 2), d = value(i + 3);
@@ -35,14 +37,12 @@ bool decodeBase64(std::string_view text, uint8_t* out, size_t capacity, size_t& 
     *out++ = static_cast<uint8_t>(b << 4 | c >> 2);
     *out++ = static_cast<uint8_t>(c << 6 | d);
   }
-  if (padding > 0) {
+  if (rest > 0) {
     const uint8_t a = value(whole), b = value(whole + 1);
-    const uint8_t c = padding == 1 ? value(whole + 2) : 0;
+    const uint8_t c = rest == 3 ? value(whole + 2) : 0;
     seen |= a | b | c;
-    // The unused bits before the padding must be zero.
-    if ((padding == 2 && (b & 15) != 0) || (padding == 1 && (c & 3) != 0)) return false;
     *out++ = static_cast<uint8_t>(a << 2 | b >> 4);
-    if (padding == 1) *out++ = static_cast<uint8_t>(b << 4 | c >> 2);
+    if (rest == 3) *out++ = static_cast<uint8_t>(b << 4 | c >> 2);
   }
   return (seen & 0xc0) == 0;
 }

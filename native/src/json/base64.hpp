@@ -1,4 +1,4 @@
-// Strict base64: canonical, padded, with the standard alphabet.
+// Base64 of the standard alphabet.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// Decodes at most `capacity` bytes. Returns false when the text is not canonical base64 or too
-/// long.
+/// Decodes at most `capacity` bytes. The padding may be absent, and unused bits are dropped. Returns false when the text is
+/// not base64 or too long.
 bool decodeBase64(std::string_view text, uint8_t* out, size_t capacity, size_t& length);
 
 }  // namespace tessera

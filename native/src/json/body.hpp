@@ -15,23 +15,42 @@ struct SearchBody {
   uint32_t dimension = 0;
   uint32_t limit = DEFAULT_LIMIT;
   double threshold = DEFAULT_THRESHOLD;
-  /// Names of the first members that no search has, separated by commas.
-  std::string ignored;
-  uint32_t ignoredCount = 0;
+  /// Names of the first members that no search has, in the order in which JavaScript has them.
+  std::vector<std::u16string> ignored;
 };
 
-/// Parses a simple body. Returns false when it needs the full parser, because it is invalid or
-/// because it is valid in a way that only the full parser handles; `out` is then undefined. The
-/// elements of the vector equal Math.fround(JSON.parse(...)) bit by bit.
-/// @param filterAt position of the value of the filter that the caller has read; 0 without a filter
-bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out, size_t filterAt = 0);
+/// A fault of the vector. native/index.ts describes the rules and their numbers.
+struct VectorFault {
+  const char* rule;
+  size_t number = 0;
+};
+
+/// An option as a body gives it. The number is that of NUMBER.
+struct GivenOption {
+  enum Kind { ABSENT, NULL_VALUE, NUMBER, OTHER } kind = ABSENT;
+  double number = 0;
+};
+
+/// Why a body is not a search.
+struct SearchFaults {
+  /// The rule that the body itself breaks. Then nothing else is known of it. Null for a JSON object.
+  const char* body = nullptr;
+  /// The first ones.
+  std::vector<VectorFault> vector;
+  /// The options, of which one or more may be faulty.
+  GivenOption dimension, limit, threshold;
+};
+
+/// Parses a body as JSON.parse does. Returns false when it is not a search; `out` is then undefined. The elements of the
+/// vector equal Math.fround(JSON.parse(...)) bit by bit. The caller checks that the text is UTF-8.
+bool parseSearchBody(const uint8_t* data, size_t length, SearchBody& out, SearchFaults& faults);
 
 struct Span {
   size_t start, end;
 };
 
-/// The position of the value of the first member `filter`, if it is an object. Other members are not checked: the
-/// filter belongs to the body only if `parseSearchBody` accepts the body with it.
+/// The position of the value of the last member `filter`. The values of other members are not checked, so only the filter
+/// of a body that `parseSearchBody` accepts is certain.
 std::optional<Span> findFilter(const uint8_t* data, size_t length);
 
 }  // namespace tessera

@@ -2,37 +2,15 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
-#include "common/limits.hpp"
 #include "json/number.hpp"
 
 namespace tessera {
 
 static bool isHex(char c) {
   return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/// The length of the multi-byte UTF-8 sequence at `at`, or 0 when it is invalid.
-static int utf8Length(const char* at, const char* end) {
-  const auto byte = [&](int i) { return static_cast<uint8_t>(at[i]); };
-  const auto follows = [&](int i) { return (byte(i) & 0xc0) == 0x80; };
-  const long left = end - at;
-  const uint8_t lead = byte(0);
-  if (lead >= 0xc2 && lead <= 0xdf) return left >= 2 && follows(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    if (left < 3 || !follows(1) || !follows(2)) return 0;
-    if (lead == 0xe0 && byte(1) < 0xa0) return 0;
-    if (lead == 0xed && byte(1) > 0x9f) return 0;
-    return 3;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    if (left < 4 || !follows(1) || !follows(2) || !follows(3)) return 0;
-    if (lead == 0xf0 && byte(1) < 0x90) return 0;
-    if (lead == 0xf4 && byte(1) > 0x8f) return 0;
-    return 4;
-  }
-  return 0;
 }
 
 static const char* skipEscape(const char* at, const char* end) {
@@ -56,42 +34,11 @@ static const char* skipString(const char* at, const char* end) {
     if (byte == '\\') {
       at = skipEscape(at + 1, end);
       if (at == nullptr) return nullptr;
-    } else if (byte < 0x80) {
-      at++;
     } else {
-      const int length = utf8Length(at, end);
-      if (length == 0) return nullptr;
-      at += length;
+      at++;
     }
   }
   return nullptr;
-}
-
-static const char* skipDigits(const char* at, const char* end) {
-  const char* first = at;
-  while (at < end && isDigit(*at)) at++;
-  return at == first ? nullptr : at;
-}
-
-static const char* skipNumber(const char* at, const char* end) {
-  if (*at == '-') at++;
-  if (at == end) return nullptr;
-  if (*at == '0') {
-    at++;
-  } else {
-    at = skipDigits(at, end);
-    if (at == nullptr) return nullptr;
-  }
-  if (at < end && *at == '.') {
-    at = skipDigits(at + 1, end);
-    if (at == nullptr) return nullptr;
-  }
-  if (at < end && (*at == 'e' || *at == 'E')) {
-    at++;
-    if (at < end && (*at == '+' || *at == '-')) at++;
-    at = skipDigits(at, end);
-  }
-  return at;
 }
 
 static const char* skipWord(const char* at, const char* end, std::string_view word) {
@@ -100,39 +47,9 @@ static const char* skipWord(const char* at, const char* end, std::string_view wo
   return same ? at + word.size() : nullptr;
 }
 
-static const char* skipValue(const char* at, const char* end, int depth);
-
-/// Skips the members of an object or an array, from after its opening bracket to after its closing
-/// one.
-static const char* skipMembers(const char* at, const char* end, char close, int depth) {
-  at = skipJsonSpace(at, end);
-  if (at < end && *at == close) return at + 1;
-  while (true) {
-    at = skipJsonSpace(at, end);
-    if (close == '}') {
-      if (at == end || *at != '"') return nullptr;
-      at = skipString(at, end);
-      if (at == nullptr) return nullptr;
-      at = skipJsonSpace(at, end);
-      if (at == end || *at++ != ':') return nullptr;
-      at = skipJsonSpace(at, end);
-    }
-    at = skipValue(at, end, depth);
-    if (at == nullptr) return nullptr;
-    at = skipJsonSpace(at, end);
-    if (at == end) return nullptr;
-    if (*at == close) return at + 1;
-    if (*at++ != ',') return nullptr;
-  }
-}
-
-static const char* skipValue(const char* at, const char* end, int depth) {
-  if (at == end || depth > MAX_JSON_DEPTH) return nullptr;
+/// Skips a value without members.
+static const char* skipScalar(const char* at, const char* end) {
   switch (*at) {
-    case '{':
-      return skipMembers(at + 1, end, '}', depth + 1);
-    case '[':
-      return skipMembers(at + 1, end, ']', depth + 1);
     case '"':
       return skipString(at, end);
     case 't':
@@ -142,10 +59,52 @@ static const char* skipValue(const char* at, const char* end, int depth) {
     case 'n':
       return skipWord(at, end, "null");
     default:
-      return *at == '-' || isDigit(*at) ? skipNumber(at, end) : nullptr;
+      return skipNumber(at, end);
   }
 }
 
-const char* skipJsonValue(const char* at, const char* end) { return skipValue(at, end, 0); }
+/// Skips to the value of the next member: over its name in an object, which ends with `close`, and over space.
+static const char* skipToValue(const char* at, const char* end, char close) {
+  at = skipJsonSpace(at, end);
+  if (close == ']') return at;
+  if (at == end || *at != '"') return nullptr;
+  at = skipString(at, end);
+  if (at == nullptr) return nullptr;
+  at = skipJsonSpace(at, end);
+  return at < end && *at == ':' ? skipJsonSpace(at + 1, end) : nullptr;
+}
+
+const char* skipJsonValue(const char* at, const char* end) {
+  // The brackets that close the open objects and arrays. The call stack would bound their depth.
+  std::string open;
+  while (true) {
+    if (at == end) return nullptr;
+    if (*at == '{' || *at == '[') {
+      const char close = *at == '{' ? '}' : ']';
+      const char* const first = skipJsonSpace(at + 1, end);
+      if (first == end || *first != close) {
+        open += close;
+        at = skipToValue(first, end, close);
+        if (at == nullptr) return nullptr;
+        continue;
+      }
+      at = first + 1;
+    } else {
+      at = skipScalar(at, end);
+      if (at == nullptr) return nullptr;
+    }
+    while (true) {
+      if (open.empty()) return at;
+      at = skipJsonSpace(at, end);
+      if (at == end) return nullptr;
+      const char mark = *at++;
+      if (mark == ',') break;
+      if (mark != open.back()) return nullptr;
+      open.pop_back();
+    }
+    at = skipToValue(at, end, open.back());
+    if (at == nullptr) return nullptr;
+  }
+}
 
 }  // namespace tessera

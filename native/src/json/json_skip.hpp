@@ -8,8 +8,8 @@ inline const char* skipJsonSpace(const char* at, const char* end) {
   return at;
 }
 
-/// Returns the position after the value at `at`, or null when it is invalid JSON, nested more
-/// deeply than MAX_JSON_DEPTH, or invalid UTF-8.
+/// Returns the position after the value at `at`, or null when it is not valid JSON. The bytes of its strings may be of
+/// any encoding.
 const char* skipJsonValue(const char* at, const char* end);
 
 }  // namespace tessera

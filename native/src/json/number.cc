@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "common/narrow.hpp"
 
@@ -14,8 +15,8 @@ static constexpr double POWERS_OF_TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1
                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 static constexpr int MAX_EXACT_POWER = 22;
 static constexpr int MAX_DIGITS = 19;
-/// Maximum length of an exponent or a fraction. Larger ones are out of range or are left to JSON.parse.
-static constexpr int MAX_EXPONENT = 100000;
+/// Larger exponents are cut, which changes no number: no text has as many digits.
+static constexpr int64_t MAX_EXPONENT = 1'000'000'000'000;
 
 /// True when the eight characters are all digits.
 static inline bool eightDigits(uint64_t chars) {
@@ -54,7 +55,7 @@ struct Decimal {
   const char* end = nullptr;
   uint64_t mantissa = 0;
   int64_t digits = 0;
-  int exponent = 0;
+  int64_t exponent = 0;
   bool negative = false;
 };
 
@@ -63,7 +64,7 @@ static inline const char* readExponent(const char* at, const char* end, Decimal&
   bool negative = false;
   if (at < end && (*at == '+' || *at == '-')) negative = *at++ == '-';
   const char* first = at;
-  int exponent = 0;
+  int64_t exponent = 0;
   for (; at < end && isDigit(*at); at++) {
     if (exponent < MAX_EXPONENT) exponent = exponent * 10 + (*at - '0');
   }
@@ -97,8 +98,7 @@ static inline bool splitDecimal(const char* at, const char* end, Decimal& out) {
     at = readDigits(at, end, out.mantissa);
     if (at == fraction) return false;
     out.digits += at - significant;
-    if (at - fraction > MAX_EXPONENT) return false;
-    out.exponent = -static_cast<int>(at - fraction);
+    out.exponent = fraction - at;
   }
   if (at < end && (*at == 'e' || *at == 'E')) {
     at = readExponent(at + 1, end, out);
@@ -108,15 +108,24 @@ static inline bool splitDecimal(const char* at, const char* end, Decimal& out) {
   return true;
 }
 
-/// The correctly rounded value of a number that was split before.
-static bool exactDouble(const char* at, const Decimal& decimal, double& value) {
-  const auto result = std::from_chars(at, decimal.end, value);
-  return result.ec == std::errc() && result.ptr == decimal.end;
+/// The correctly rounded value of a number that was split before: an infinity or a zero if it is out of range.
+static double exactDouble(const char* at, const Decimal& decimal) {
+  double value = 0;
+  if (std::from_chars(at, decimal.end, value).ec == std::errc()) return value;
+  const bool isLarge = decimal.digits + decimal.exponent > 0;
+  value = isLarge ? std::numeric_limits<double>::infinity() : 0;
+  return decimal.negative ? -value : value;
+}
+
+const char* skipNumber(const char* at, const char* end) {
+  Decimal decimal;
+  return splitDecimal(at, end, decimal) ? decimal.end : nullptr;
 }
 
 const char* parseDouble(const char* at, const char* end, double& value) {
   Decimal decimal;
-  if (!splitDecimal(at, end, decimal) || !exactDouble(at, decimal, value)) return nullptr;
+  if (!splitDecimal(at, end, decimal)) return nullptr;
+  value = exactDouble(at, decimal);
   return decimal.end;
 }
 
@@ -173,7 +182,7 @@ const char* parseFloat(const char* at, const char* end, float& value) {
   if (const char* after = parseFraction(at, end, value)) return after;
   Decimal decimal;
   if (!splitDecimal(at, end, decimal)) return nullptr;
-  const int power = decimal.exponent < 0 ? -decimal.exponent : decimal.exponent;
+  const int64_t power = decimal.exponent < 0 ? -decimal.exponent : decimal.exponent;
   if (decimal.digits <= MAX_DIGITS && power <= MAX_EXACT_POWER) {
     // At most two roundings: `near` is within two units in the last place of the exact double.
     const double scale = POWERS_OF_TEN[power];
@@ -184,9 +193,7 @@ const char* parseFloat(const char* at, const char* end, float& value) {
     const bool normal = near == 0 || near > 1.2e-38;
     if (normal && narrow(near, SLACK, decimal.negative, value)) return decimal.end;
   }
-  double exact;
-  if (!exactDouble(at, decimal, exact)) return nullptr;
-  value = static_cast<float>(exact);
+  value = static_cast<float>(exactDouble(at, decimal));
   return decimal.end;
 }
 

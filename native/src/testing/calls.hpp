@@ -4,7 +4,6 @@
 
 namespace tessera {
 
-Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info);
 Napi::Value exactSearch(const Napi::CallbackInfo& info);
 Napi::Value searchRaw(const Napi::CallbackInfo& info);
 Napi::Value setGraphNodes(const Napi::CallbackInfo& info);

@@ -1,4 +1,4 @@
-// Searches that answer with plain numbers, and the parser of search bodies alone.
+// Searches that answer with plain numbers.
 #include <cstring>
 
 #include "binding/arguments.hpp"
@@ -7,22 +7,6 @@
 #include "testing/calls.hpp"
 
 namespace tessera {
-
-Napi::Value parseSearchBodyCall(const Napi::CallbackInfo& info) {
-  const Bytes bytes = bytesArgument(info, 0, "body");
-  SearchBody body;
-  const size_t filterAt = info[1].IsUndefined() ? 0 : integerArgument(info, 1, "filterAt", 0, UINT32_MAX);
-  if (!parseSearchBody(bytes.data, bytes.length, body, filterAt)) return info.Env().Null();
-  auto vector = Napi::Float32Array::New(info.Env(), body.vector.size());
-  std::copy(body.vector.begin(), body.vector.end(), vector.Data());
-  const auto result = Napi::Object::New(info.Env());
-  result.Set("vector", vector);
-  result.Set("dimension", Napi::Number::New(info.Env(), body.dimension));
-  result.Set("limit", Napi::Number::New(info.Env(), body.limit));
-  result.Set("threshold", Napi::Number::New(info.Env(), body.threshold));
-  result.Set("ignored", Napi::String::New(info.Env(), body.ignored));
-  return result;
-}
 
 static Napi::Value rawAnswer(Napi::Env env, const Answer& answer) {
   const size_t count = answer.hits.size();

@@ -15,7 +15,7 @@ import { nullable } from "../../shared/schemas.ts";
 import { base64Of } from "../../shared/vector.ts";
 import { readFilter } from "../scopes/filter.ts";
 import { LookupTarget, otherQuestion } from "../scopes/target.ts";
-import { decodeVector } from "../search/body.ts";
+import { decodeVector } from "../search/vector.ts";
 import { RetrievalMode, type RetrieveInput } from "./schema.ts";
 
 /** The question of a retrieval. All pages of a cursor answer the same question. */
@@ -76,7 +76,7 @@ function given(body: RetrieveInput): Partial<Question> | FieldError[] {
   }
   const { dimension, limit, threshold, target, mode, diversity, like, unlike } = body;
   const hasVector = body.vector !== undefined && body.vector !== null;
-  const vector = hasVector ? decodeVector(body.vector, dimension, 1) : undefined;
+  const vector = hasVector ? decodeVector(body.vector, { dimension, minLength: 1 }) : undefined;
   if (Array.isArray(vector)) faults.push(...vector);
   if (hasVector && dimension === undefined) {
     faults.push({ field: "dimension", message: "is required with a vector" });

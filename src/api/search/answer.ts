@@ -1,5 +1,5 @@
 import type { SearchWork } from "../../engine/requests/request.ts";
-import { ignoredFieldsHeader } from "../../http/answer-headers.ts";
+import { ignoredFields, ignoredFieldsHeader } from "../../http/answer-headers.ts";
 import { entityTag, isCurrent } from "../../http/conditional.ts";
 import type { ResponseHeader } from "../../http/operation.ts";
 import type { Metrics } from "../../observability/metrics.ts";
@@ -66,7 +66,8 @@ export function setSearchHeaders(
   headers["server-timing"] = `parse;dur=${parse}, search;dur=${search}, render;dur=${render}`;
   headers["x-search-plan"] = plan;
   headers["x-total-matches"] = countsAll ? "exact" : "at-least";
-  if (ignored !== "") headers["x-ignored-fields"] = ignored;
+  const names = ignoredFields(ignored ?? []);
+  if (names !== "") headers["x-ignored-fields"] = names;
 }
 
 /** The stage that finds the candidates of each plan; an exact comparison needs no other. */

@@ -1,40 +1,18 @@
-import { Type } from "@sinclair/typebox";
+import { isUtf8 } from "node:buffer";
+import { filterSpan, parseSearchBody, type SearchFaults } from "../../../native/index.ts";
 import type { VectorOptions } from "../../engine/requests/request.ts";
-import { ignoredFields } from "../../http/answer-headers.ts";
-import { parseBody } from "../../http/json-body.ts";
+import { notJson, notUtf8 } from "../../http/json-body.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import type { FieldError } from "../../problem/schema.ts";
 import { validator } from "../../problem/validate.ts";
-import { Filter } from "../../shared/filter/schema.ts";
-import {
-  DIMENSIONS,
-  PROBLEM_MAX_FIELD_ERRORS,
-  SEARCH_LIMIT_DEFAULT,
-  SEARCH_THRESHOLD_DEFAULT,
-} from "../../shared/limits.ts";
-import { floatsOf, vectorFault } from "../../shared/vector.ts";
+import { parseJson } from "../../shared/json/parse.ts";
+import { SEARCH_LIMIT_DEFAULT, SEARCH_THRESHOLD_DEFAULT } from "../../shared/limits.ts";
+import { floatsOf } from "../../shared/vector.ts";
 import { type FilterText, readFilter, readFilterParameter } from "../scopes/filter.ts";
 import { SearchOptions } from "./schema.ts";
+import { checkVector, vectorError } from "./vector.ts";
 
-/** A search whose values have all been checked. */
-interface CheckedSearch {
-  readonly vector: Float32Array<ArrayBuffer>;
-  readonly options: VectorOptions;
-  readonly filter: FilterText;
-  /** Names of unknown fields, as a header shows them. */
-  readonly ignored: string;
-}
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-const VECTOR_LENGTH_MIN = Math.min(...DIMENSIONS);
-const VECTOR_LENGTH_MAX = Math.max(...DIMENSIONS);
-/** Twice the length of the longest vector in base64, which has four characters for three bytes. */
-const BASE64_MAX_CHARS = 2 * 4 * Math.ceil((4 * VECTOR_LENGTH_MAX) / 3);
-
-const lengthMessage = (minLength: number) =>
-  `must have ${minLength} to ${VECTOR_LENGTH_MAX} elements`;
 
 const checkOptions = validator(SearchOptions);
 
@@ -48,107 +26,53 @@ function optionsOf(value: unknown): SearchOptions | FieldError[] {
   }
 }
 
-/** Errors of the elements that are not finite float32 numbers. */
-function elementErrors(values: ArrayLike<unknown>): FieldError[] {
-  const errors: FieldError[] = [];
-  for (let i = 0; i < values.length && errors.length < PROBLEM_MAX_FIELD_ERRORS; i++) {
-    const value = values[i];
-    const field = `vector[${i}]`;
-    if (typeof value !== "number") errors.push({ field, message: "must be a number" });
-    else if (!Number.isFinite(Math.fround(value))) {
-      errors.push({ field, message: "must be a finite number in the range of float32" });
-    }
+/** The errors of all parts of a search, of which the faulty ones are lists. */
+const problemOf = (...parts: readonly unknown[]): Problem =>
+  invalid(parts.flatMap((part) => (Array.isArray(part) ? (part as FieldError[]) : [])));
+
+/** The problem of a JSON body with these faults, and of its filter. */
+export function searchProblem(faults: SearchFaults, filter: FilterText | FieldError[]): Problem {
+  if ("vector" in faults) {
+    const options = optionsOf(faults.options);
+    const dimension = Array.isArray(options) ? undefined : options.dimension;
+    const vector = faults.vector.map((fault) => vectorError(fault, { dimension }));
+    return problemOf(vector, options, filter);
   }
-  return errors;
+  if (faults.body !== "object") return notJson(faults.body === "required");
+  return invalid([{ field: "body", message: "must be an object" }]);
 }
 
-/** Checks the elements and their number. `dimension` is undefined when it is invalid itself. */
-function checkVector(
-  values: ArrayLike<unknown>,
-  dimension: number | undefined,
-  minLength = VECTOR_LENGTH_MIN,
-): Float32Array<ArrayBuffer> | FieldError[] {
-  const isQuick = values instanceof Float32Array && values.length === dimension;
-  if (isQuick && vectorFault(values) === undefined) return values as Float32Array<ArrayBuffer>;
-  const errors = elementErrors(values);
-  if (errors.length > 0) return errors;
-  if (values.length < minLength || values.length > VECTOR_LENGTH_MAX) {
-    return [{ field: "vector", message: `${lengthMessage(minLength)}, and has ${values.length}` }];
-  }
-  if (dimension !== undefined && values.length !== dimension) {
-    const message = `must have ${dimension} elements, according to dimension, and has ${values.length}`;
-    return [{ field: "vector", message }];
-  }
-  const narrowed = Float32Array.from(values as ArrayLike<number>);
-  if (vectorFault(narrowed) !== "all-zeros") return narrowed;
-  return [{ field: "vector", message: "must not be all zeros" }];
+const FILTER = Buffer.from('"filter"');
+/** The beginning of every escape of a letter. */
+const ESCAPED = Buffer.from("\\u00");
+
+/** False for a JSON body without a filter. Looking for the name is far quicker than going through the members. */
+export function mayHaveFilter({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  return bytes.includes(FILTER) || bytes.includes(ESCAPED);
 }
 
 /**
- * The vector of a JSON body, or its faults.
- *
- * @param minLength minimum number of elements
+ * The filter of a JSON body, whose other members the engine reads. Throws a problem about a body that is not UTF-8, and about
+ * a whole body with an invalid filter.
  */
-export function decodeVector(
-  value: unknown,
-  dimension: number | undefined,
-  minLength = VECTOR_LENGTH_MIN,
-): Float32Array<ArrayBuffer> | FieldError[] {
-  if (value === undefined) return [{ field: "vector", message: "is required" }];
-  if (Array.isArray(value)) return checkVector(value, dimension, minLength);
-  const message = "must be an array of numbers, or base64 of little-endian float32";
-  // A text that is too long for any vector is not examined, because that would block other requests.
-  if (typeof value === "string" && value.length > BASE64_MAX_CHARS) {
-    return [{ field: "vector", message: `${lengthMessage(minLength)}, and has more` }];
-  }
-  if (typeof value !== "string" || !BASE64.test(value)) return [{ field: "vector", message }];
-  const bytes = Buffer.from(value, "base64");
-  if (bytes.byteLength % 4 !== 0) return [{ field: "vector", message }];
-  return checkVector(floatsOf(bytes), dimension, minLength);
+export function filterOf(body: Uint8Array<ArrayBuffer>): FilterText {
+  if (!isUtf8(body)) throw notUtf8(body);
+  const span = mayHaveFilter(body) ? filterSpan(body) : null;
+  if (span === null) return null;
+  const filter = readFilter(parsePart(body.subarray(span.start, span.end)));
+  if (!Array.isArray(filter)) return filter;
+  const parsed = parseSearchBody(body);
+  throw "limit" in parsed ? problemOf(filter) : searchProblem(parsed, filter);
 }
 
-function checked(
-  options: SearchOptions | FieldError[],
-  filter: FilterText | FieldError[],
-  decode: (dimension: number | undefined) => Float32Array<ArrayBuffer> | FieldError[],
-): CheckedSearch {
-  const known = Array.isArray(options) ? undefined : options;
-  const vector = decode(known?.dimension);
-  const vectorErrors = Array.isArray(vector) ? vector : [];
-  if (Array.isArray(vector) || known === undefined || Array.isArray(filter)) {
-    const filterErrors = Array.isArray(filter) ? filter : [];
-    throw invalid([...vectorErrors, ...(Array.isArray(options) ? options : []), ...filterErrors]);
+function parsePart(json: Uint8Array): unknown {
+  try {
+    return parseJson(Buffer.from(json).toString());
+  } catch {
+    // It is nested too deeply for numbers to be kept as they are written.
+    throw notJson(false);
   }
-  const limit = Math.floor(known.limit ?? SEARCH_LIMIT_DEFAULT);
-  const threshold = known.threshold ?? SEARCH_THRESHOLD_DEFAULT;
-  return { vector, options: { dimension: known.dimension, limit, threshold }, filter, ignored: "" };
-}
-
-/** The opaque part of a body. */
-const WITH_FILTER = Type.Object({ filter: Filter });
-/** Members of a body that are not options. */
-const OTHER_NAMES: ReadonlySet<string> = new Set(["vector", "filter"]);
-const OPTION_NAMES: ReadonlySet<string> = new Set(
-  Object.keys(SearchOptions.properties).filter((name) => !OTHER_NAMES.has(name)),
-);
-
-/** Parses and checks a JSON body. Throws a problem that names every invalid field. */
-export function parseSearch(bytes: Uint8Array): CheckedSearch {
-  const value = parseBody(bytes, WITH_FILTER);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid([{ field: "body", message: "must be an object" }]);
-  }
-  const given = value as Record<string, unknown>;
-  const options: Record<string, unknown> = {};
-  const unknown: string[] = [];
-  for (const name of Object.keys(given)) {
-    if (OPTION_NAMES.has(name)) options[name] = given[name];
-    else if (!OTHER_NAMES.has(name)) unknown.push(name);
-  }
-  const search = checked(optionsOf(options), readFilter(given["filter"]), (dimension) => {
-    return decodeVector(given["vector"], dimension);
-  });
-  return { ...search, ignored: ignoredFields(unknown) };
 }
 
 /** The number that a query parameter spells, or else its text. */
@@ -156,20 +80,27 @@ function numeric(text: string): number | string {
   return NUMBER.test(text) ? Number(text) : text;
 }
 
-/** Checks a binary body, which is the vector, and the query parameters for its options. */
-export function parseOctets(
+/** The options and the filter of a binary body, which is the vector. Throws a problem about all three. */
+export function readOctets(
   bytes: Uint8Array,
   query: Readonly<Record<string, string>>,
-): CheckedSearch {
-  const options: Record<string, unknown> = {};
+): { readonly vector: VectorOptions; readonly filter: FilterText } {
+  const given: Record<string, unknown> = {};
   for (const name of ["dimension", "limit", "threshold"]) {
     const text = query[name];
-    if (text !== undefined) options[name] = numeric(text);
+    if (text !== undefined) given[name] = numeric(text);
   }
-  return checked(optionsOf(options), readFilterParameter(query["filter"]), (dimension) => {
-    if (bytes.byteLength > 0 && bytes.byteLength % 4 === 0) {
-      return checkVector(floatsOf(bytes), dimension);
-    }
-    return [{ field: "vector", message: "must be little-endian float32: 4 bytes per element" }];
-  });
+  const options = optionsOf(given);
+  const dimension = Array.isArray(options) ? undefined : options.dimension;
+  const isWhole = bytes.byteLength > 0 && bytes.byteLength % 4 === 0;
+  const vector = isWhole
+    ? checkVector(floatsOf(bytes), { dimension })
+    : [{ field: "vector", message: "must be little-endian float32: 4 bytes per element" }];
+  const filter = readFilterParameter(query["filter"]);
+  if (Array.isArray(options) || Array.isArray(vector) || Array.isArray(filter)) {
+    throw problemOf(vector, options, filter);
+  }
+  const { limit = SEARCH_LIMIT_DEFAULT, threshold = SEARCH_THRESHOLD_DEFAULT } = options;
+  const known = { dimension: options.dimension, limit: Math.floor(limit), threshold };
+  return { vector: known, filter };
 }

@@ -1,5 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
-import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
+import type { OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Reply, SearchRequest } from "../../engine/requests/request.ts";
 import type { Scope } from "../../engine/requests/scope.ts";
@@ -14,7 +14,6 @@ import { JSON_TYPE } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { traced } from "../../observability/tracing.ts";
 import { Problem } from "../../problem/problem.ts";
-import { LARGE_BODY_BYTES } from "../../shared/limits.ts";
 import { filteredScope } from "../scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../scopes/resolver.ts";
 import {
@@ -27,8 +26,7 @@ import {
   searchTag,
   setSearchHeaders,
 } from "./answer.ts";
-import { parseOctets, parseSearch } from "./body.ts";
-import { filterMember } from "./filter-member.ts";
+import { filterOf, mayHaveFilter, readOctets, searchProblem } from "./body.ts";
 import {
   EnvironmentSearchParams,
   exampleBody,
@@ -40,13 +38,6 @@ import {
   SearchQueryParameters,
   SearchResponse,
 } from "./schema.ts";
-
-const FILTER = Buffer.from('"filter"');
-
-/** The engine parses a search, but for its filter. */
-function hasFilter({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
-  return Buffer.from(buffer, byteOffset, byteLength).includes(FILTER);
-}
 
 const OCTETS_TYPE = "application/octet-stream";
 
@@ -65,6 +56,15 @@ interface SearchCall {
   readonly body: OwnedBytes;
 }
 
+/** The request with the filter of its body or of its parameters. Throws a problem when one of them is invalid. */
+function read(request: SearchRequest, type: string, query: SearchCall["query"]): SearchRequest {
+  if (type !== OCTETS_TYPE) {
+    return { ...request, scope: filteredScope(request.scope, filterOf(request.body)) };
+  }
+  const { filter, vector } = readOctets(request.body, query);
+  return { ...request, scope: filteredScope(request.scope, filter), vector };
+}
+
 /** Runs a search. Throws a problem when the request is invalid. */
 async function answer(
   engine: Engine,
@@ -72,28 +72,15 @@ async function answer(
   type: string,
   query: SearchCall["query"],
 ): Promise<Reply<"search"> & { readonly status: "answered" }> {
-  let unparsed: Uint8Array | undefined;
-  if (type !== OCTETS_TYPE && request.body.byteLength >= LARGE_BODY_BYTES) {
-    // It is parsed now, because this turn of the event loop is the one that is left to it.
-    unparsed = request.body;
-  } else if (type !== OCTETS_TYPE) {
-    const { filter = null, filterAt } = filterMember(request.body) ?? {};
-    const scope = filteredScope(request.scope, filter);
-    const quick = engine.search({ ...request, scope, filterAt });
-    const reply = quick instanceof Promise ? await quick : quick;
-    if (reply.status === "answered") return reply;
-    if (reply.status === "needs-full-parse") unparsed = reply.body;
-  }
   const startedAt = performance.now();
-  const { vector, options, filter, ignored } =
-    unparsed === undefined ? parseOctets(request.body, query) : parseSearch(unparsed);
-  const parseMs = performance.now() - startedAt;
-  const body = joined([new Uint8Array(vector.buffer)]);
-  const scope = filteredScope(request.scope, filter);
-  const reply = await engine.search({ ...request, scope, body, vector: options });
-  if (reply.status !== "answered") throw new Error("the engine did not accept a checked vector");
+  const asked = read(request, type, query);
+  const readMs = performance.now() - startedAt;
+  const answered = engine.search(asked);
+  const reply = answered instanceof Promise ? await answered : answered;
+  if (reply.status === "invalid") throw searchProblem(reply.faults, null);
+  if (reply.status !== "answered") throw new Error("the engine did not answer a search");
   const { work } = reply;
-  return { ...reply, work: { ...work, ignored, parseMs: parseMs + work.parseMs } };
+  return { ...reply, work: { ...work, parseMs: readMs + work.parseMs } };
 }
 
 function requireSearchType(type: string, empty: boolean): void {
@@ -181,7 +168,7 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
       [JSON_TYPE]: { schema: SearchBody, example: exampleBody },
       [OCTETS_TYPE]: { schema: SearchOctets, example: exampleOctets },
     },
-    isParsedHere: hasFilter,
+    isParsedHere: mayHaveFilter,
     response: SearchResponse,
     responseExample: exampleResponse,
     responseHeaders: { ...searchHeaders, ...routingKeyHeader, ...indexBehindHeader },

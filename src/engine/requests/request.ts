@@ -1,4 +1,4 @@
-import type { Plan } from "../../../native/index.ts";
+import type { Plan, SearchFaults } from "../../../native/index.ts";
 import type { OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Excluded, Given } from "../../../native/retrieval.ts";
 import type { Shard, SharedView } from "../../text/index.ts";
@@ -35,12 +35,11 @@ interface AskedPage extends AskedScope {
 export interface SearchRequest extends AskedScope {
   readonly kind: "search";
   /**
-   * A JSON body; or with `vector`, the little-endian float32 values of a checked vector. The engine takes
-   * it: an answered search has left it empty, and otherwise it comes back for another attempt.
+   * A JSON body in UTF-8, whose filter the scope stands for; or with `vector`, the little-endian float32 values of a
+   * checked vector. The engine takes it: it is empty afterwards, and comes back for another attempt where it is
+   * not loaded.
    */
   body: OwnedBytes;
-  /** The offset in a JSON body of the filter that the scope stands for. */
-  readonly filterAt?: number | undefined;
   readonly vector?: VectorOptions;
   /** True to compare every chunk of the scope in full precision. */
   readonly exact: boolean;
@@ -106,8 +105,8 @@ interface Work {
 /** How a search was carried out. */
 export interface SearchWork extends Work {
   readonly plan: Plan;
-  /** Names of members of the body that the search ignored, as a header shows them; "" for none. */
-  readonly ignored: string;
+  /** Names of the first members of the body that the search ignored; null without any. */
+  readonly ignored: readonly string[] | null;
   readonly parseMs: number;
   readonly searchMs: number;
   readonly renderMs: number;
@@ -157,9 +156,8 @@ interface WorkOf {
 }
 
 /**
- * The complete response body in JSON with the work that made it. Without a body, the status is the reason: the caller
- * has to parse and check the JSON body, the project or scope is not in memory, or an error occurred that no request
- * should be able to cause.
+ * The complete response body in JSON with the work that made it. Without a body, the status is the reason: the JSON body
+ * is not a search, the project or scope is not in memory, or an error occurred that no request should be able to cause.
  */
 export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
   | {
@@ -167,10 +165,8 @@ export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
       readonly json: OwnedBytes;
       readonly work: WorkOf[Kind];
     }
-  | {
-      readonly status: "needs-full-parse" | "not-loaded";
-      readonly body: OwnedBytes;
-    }
+  | { readonly status: "invalid"; readonly faults: SearchFaults }
+  | { readonly status: "not-loaded"; readonly body: OwnedBytes }
   /** A page shows file versions of which no chunk is in memory: the engine reads them and asks again. */
   | { readonly status: "unread"; readonly versionIds: readonly string[] }
   | { readonly status: "failed"; readonly message: string };

@@ -24,19 +24,19 @@ const reported = (name: keyof typeof native.SEARCH_REPORT) =>
   searchReport[native.SEARCH_REPORT[name]] as number;
 
 function search(request: SearchRequest, startedAt: number): Reply<"search"> {
-  const { scope, body, selfPath, filterAt, vector, exact } = request;
+  const { scope, body, selfPath, vector, exact } = request;
   const project = request.project as string;
-  const query = { project, scope: scope.id, body, selfPath, filterAt, ...vector, exact };
-  const json = native.search(query, searchReport);
-  if (json === native.NEEDS_FULL_PARSE) return { status: "needs-full-parse", body };
-  if (json === native.NOT_LOADED) return { status: "not-loaded", body };
+  const query = { project, scope: scope.id, body, selfPath, ...vector, exact };
+  const outcome = native.search(query, searchReport);
+  if (outcome === native.NOT_LOADED) return { status: "not-loaded", body };
   // Frees the memory now, for the next body: a collection would free it when it has left the caches.
   body.buffer.transfer(0);
+  if (!(outcome instanceof Uint8Array)) return { status: "invalid", faults: outcome };
   const work: SearchWork = {
     waitMs: 0,
     tookMs: performance.now() - startedAt,
     plan: native.PLANS[reported("plan")] as native.Plan,
-    ignored: reported("ignored") > 0 ? native.ignoredFields() : "",
+    ignored: reported("ignored") > 0 ? native.ignoredFields() : null,
     parseMs: reported("parseMs"),
     searchMs: reported("searchMs"),
     renderMs: reported("renderMs"),
@@ -46,7 +46,7 @@ function search(request: SearchRequest, startedAt: number): Reply<"search"> {
     comparisons: reported("comparisons"),
     countsAll: reported("countsAll") === 1,
   };
-  return { status: "answered", json, work };
+  return { status: "answered", json: outcome, work };
 }
 
 /** A view that is open in native code, which reads the memory that this keeps. */

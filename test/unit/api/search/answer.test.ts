@@ -5,7 +5,7 @@ import { createMetrics } from "../../../../src/observability/metrics.ts";
 import { Scrape } from "../../../../support/prometheus.ts";
 
 const work: SearchWork = {
-  ignored: "",
+  ignored: null,
   ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4, waitMs: 0, tookMs: 13 },
   ...{ scopeVectors: 100, estimates: 50, comparisons: 20, countsAll: false, plan: "graph" },
 };
