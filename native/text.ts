@@ -73,36 +73,45 @@ interface Text {
   readonly stemLanguages: readonly string[];
   /** The stem of a word in lower case by Snowball's algorithm; words of other scripts are their own stems. */
   stem(word: string, language: number): string;
-  /** The key of the stem of each word in lower case; null for a word without a stem in the language. */
-  stemKeys(language: number, words: readonly string[]): Array<number | null>;
-  stemTable(source: StemSource): StemTable;
+  /** Indexes documents as one segment, to which the caller adds the version and the checksums. */
+  buildSegment(documents: readonly KnowledgeDocument[], memory: SegmentMemory): void;
+  /**
+   * Merges verified segments and, for each, the documents to keep, as sets of `openTextView`. Returns the new number of
+   * each document of each segment; -1 for one that was left out.
+   */
+  mergeSegments(
+    segments: readonly Uint8Array[],
+    documents: readonly (Uint32Array | null)[],
+    memory: SegmentMemory,
+  ): Int32Array[];
 }
 
-/** The input of the stem table of a segment. */
-interface StemSource {
-  /** The language of each document. */
-  readonly languages: Uint8Array;
-  readonly postingStart: Uint32Array;
-  readonly postings: Uint32Array;
-  /** Forms that are known: language, key and term of each, one after another, in any order. */
-  readonly forms: Uint32Array;
-  /** The terms, to find the forms of all of them; term t has the code units from `termStart[t]` up to the next. */
-  readonly termStart?: Uint32Array;
-  readonly termChars?: Uint16Array;
-  /** 1 for each term that is a function word of some language. */
-  readonly functional?: Uint8Array;
+/** Gives memory of zeros for a segment of this size. */
+export type SegmentMemory = (bytes: number) => Uint8Array;
+
+/** One knowledge item to index: one version of one Markdown file. */
+export interface KnowledgeDocument {
+  /** Identifies the file version. Unique within a segment and opaque here; a UUID in the service. */
+  readonly id: string;
+  /** Path of the file in its project; decides order and shard. */
+  readonly path: string;
+  readonly title: string;
+  readonly headings: string[];
+  /** In file order. */
+  readonly frontmatter: { key: string; value: string }[];
+  /** The text of the body that a reader sees, without its headings. */
+  readonly content: string;
 }
 
-/** Sections of a segment; see `src/text/segment/format.ts`. */
-interface StemTable {
-  readonly stemStart: Uint32Array<ArrayBuffer>;
-  readonly stemKeys: Uint32Array<ArrayBuffer>;
-  readonly stemTerms: Uint32Array<ArrayBuffer>;
-  readonly stemCounts: Uint32Array<ArrayBuffer>;
-}
-
-export const { openTextView, closeTextView, lookUpText, stem, stemKeys, stemLanguages, stemTable } =
-  addon as Text;
+export const {
+  openTextView,
+  closeTextView,
+  lookUpText,
+  stem,
+  stemLanguages,
+  buildSegment,
+  mergeSegments,
+} = addon as Text;
 
 /** The language of texts whose language is unknown, or does not have a stemmer. */
 export const ENGLISH = stemLanguages.indexOf("en");

@@ -49,17 +49,29 @@ const FOLDER_GROUPS: readonly (readonly string[])[] = [
   ],
 ];
 
-/**
- * The decompressor of the package zstd-napi, as one unit in C, which that package's own amalgamation
- * combines in this order.
- */
+/** zstd of the package zstd-napi, as one unit in C, in the order of its own amalgamation. */
 const ZSTD_FILES = [
   ...["common/debug.c", "common/entropy_common.c", "common/error_private.c"],
-  ...["common/fse_decompress.c", "common/zstd_common.c", "decompress/huf_decompress.c"],
-  ...["decompress/zstd_ddict.c", "decompress/zstd_decompress.c"],
+  ...["common/fse_decompress.c", "common/zstd_common.c", "compress/fse_compress.c"],
+  ...["compress/hist.c", "compress/huf_compress.c", "compress/zstd_compress_literals.c"],
+  ...["compress/zstd_compress_sequences.c", "compress/zstd_compress_superblock.c"],
+  ...["compress/zstd_preSplit.c", "compress/zstd_compress.c", "compress/zstd_double_fast.c"],
+  ...["compress/zstd_fast.c", "compress/zstd_lazy.c", "compress/zstd_ldm.c", "compress/zstd_opt.c"],
+  ...["decompress/huf_decompress.c", "decompress/zstd_ddict.c", "decompress/zstd_decompress.c"],
   "decompress/zstd_decompress_block.c",
 ];
+/** The addon compresses at level 1, so it needs none of the slower strategies. */
+const ZSTD_STRATEGIES_LEFT_OUT = [
+  "DFAST",
+  "GREEDY",
+  "LAZY",
+  "LAZY2",
+  "BTLAZY2",
+  "BTOPT",
+  "BTULTRA",
+];
 const ZSTD_SETTINGS = [
+  ...ZSTD_STRATEGIES_LEFT_OUT.map((name) => `ZSTD_EXCLUDE_${name}_BLOCK_COMPRESSOR`),
   "ZSTD_DISABLE_ASM 1",
   "ZSTD_TRACE 0",
   "ZSTD_LEGACY_SUPPORT 0",

@@ -79,6 +79,18 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     seeds: () => WORDS.map((text) => Buffer.from(text, "utf16le")),
   },
   {
+    name: "merge",
+    sources: [
+      ...["merge", "document_sections", "postings", "frequency_code", "sorted_terms"].map(
+        (name) => `text/segment/${name}.cc`,
+      ),
+      ...["text/segment/stem_table.cc", "text/segment/text_segment.cc"],
+      ...["common/keyed_hash.cc", "common/utf8.cc"],
+    ],
+    maxBytes: 65,
+    seeds: () => [Uint8Array.of(21), Uint8Array.of(31, 0, 40, 255, 0, 7, 90, 1, 1)],
+  },
+  {
     name: "snapshot",
     sources: [
       ...["snapshot/*.cc", "storage/*.cc", "common/*.cc", "project/*.cc", "index/*.cc"],

@@ -1,15 +1,11 @@
 import type { LookupWork } from "../src/engine/requests/request.ts";
-import {
-  type DocumentSet,
-  newView,
-  type SegmentReader,
-  type SharedView,
-} from "../src/text/index.ts";
+import { type DocumentSet, newView, type SharedView } from "../src/text/index.ts";
 import { lookUp } from "./requests.ts";
+import type { SegmentContents } from "./segment-contents.ts";
 
 /** Segments and, for each, the documents in scope. */
 export interface TextView {
-  readonly segments: readonly SegmentReader[];
+  readonly segments: readonly SegmentContents[];
   readonly documentSets: readonly DocumentSet[];
 }
 

@@ -1,4 +1,5 @@
-import { buildSegment, type KnowledgeDocument, openSegment } from "../../src/text/index.ts";
+import { buildSegment, type KnowledgeDocument } from "../../src/text/index.ts";
+import { contentsOf } from "../../support/segment-contents.ts";
 import { pathsOf, searchText } from "../../support/text-search.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";
 
@@ -8,7 +9,7 @@ import { RANKS, type SearchSystem } from "./measure.ts";
  * @param limit of the results of a query
  */
 export function tessera(documents: readonly KnowledgeDocument[], limit = RANKS): SearchSystem {
-  const segment = openSegment(buildSegment(documents));
+  const segment = contentsOf(buildSegment(documents));
   const view = { segments: [segment], documentSets: [null] };
   return (query) => pathsOf(searchText(view, query, { limit }).hits);
 }

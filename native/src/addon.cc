@@ -103,9 +103,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<lookUpText>(env, exports, "lookUpText");
   add<retrieve>(env, exports, "retrieve");
   add<stem>(env, exports, "stem");
-  add<stemKeys>(env, exports, "stemKeys");
   exports.Set("stemLanguages", stemLanguageCodes(env));
-  add<stemTable>(env, exports, "stemTable");
   add<tokensInText>(env, exports, "tokensInText");
   add<spellingsInText>(env, exports, "spellingsInText");
   add<surfaceFormCall>(env, exports, "surfaceForm");
@@ -115,6 +113,8 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<subwordsOfCall>(env, exports, "subwordsOf");
   exports.Set("functionWords", wordsByLanguage(env));
   exports.Set("wordTables", wordTablesVersion(env));
+  add<buildSegment>(env, exports, "buildSegment");
+  add<mergeSegmentsCall>(env, exports, "mergeSegments");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<tryLockFile>(env, exports, "tryLockFile");

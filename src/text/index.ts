@@ -1,8 +1,7 @@
 /** The public API of the text search core, which does no I/O and does not depend on the service. */
-export { ENGLISH, stem } from "../../native/text.ts";
+export { ENGLISH, type KnowledgeDocument, stem } from "../../native/text.ts";
 export { tokenize, wordTables } from "../../native/words.ts";
 export { analyseQuery } from "./query/analyse-query.ts";
-export { buildSegment } from "./segment/build.ts";
 export {
   addDocument,
   countDocuments,
@@ -11,10 +10,9 @@ export {
   hasDocument,
   nextDocument,
 } from "./segment/document-set.ts";
-export { type MergedSegment, mergeSegments } from "./segment/merge.ts";
 export { InvalidSegmentError, openSegment, type SegmentReader } from "./segment/reader.ts";
 export type { Shard } from "./segment/shard.ts";
-export type { KnowledgeDocument } from "./segment/types.ts";
+export { buildSegment, type MergedSegment, mergeSegments } from "./segment/writer.ts";
 export {
   newView,
   type SegmentScope,

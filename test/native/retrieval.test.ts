@@ -6,11 +6,12 @@ import { appendBatch } from "../../src/indexing/vector/chunk-batch.ts";
 import { renderChunk } from "../../src/indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../../src/indexing/versions/version-index.ts";
 import { parseMarkdown } from "../../src/markdown/index.ts";
-import { buildSegment, newView, openSegment } from "../../src/text/index.ts";
+import { buildSegment, newView } from "../../src/text/index.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
 import { retrieve } from "../../support/requests.ts";
+import { contentsOf } from "../../support/segment-contents.ts";
 import { Vocabulary } from "./lookup-reference/plan-word.ts";
 import { cosineOf } from "./retrieval-reference/fuse.ts";
 import { type ReferenceFile, retrieveByReference } from "./retrieval-reference/retrieve.ts";
@@ -90,7 +91,7 @@ const documents = files.map(({ versionId: id, path, text }) => ({
   ...parseMarkdown(path, text),
 }));
 const parts = [documents.slice(0, FILES / 2), documents.slice(FILES / 2)];
-const segments = parts.map((part) => openSegment(buildSegment(part)));
+const segments = parts.map((part) => contentsOf(buildSegment(part)));
 const vocabulary = new Vocabulary({ segments, documentSets: [null, null] });
 const view = newView(
   segments.map(({ buffer }, i) => ({ key: `part ${i}`, buffer: buffer as SharedArrayBuffer })),

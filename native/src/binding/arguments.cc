@@ -11,9 +11,9 @@ void throwTypeError(Napi::Env env, const std::string& message) {
   throw Napi::TypeError::New(env, message);
 }
 
-Fields::Fields(const Napi::CallbackInfo& info, size_t position)
-    : object_(info[position].IsObject() ? info[position].As<Napi::Object>() : Napi::Object()) {
-  if (object_.IsEmpty()) throwTypeError(info.Env(), "the request must be an object");
+Fields::Fields(const Named& given)
+    : object_(given.value.IsObject() ? given.value.As<Napi::Object>() : Napi::Object()) {
+  if (object_.IsEmpty()) throwTypeError(given.env, std::string(given.name) + " must be an object");
 }
 
 std::string textOf(const Named& given) {

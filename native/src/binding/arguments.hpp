@@ -25,10 +25,11 @@ struct Named {
   const char* name;
 };
 
-/// The members of an object that is an argument, by their names.
+/// The members of an object that is an argument, or in one, by their names.
 class Fields {
  public:
-  Fields(const Napi::CallbackInfo& info, size_t position);
+  explicit Fields(const Named& given);
+  Fields(const Napi::CallbackInfo& info, size_t position) : Fields({info.Env(), info[position], "the request"}) {}
 
   Named operator[](const char* name) const { return {object_.Env(), object_.Get(name), name}; }
 

@@ -28,10 +28,10 @@ Napi::Value closeTextView(const Napi::CallbackInfo& info);
 Napi::Value lookUpText(const Napi::CallbackInfo& info);
 Napi::Value retrieve(const Napi::CallbackInfo& info);
 Napi::Value stem(const Napi::CallbackInfo& info);
-Napi::Value stemKeys(const Napi::CallbackInfo& info);
 /// The codes of the languages that have a stemmer.
 Napi::Array stemLanguageCodes(Napi::Env env);
-Napi::Value stemTable(const Napi::CallbackInfo& info);
+Napi::Value buildSegment(const Napi::CallbackInfo& info);
+Napi::Value mergeSegmentsCall(const Napi::CallbackInfo& info);
 
 Napi::Value tokensInText(const Napi::CallbackInfo& info);
 Napi::Value spellingsInText(const Napi::CallbackInfo& info);

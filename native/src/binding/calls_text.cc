@@ -41,19 +41,22 @@ void readRequest(const Fields& given, LookupRequest& request) {
 
 }  // namespace
 
+std::vector<TextSegment> segmentsOf(const Named& buffers, const Named& documents) {
+  if (!buffers.value.IsArray() || !documents.value.IsArray()) {
+    throwTypeError(buffers.env, "segments and documents must be arrays");
+  }
+  const auto all = buffers.value.As<Napi::Array>();
+  const auto sets = documents.value.As<Napi::Array>();
+  std::vector<TextSegment> segments;
+  for (uint32_t s = 0; s < all.Length(); s++) segments.push_back(segmentOf(buffers.env, all.Get(s), sets.Get(s)));
+  return segments;
+}
+
 Napi::Value openTextView(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const uint32_t number = viewOf({env, info[0], "view"});
-  if (!info[1].IsArray() || !info[2].IsArray()) {
-    throwTypeError(env, "segments and documents must be arrays");
-  }
-  const auto buffers = info[1].As<Napi::Array>();
-  const auto documents = info[2].As<Napi::Array>();
-  std::vector<TextSegment> segments;
-  for (uint32_t s = 0; s < buffers.Length(); s++) {
-    segments.push_back(segmentOf(env, buffers.Get(s), documents.Get(s)));
-  }
-  textThread().views.insert_or_assign(number, TextView(std::move(segments)));
+  TextView view(segmentsOf({env, info[1], "segments"}, {env, info[2], "documents"}));
+  textThread().views.insert_or_assign(number, std::move(view));
   return env.Undefined();
 }
 
@@ -90,24 +93,6 @@ Napi::Value stem(const Napi::CallbackInfo& info) {
   const std::u16string word = text16Of({env, info[0], "word"});
   const uint8_t language = languageOf({env, info[1], "language"});
   return Napi::String::New(env, hasStem(word, language) ? stemOf(word, language) : word);
-}
-
-Napi::Value stemKeys(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const uint8_t language = languageOf({env, info[0], "language"});
-  if (!info[1].IsArray()) throwTypeError(env, "words must be an array");
-  const auto words = info[1].As<Napi::Array>();
-  auto keys = Napi::Array::New(env, words.Length());
-  for (uint32_t i = 0; i < words.Length(); i++) {
-    const Napi::HandleScope scope(env);
-    const std::u16string word = text16Of({env, words.Get(i), "a word"});
-    if (hasStem(word, language)) {
-      keys.Set(i, Napi::Number::New(env, stemKey(word, language)));
-    } else {
-      keys.Set(i, env.Null());
-    }
-  }
-  return keys;
 }
 
 }  // namespace tessera

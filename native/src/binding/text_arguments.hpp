@@ -34,6 +34,8 @@ std::span<const Element> arrayOf(const Named& given, napi_typedarray_type type) 
   return {array.Data(), array.ElementLength()};
 }
 
+/// Text segments and, for each, the set of its documents, or null for all of them.
+std::vector<TextSegment> segmentsOf(const Named& buffers, const Named& documents);
 uint32_t viewOf(const Named& given);
 /// The open view of this number. Throws an Error when it is not open.
 TextView& openViewOf(const Named& given);

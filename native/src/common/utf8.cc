@@ -74,4 +74,19 @@ void appendUtf8(std::string& out, uint32_t codePoint) {
   push(0x80 | (codePoint & 0x3f));
 }
 
+void appendUtf8(std::string& out, std::u16string_view text) {
+  for (size_t i = 0; i < text.size(); i++) {
+    const uint32_t unit = text[i];
+    const uint32_t next = i + 1 < text.size() ? text[i + 1] : 0;
+    if (unit < 0xd800 || unit > 0xdfff) {
+      appendUtf8(out, unit);
+    } else if (unit <= 0xdbff && next >= 0xdc00 && next <= 0xdfff) {
+      appendUtf8(out, 0x10000 + ((unit & 0x3ff) << 10 | (next & 0x3ff)));
+      i++;
+    } else {
+      appendUtf8(out, REPLACEMENT);
+    }
+  }
+}
+
 }  // namespace tessera

@@ -1,4 +1,4 @@
-import { type MergedSegment, mergeSegments, openSegment } from "../../text/index.ts";
+import { type MergedSegment, mergeSegments } from "../../text/index.ts";
 import type { ThreadProtocol } from "../../threads/protocol.ts";
 import { buildFromRows, type TextRow } from "./build-from-rows.ts";
 
@@ -18,8 +18,6 @@ export interface SegmentProtocol extends ThreadProtocol {
 
 /** Runs a task on this thread. A built segment has no `numbers`. */
 export function runSegmentTask(task: SegmentTask): MergedSegment {
-  if (task.kind === "build") return { buffer: buildFromRows(task.rows), numbers: [] };
-  return mergeSegments(
-    task.inputs.map(({ buffer, keep }) => ({ segment: openSegment(buffer, false), keep })),
-  );
+  if (task.kind === "merge") return mergeSegments(task.inputs);
+  return { buffer: buildFromRows(task.rows), numbers: [] };
 }

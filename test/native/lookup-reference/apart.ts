@@ -1,12 +1,13 @@
 /** Words that documents write apart, without haste: every document is read. */
-import { hasDocument, type SegmentReader } from "../../../src/text/index.ts";
+import { hasDocument } from "../../../src/text/index.ts";
 import type { parseQuery } from "../../../src/text/query/parse.ts";
 import {
   MARK,
   POSTING_CODE_MASK,
   POSTING_DOCUMENT_SHIFT,
+  type SegmentContents,
   SUBWORDS,
-} from "../../../src/text/segment/format.ts";
+} from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 
 type ParsedWord = ReturnType<typeof parseQuery>["words"][number];
@@ -29,7 +30,7 @@ export interface ApartMatch {
   readonly frequency: number;
 }
 
-/** The frequencies that a code stands for; see `frequency-code.ts`. */
+/** The frequencies that a code stands for; see `frequency_code.cc`. */
 export function frequenciesOf(code: number) {
   const low = code & 31;
   const content = low <= 16 ? low : 16 * 1.25 ** (low - 16);
@@ -76,7 +77,7 @@ export function apartIn(word: ParsedWord, vocabulary: Terms): ApartMatch[][] {
 }
 
 function codesOf(
-  segment: SegmentReader,
+  segment: SegmentContents,
   terms: readonly number[],
   inScope: (document: number) => boolean,
 ): Map<number, number> {

@@ -1,7 +1,7 @@
 /** The forms of words in a view, without haste: every term of every document is looked at. */
-import { stemKeys, stemLanguages } from "../../../native/text.ts";
-import { ENGLISH, hasDocument, type SegmentReader } from "../../../src/text/index.ts";
-import { MARK } from "../../../src/text/segment/format.ts";
+import { stem, stemLanguages } from "../../../native/text.ts";
+import { ENGLISH, hasDocument } from "../../../src/text/index.ts";
+import { MARK, type SegmentContents } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import * as weights from "./weights.ts";
 
@@ -13,8 +13,17 @@ function languageFor(language: number, isLatin: boolean): number {
   return isLatin && OTHER_SCRIPTS.has(stemLanguages[language] as string) ? ENGLISH : language;
 }
 
+/** The hash of the stem of a word, which no form has if the word has no stem. */
+function stemKey(word: string, language: number): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(stem(word, language))) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  return hash >>> 0;
+}
+
 /** The keys of stems that a segment has for each term, by language. */
-function keysOf(segment: SegmentReader, language: number): Map<number, number[]> {
+function keysOf(segment: SegmentContents, language: number): Map<number, number[]> {
   const { stemStart, stemKeys: keys, stemTerms } = segment;
   const found = new Map<number, number[]>();
   for (let i = stemStart[language] as number; i < (stemStart[language + 1] as number); i++) {
@@ -57,7 +66,12 @@ export class FormsByReference {
     });
   }
 
-  #addDocument(segment: SegmentReader, d: number, texts: string[], keys: Map<number, number[]>[]) {
+  #addDocument(
+    segment: SegmentContents,
+    d: number,
+    texts: string[],
+    keys: Map<number, number[]>[],
+  ) {
     const own = segment.languages[d] as number;
     this.#all++;
     for (const each of new Set([own, languageFor(own, true)])) add(this.#documents, each);
@@ -101,8 +115,7 @@ export class FormsByReference {
   }
 
   #isHeld(part: string, language: number): boolean {
-    const [key] = stemKeys(language, [part]);
-    if (key === null || key === undefined) return false;
+    const key = stemKey(part, language);
     return [...this.#held.values()].some(
       (held) => held.language === language && held.keys.has(key),
     );
@@ -113,8 +126,8 @@ export class FormsByReference {
     const texts = new Set([text]);
     const isOne = [...this.#documents.keys()].filter((key) => typeof key === "number").length === 1;
     for (const held of this.#held.values()) {
-      const keys = stemKeys(held.language, [text, raw]);
-      if (!keys.some((key) => key !== null && held.keys.has(key))) continue;
+      const keys = [text, raw].map((word) => stemKey(word, held.language));
+      if (!keys.some((key) => held.keys.has(key))) continue;
       const share = (this.#documents.get(held.language) as number) / this.#all;
       const expected = (this.#documents.get(held.text) as number) * share;
       if (isOne || held.documents >= weights.STEM_LANGUAGE_MIN_SHARE * expected)

@@ -1,7 +1,11 @@
 /** What a lookup answers, from simple code that shares nothing with native code but the tokenizer. */
-import type { SegmentReader } from "../../../src/text/index.ts";
-import { FIELD, FIRST_INNER_MARK, MARK } from "../../../src/text/segment/format.ts";
 import type { Shard } from "../../../src/text/segment/shard.ts";
+import {
+  FIELD,
+  FIRST_INNER_MARK,
+  MARK,
+  type SegmentContents,
+} from "../../../support/segment-contents.ts";
 import { planByReference, type QueryPlan } from "./plan.ts";
 import type { Vocabulary } from "./plan-word.ts";
 import { rankByReference, tokensOf, wordsOfTerms } from "./ranking.ts";
@@ -40,7 +44,12 @@ const NAMES = new Map<number, string>([
   [FIELD.content, "content"],
 ]);
 
-function fieldsOf(segment: SegmentReader, s: number, document: number, plan: QueryPlan): string[] {
+function fieldsOf(
+  segment: SegmentContents,
+  s: number,
+  document: number,
+  plan: QueryPlan,
+): string[] {
   const words = wordsOfTerms(s, plan);
   const names = new Set<string>();
   let field: number = FIELD.path;

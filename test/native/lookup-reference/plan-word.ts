@@ -2,7 +2,7 @@
 import { distance } from "fastest-levenshtein";
 import { ENGLISH, hasDocument } from "../../../src/text/index.ts";
 import type { parseQuery } from "../../../src/text/query/parse.ts";
-import { POSTING_DOCUMENT_SHIFT } from "../../../src/text/segment/format.ts";
+import { POSTING_DOCUMENT_SHIFT } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import { type ApartMatch, apartIn } from "./apart.ts";
 import { FormsByReference } from "./forms.ts";

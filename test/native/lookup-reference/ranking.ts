@@ -1,5 +1,6 @@
 /** Ranks text as native code does, without haste: every document is scored by itself. */
-import { hasDocument, type SegmentReader } from "../../../src/text/index.ts";
+import { hasDocument } from "../../../src/text/index.ts";
+import type { Shard } from "../../../src/text/segment/shard.ts";
 import {
   FIELD,
   FIRST_INNER_MARK,
@@ -7,8 +8,8 @@ import {
   MARK,
   POSTING_CODE_MASK,
   POSTING_DOCUMENT_SHIFT,
-} from "../../../src/text/segment/format.ts";
-import type { Shard } from "../../../src/text/segment/shard.ts";
+  type SegmentContents,
+} from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import { type ApartMatch, frequenciesOf } from "./apart.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
@@ -17,7 +18,7 @@ import { countsOf, matchesAt, startsWithAll, type Token } from "./tokens.ts";
 import * as weights from "./weights.ts";
 
 export interface ReferenceMatch {
-  readonly segment: SegmentReader;
+  readonly segment: SegmentContents;
   /** The number of the segment in the view. */
   readonly s: number;
   readonly document: number;
@@ -35,7 +36,7 @@ export function rankByReference(view: TextView, plan: QueryPlan, shard: Shard): 
   const matches = view.segments.flatMap((segment, s) =>
     [...Array(segment.documentCount).keys()]
       .filter((document) => hasDocument(view.documentSets[s] ?? null, document))
-      .filter((d) => segment.pathHash(d) % shard.shardCount === shard.shardIndex)
+      .filter((d) => (segment.pathHashes[d] as number) % shard.shardCount === shard.shardIndex)
       .flatMap((document) => {
         const first = firstPass(new Frequencies(segment, document, plan), s, plan);
         const path = segment.path(document);
@@ -57,7 +58,7 @@ class Frequencies {
   readonly #norm: number;
 
   constructor(
-    private readonly segment: SegmentReader,
+    private readonly segment: SegmentContents,
     private readonly document: number,
     { averageLength }: QueryPlan,
   ) {
@@ -147,11 +148,11 @@ export function wordsOfTerms(s: number, plan: QueryPlan) {
 }
 
 /** The terms and marks of a document. */
-export function tokensOf({ tokens, tokenStart }: SegmentReader, document: number): Uint32Array {
+export function tokensOf({ tokens, tokenStart }: SegmentContents, document: number): Uint32Array {
   return tokens.subarray(tokenStart[document], tokenStart[document + 1]);
 }
 
-function passagesOf(segment: SegmentReader, document: number, s: number, plan: QueryPlan) {
+function passagesOf(segment: SegmentContents, document: number, s: number, plan: QueryPlan) {
   const words = wordsOfTerms(s, plan);
   const passages: Passage[] = [];
   const nothing = { isName: false, length: 0, whole: 0, tokens: [] as Token[] };

@@ -3,8 +3,7 @@
 import { unitKind } from "../../../native/testing.ts";
 import { spellingSpans, type TokenSpan, tokenize, tokenSpans } from "../../../native/words.ts";
 import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
-import type { SegmentReader } from "../../../src/text/index.ts";
-import { FIELD, MARK } from "../../../src/text/segment/format.ts";
+import { FIELD, MARK, type SegmentContents } from "../../../support/segment-contents.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import { tokensOf, wordsOfTerms } from "./ranking.ts";
 import { isMatch, isWhole } from "./tokens.ts";
@@ -35,14 +34,12 @@ interface Span {
 
 /** Null if the document has no text. */
 export function snippetByReference(
-  segment: SegmentReader,
+  segment: SegmentContents,
   s: number,
   document: number,
   plan: QueryPlan,
 ): ReferenceSnippet | null {
-  const blocks = segment.blocksOf(document).map(({ firstToken, bytes }) => {
-    return { firstToken, text: Bun.zstdDecompressSync(new Uint8Array(bytes)).toString("utf8") };
-  });
+  const blocks = segment.blocksOf(document);
   if (blocks[0] === undefined) return null;
   const words = wordsOfTerms(s, plan);
   const tokens = [...tokensOf(segment, document)];
@@ -102,7 +99,7 @@ export interface Marked {
   readonly apart: ReadonlyArray<{ readonly word: number; readonly parts: readonly string[] }>;
 }
 
-export function markedWords(segment: SegmentReader, s: number, plan: QueryPlan): Marked {
+export function markedWords(segment: SegmentContents, s: number, plan: QueryPlan): Marked {
   const terms = segment.terms() as string[];
   const least = MARKED_MIN_SHARE * Math.max(0, ...plan.words.map((word) => word.weight));
   const isHeavy = (word: number) => (plan.words[word] as QueryWord).weight >= least;

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
 import { parseMarkdown, readFrontmatterValues } from "../../../src/markdown/index.ts";
-import { buildSegment, openSegment } from "../../../src/text/index.ts";
+import { buildSegment } from "../../../src/text/index.ts";
+import { contentsOf } from "../../../support/segment-contents.ts";
 
 /** Keys that differ in more than case; some look like numbers or are special in YAML. */
 const keys = fc.uniqueArray(
@@ -57,7 +58,7 @@ describe("frontmatter", () => {
     const entry = fc.record({ key: fc.string({ maxLength: 20 }), value: fc.string() });
     fc.assert(
       fc.property(fc.array(fc.array(entry, { maxLength: 8 }), { maxLength: 6 }), (documents) => {
-        const segment = openSegment(
+        const segment = contentsOf(
           buildSegment(
             documents.map((frontmatter, i) => ({
               id: `${i}`,

@@ -4,8 +4,8 @@ import {
   buildSegment,
   emptyDocumentSet,
   type KnowledgeDocument,
-  openSegment,
 } from "../../../src/text/index.ts";
+import { contentsOf } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 
 /** A document with the given fields; all others are empty. */
@@ -18,7 +18,7 @@ export function documentOf(
 
 /** All documents in one segment, all in scope. */
 export function viewOf(documents: readonly KnowledgeDocument[]): TextView {
-  return { segments: [openSegment(buildSegment(documents))], documentSets: [null] };
+  return { segments: [contentsOf(buildSegment(documents))], documentSets: [null] };
 }
 
 /** Documents distributed over several segments; `inScope` selects paths. */
@@ -33,7 +33,7 @@ export function dealtView(
     hands[hand] ??= [];
     hands[hand].push(document);
   });
-  const segments = [...hands].map((hand) => openSegment(buildSegment(hand ?? [])));
+  const segments = [...hands].map((hand) => contentsOf(buildSegment(hand ?? [])));
   const documentSets = segments.map((segment) => {
     const set = emptyDocumentSet(segment.documentCount);
     for (let d = 0; d < segment.documentCount; d++) {

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { stemLanguages } from "../../../native/text.ts";
-import {
-  type KnowledgeDocument,
-  mergeSegments,
-  openSegment,
-  stem,
-} from "../../../src/text/index.ts";
+import { type KnowledgeDocument, mergeSegments, stem } from "../../../src/text/index.ts";
+import { contentsOf } from "../../../support/segment-contents.ts";
 import { pathsOf, searchText, type TextView } from "../../../support/text-search.ts";
 import { documentOf, viewOf } from "./documents.ts";
 
@@ -182,8 +178,8 @@ describe("files in several languages", () => {
       (document) => viewOf([document]).segments[0] as TextView["segments"][0],
     );
     const apart = { segments: parts, documentSets: parts.map(() => null) };
-    const { buffer } = mergeSegments(parts.map((segment) => ({ segment, keep: null })));
-    const merged = { segments: [openSegment(buffer)], documentSets: [null] };
+    const { buffer } = mergeSegments(parts.map(({ buffer: own }) => ({ buffer: own, keep: null })));
+    const merged = { segments: [contentsOf(buffer)], documentSets: [null] };
     for (const query of [
       "Haus",
       "paramètre",

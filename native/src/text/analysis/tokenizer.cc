@@ -14,7 +14,7 @@ bool standsAlone(char16_t unit) {
   const CharacterProperties& own = propertiesOf(unit);
   const bool isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
   switch (own.grapheme) {
-    case OTHER_BREAK: case CONTROL: case OPEN_SYLLABLE: case CLOSED_SYLLABLE:
+    case OTHER_BREAK: case CONTROL: case OPEN_SYLLABLE: case CLOSED_SYLLABLE: case PICTOGRAPH:
       return !isSurrogate && own.conjunct == NO_CONJUNCT;
     default:
       return false;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/space.hpp"
+
 namespace tessera {
 
 using Units = std::u16string_view;
@@ -38,14 +40,6 @@ inline size_t endOfLine(Units text, size_t at) {
 
 inline bool startsAt(Units text, size_t at, Units expected) {
   return text.substr(std::min(at, text.size())).starts_with(expected);
-}
-
-/// The characters that `\s` of a regular expression of JavaScript matches.
-inline bool isSpace(char16_t unit) {
-  if (unit <= 0x20) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
-  if (unit < 0xa0) return false;
-  return unit == 0xa0 || unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200a) || unit == 0x2028 ||
-         unit == 0x2029 || unit == 0x202f || unit == 0x205f || unit == 0x3000 || unit == 0xfeff;
 }
 
 /// The length of the run of a unit that starts at the position.

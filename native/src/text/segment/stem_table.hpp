@@ -18,12 +18,20 @@ struct StemForm {
   auto operator<=>(const StemForm&) const = default;
 };
 
-/// As the sections of a segment hold it; see `src/text/segment/format.ts`.
+/// As the sections of a segment hold it.
 struct StemTable {
   std::vector<uint32_t> starts;
   std::vector<uint32_t> keys;
   std::vector<uint32_t> terms;
   std::vector<uint32_t> counts;
+
+  /// Sets the sections of a segment to those of this object.
+  void fill(TextSegment& segment) const {
+    segment.stemStart = starts;
+    segment.stemKeys = keys;
+    segment.stemTerms = terms;
+    segment.stemCounts = counts;
+  }
 };
 
 /// The input of the table. All terms of postings and forms are below `terms`.
@@ -32,8 +40,6 @@ struct StemSource {
   std::span<const uint8_t> languages;
   std::span<const uint32_t> postingStart;
   std::span<const uint32_t> postings;
-
-  size_t terms() const { return postingStart.size() - 1; }
 };
 
 /// The language of the stemmer for the words of a script in a document: the language of the document, but

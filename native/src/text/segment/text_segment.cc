@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "text/segment/stem.hpp"
 
@@ -10,12 +11,17 @@ namespace tessera {
 
 namespace {
 
-/// The header consists of 32-bit words.
+/// The header consists of 32-bit words. A 64-bit word counts the bytes of the segment.
 constexpr size_t HEADER_BYTES = 128;
+constexpr size_t LENGTH_WORD = 2;
 constexpr size_t CHECKSUM_WORD = 4;
+constexpr size_t DOCUMENTS_WORD = 5;
+constexpr size_t TERMS_WORD = 6;
 constexpr size_t COUNTS_WORD = 7;
 /// Sections start at multiples of this.
 constexpr size_t SECTION_ALIGNMENT = 8;
+
+size_t aligned(size_t bytes) { return (bytes + SECTION_ALIGNMENT - 1) & ~(SECTION_ALIGNMENT - 1); }
 
 [[noreturn]] void refuse(const char* reason) { throw std::invalid_argument(reason); }
 
@@ -40,7 +46,7 @@ class SectionReader {
     if (count > (buffer_.size() - at_) / sizeof(Element)) refuse("a section is not within its segment");
     section = {reinterpret_cast<const Element*>(buffer_.data() + at_), count};
     const size_t end = at_ + count * sizeof(Element);
-    at_ = std::min(buffer_.size(), (end + SECTION_ALIGNMENT - 1) & ~(SECTION_ALIGNMENT - 1));
+    at_ = std::min(buffer_.size(), aligned(end));
   }
 
  private:
@@ -94,30 +100,42 @@ uint32_t TextSegment::termOf(const uint32_t& posting) const {
 TextSegment readSegment(std::span<const uint8_t> buffer) {
   SectionReader reader(buffer);
   TextSegment segment{};
-  reader.read(segment.stringStart);
-  reader.read(segment.strings);
-  reader.read(segment.lengths);
-  reader.read(segment.pathHashes);
-  reader.read(segment.tokenStart);
-  reader.read(segment.tokens);
-  reader.read(segment.blockStart);
-  reader.read(segment.blocks);
-  reader.read(segment.texts);
-  reader.read(segment.termStart);
-  reader.read(segment.termChars);
-  reader.read(segment.reversed);
-  reader.read(segment.languages);
-  reader.read(segment.stemStart);
-  reader.read(segment.stemKeys);
-  reader.read(segment.stemTerms);
-  reader.read(segment.stemCounts);
-  reader.read(segment.postingStart);
-  reader.read(segment.postings);
+  eachSection(segment, [&](auto& section) { reader.read(section); });
   checkCounts(segment);
   segment.checksum = reader.word(CHECKSUM_WORD);
   segment.inScope = {true, {}};
   segment.keys = stringsIn(segment.string(segment.lengths.size() * 4));
   return segment;
+}
+
+void writeSections(const TextSegment& sections, const SegmentMemory& memory) {
+  size_t bytes = HEADER_BYTES;
+  eachSection(sections, [&](const auto& section) { bytes = aligned(bytes + section.size_bytes()); });
+  const std::span<uint8_t> buffer = memory(bytes);
+  if (buffer.size() != bytes) refuse("the memory does not have the size of the segment");
+  const auto put = [&](size_t word, auto value) {
+    std::memcpy(buffer.data() + word * sizeof(uint32_t), &value, sizeof value);
+  };
+  put(LENGTH_WORD, uint64_t{bytes});
+  put(DOCUMENTS_WORD, sections.documentCount());
+  put(TERMS_WORD, sections.termCount());
+  size_t at = HEADER_BYTES, count = COUNTS_WORD;
+  eachSection(sections, [&](const auto& section) {
+    put(count++, offsetOf(section.size()));
+    if (!section.empty()) std::memcpy(buffer.data() + at, section.data(), section.size_bytes());
+    at = aligned(at + section.size_bytes());
+  });
+}
+
+uint32_t offsetOf(size_t position) {
+  if (position > UINT32_MAX) throw std::out_of_range("a segment is too long");
+  return static_cast<uint32_t>(position);
+}
+
+void requireDocuments(size_t count) {
+  if (count > SEGMENT_MAX_DOCUMENTS) {
+    throw std::out_of_range("a segment holds at most " + std::to_string(SEGMENT_MAX_DOCUMENTS) + " documents");
+  }
 }
 
 }  // namespace tessera

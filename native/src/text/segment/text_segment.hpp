@@ -1,7 +1,31 @@
-// A text segment in memory. `src/text/segment/format.ts` defines the layout.
+// A text segment in memory: a header of 32-bit little-endian words, then sections that start at multiples of 8 bytes.
+// `src/text/segment/reader.ts` has the words of the header. The sections, in their order:
+//
+// | section      | element | content                                                                 |
+// |--------------|---------|-------------------------------------------------------------------------|
+// | stringStart  | u32     | the start of each string in `strings`; 4 strings per document           |
+// | strings      | u8      | path, id, title, frontmatter JSON per document; last: JSON list of keys |
+// | lengths      | u32     | per document, the length of its content in tokens                       |
+// | pathHashes   | u32     | per document, the hash that decides its shard                           |
+// | tokenStart   | u32     | where a document's tokens start in `tokens`                             |
+// | tokens       | u32     | per document, its tokens as term numbers, with marks between fields     |
+// | blockStart   | u32     | per document, its first text block; last: the number of blocks          |
+// | blocks       | u32     | per block: where it starts in `texts`, its first token in the content   |
+// | texts        | u8      | blocks of the contents as plain text, compressed, for snippets          |
+// | termStart    | u32     | where a term starts in `termChars`                                      |
+// | termChars    | u16     | the terms in UTF-16, sorted by code unit                                |
+// | reversed     | u32     | term numbers in the order of the reversed terms                         |
+// | languages    | u8      | per document, the number of its language                                |
+// | stemStart    | u32     | per language, where its forms start in the next three                   |
+// | stemKeys     | u32     | per form, the hash of its stem, ascending                               |
+// | stemTerms    | u32     | per form, its term                                                      |
+// | stemCounts   | u32     | per form, the documents of the language that hold the term              |
+// | postingStart | u32     | where a term's postings start in `postings`                             |
+// | postings     | u32     | document << 12 | frequency code, ascending                              |
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -117,20 +141,48 @@ struct TextSegment {
   friend TextSegment readSegment(std::span<const uint8_t> buffer);
 };
 
+/// Calls `visit(section)` for each section, in the order of the format.
+template <typename Segment, typename Visit>
+void eachSection(Segment& segment, const Visit& visit) {
+  const auto visitAll = [&](auto&... sections) { (visit(sections), ...); };
+  visitAll(segment.stringStart, segment.strings, segment.lengths, segment.pathHashes, segment.tokenStart, segment.tokens,
+           segment.blockStart, segment.blocks, segment.texts, segment.termStart, segment.termChars, segment.reversed,
+           segment.languages, segment.stemStart, segment.stemKeys, segment.stemTerms, segment.stemCounts,
+           segment.postingStart, segment.postings);
+}
+
 /// Finds the sections of a segment. Throws std::invalid_argument when they do not fit the buffer or
 /// each other.
 TextSegment readSegment(std::span<const uint8_t> buffer);
 
+/// Gives memory of zeros for a segment of this many bytes.
+using SegmentMemory = std::function<std::span<uint8_t>(size_t bytes)>;
+
+/// Writes the sections and, into the header, their sizes. The caller adds the version and the checksums.
+void writeSections(const TextSegment& sections, const SegmentMemory& memory);
+
 /// A posting: the document, and a code of the term frequency in it.
 constexpr uint32_t POSTING_DOCUMENT_SHIFT = 12;
 constexpr uint32_t POSTING_CODE_MASK = 0xfff;
+/// A posting has 20 bits for the document.
+constexpr size_t SEGMENT_MAX_DOCUMENTS = size_t{1} << 20;
+
+/// A position in a section. Throws std::out_of_range if a section would be too long for positions of 32 bits.
+uint32_t offsetOf(size_t position);
+/// Throws std::out_of_range if a segment cannot hold this many documents.
+void requireDocuments(size_t count);
 
 /// Marks in `tokens`: a field starts with MARK and its number. Marks from FIRST_INNER_MARK on are within a field.
 constexpr uint32_t MARK = 0x80000000;
+/// Separates two headings, or a name and its folder: proximity does not reach across it.
+constexpr int32_t BREAK_MARK = static_cast<int32_t>(0xffffffff);
+/// Starts the subwords of the identifiers in a field.
 constexpr int32_t SUBWORDS_MARK = static_cast<int32_t>(0xfffffffe);
+/// Starts the joined spellings and the signs of a field.
 constexpr int32_t JOINED_MARK = static_cast<int32_t>(0xfffffffd);
 constexpr int32_t FIRST_INNER_MARK = JOINED_MARK;
 
+inline int32_t markOf(uint32_t field) { return static_cast<int32_t>(MARK + field); }
 inline uint32_t fieldOfMark(int32_t mark) { return static_cast<uint32_t>(mark) & ~MARK; }
 
 /// Numbers of the fields. The numbers of frontmatter keys start at FIRST_KEY_FIELD.

@@ -1,5 +1,4 @@
-// Weights that are applied when a query runs; `src/text/segment/field-weights.ts` has those of the
-// fields. None of them is specific to a collection; `bench/knowledge` checks them against several at
+// Weights that are applied when a query runs; `field_weights.hpp` has those of the fields. None of them is specific to a collection; `bench/knowledge` checks them against several at
 // once.
 #pragma once
 #include <cstddef>

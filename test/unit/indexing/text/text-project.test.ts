@@ -19,7 +19,10 @@ interface Merging {
 function merging(project: TextProject): Merging | null {
   const merge = project.beginMerge();
   if (merge === null) return null;
-  const inputs = merge.parts.map(({ segment }, i) => ({ segment, keep: merge.keep[i] ?? null }));
+  const inputs = merge.parts.map(({ segment }, i) => ({
+    buffer: segment.buffer,
+    keep: merge.keep[i] ?? null,
+  }));
   const result = mergeSegments(inputs);
   return { finish: () => project.finishMerge(merge, result) };
 }
