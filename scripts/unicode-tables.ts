@@ -184,6 +184,7 @@ function propertiesOf(character: string, mappings: Mappings, orders: ReadonlyMap
     mappings.LOWER.has(character),
     mappings.FOLDED.has(character),
     mappings.SIMPLIFIED.has(character),
+    /\p{sc=Hang}/u.test(character) && character.normalize("NFD") === character,
   ];
   const bits = flags.reduce((all, flag, i) => all | (flag ? 1 << i : 0), 0);
   const category = CATEGORIES.findIndex((own) => own.test(character)) + 1;

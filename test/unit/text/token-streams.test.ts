@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { languageNamed } from "../../../native/testing.ts";
+import { languageNamed, unitKind } from "../../../native/testing.ts";
 import { stemLanguages } from "../../../native/text.ts";
 import { spellingSpans, surfaceForm, tokenSpans } from "../../../native/words.ts";
 import { RUNTIME_VERSION, TABLES_FILE, unicodeTables } from "../../../scripts/unicode-tables.ts";
@@ -37,11 +37,19 @@ function* everyCodePoint(before: string, after: string): Generator<string> {
 test.each([
   ["alone", "", "", "e3ceee25ea791e6e"],
   ["within a word", "a", "b", "10a9644cee9c68f0"],
+  ["behind a name with symbols", "C#", "", "cf1430e26819605b"],
+  ["between a version and a name", "v1.2", ".net", "bac5006a52890f3e"],
   ["between consonants that join", "क\u094d", "क", "9fd9cd762f3e8236"],
   ["behind a pictograph that joins", "❤\u200d", "\u200d❤", "15db8bf93e2d4f2a"],
   ["behind a syllable and before a vowel", "가", "\u1161", "1d05c1c278586080"],
 ])("the tokens of every code point %s are the known ones", (_, before, after, known) => {
   expect(hashOf(everyCodePoint(before, after))).toBe(known);
+});
+
+test("the kind of every code unit is the known one", () => {
+  const kinds = Uint8Array.from({ length: 0x10000 }, (_, unit) => unitKind(unit));
+  const hash = new Bun.CryptoHasher("sha256").update(kinds).digest("hex");
+  expect(hash.slice(0, 16)).toBe("8b99d6019bb92184");
 });
 
 /** The first code points of kinds of characters, and how many of each follow. */
@@ -100,7 +108,7 @@ test("surface forms are in lower case and composed, as this runtime does it", ()
 
 test("a language is stated by a tag, a code of three letters or an English name", () => {
   const values = `de=de pt-BR=pt DEU=de ger=en German=de nb=no nno=no zh_TW=en deutsch=en sr-Latn-RS=sr
-    de-DE-u-co-phonebk=de x-klingon= de-1996-1996= de-u= d= französisch= root= de-= not,a,tag=`;
+    de-DE-u-co-phonebk=de German-x-y=en x-klingon= de-1996-1996= de-u= d= französisch= root= de-= not,a,tag=`;
   for (const stated of values.split(/\s+/)) {
     const [value = "", code = ""] = stated.split("=");
     const number = languageNamed(` ${value} `);

@@ -156,7 +156,9 @@ std::optional<uint8_t> languageNamed(std::u16string_view value) {
   if (const auto named = numberOf(codeNamed(tag))) return named;
   const auto subtags = subtagsOf(tag);
   if (!isTag(subtags)) return std::nullopt;
-  return numberOf(codeNamed(subtags[0])).value_or(ENGLISH);
+  // Tags begin with codes, which are shorter than the names of languages.
+  const bool isCode = subtags[0].size() <= 3;
+  return isCode ? numberOf(codeNamed(subtags[0])).value_or(ENGLISH) : ENGLISH;
 }
 
 uint8_t languageOf(std::span<const FrontmatterEntry> frontmatter, std::u16string_view content,

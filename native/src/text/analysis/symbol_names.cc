@@ -40,8 +40,8 @@ bool SymbolNames::goesOn(size_t position) const {
   return kind == SPACED_UNIT || kind == COMPLEX_UNIT;
 }
 
-void SymbolNames::open(size_t start) {
-  if (start == 0 || start < open_.end || !isLetter(at(start))) return;
+void SymbolNames::openAt(size_t start) {
+  if (start < open_.end || !isLetter(at(start))) return;
   const char16_t before = text_[start - 1];
   if (before == u'.') openDotted(start);
   if (before == u'-') openFlag(start);

@@ -22,7 +22,9 @@ class SymbolNames {
   explicit SymbolNames(std::u16string_view text) : text_(text) {}
 
   /// A word starts here.
-  void open(size_t start);
+  void open(size_t start) {
+    if (start > 0 && (text_[start - 1] == u'.' || text_[start - 1] == u'-' || text_[start - 1] == u'@')) openAt(start);
+  }
 
   /// The word has ended. Calls `visit(span)` for the names that end with it.
   template <typename Visit>
@@ -42,6 +44,7 @@ class SymbolNames {
  private:
   /// 0 outside of the text.
   char16_t at(size_t position) const { return position < text_.size() ? text_[position] : u'\0'; }
+  void openAt(size_t start);
   bool isName(NameSpan span) const;
   bool goesOn(size_t position) const;
   NameSpan plusName(size_t start, size_t end) const;

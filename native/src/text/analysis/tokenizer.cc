@@ -15,7 +15,7 @@ bool standsAlone(char16_t unit) {
   const bool isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
   switch (own.grapheme) {
     case OTHER_BREAK: case CONTROL: case OPEN_SYLLABLE: case CLOSED_SYLLABLE: case PICTOGRAPH:
-      return !isSurrogate && own.conjunct == NO_CONJUNCT;
+      return !isSurrogate && own.conjunct == NO_CONJUNCT && !own.has(HANGUL_LETTER);
     default:
       return false;
   }

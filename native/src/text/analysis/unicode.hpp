@@ -31,6 +31,8 @@ enum CharacterFlag : uint16_t {
   HAS_LOWER = 1 << 11,
   FOLDS = 1 << 12,
   HAS_SIMPLIFIED = 1 << 13,
+  /// A letter of Hangul, which may belong to the syllable of its neighbours.
+  HANGUL_LETTER = 1 << 14,
 };
 
 enum Category : uint8_t { OTHER_CATEGORY, LETTER_CATEGORY, NUMBER_CATEGORY, MARK_CATEGORY };

@@ -32,13 +32,24 @@ constexpr char16_t lowerAscii(char16_t unit) {
   return static_cast<char16_t>(unit >= u'A' && unit <= u'Z' ? unit + 32 : unit);
 }
 
-/// Signs that have a meaning together, and the most that do.
+/// The most signs that have a meaning together.
 inline constexpr size_t MAX_SIGNS = 3;
-inline constexpr auto IS_SIGN = [] {
-  std::array<bool, 0x80> isSign{};
-  for (const char16_t sign : std::u16string_view(u"!?&|=<>:~^%+*.@#$-/\\")) isSign[sign] = true;
-  return isSign;
+
+/// The roles of code units in words, as bits. A separator has none.
+enum UnitRole : uint8_t { SIGN_ROLE = 1, DIGIT_ROLE = 2, SMALL_ROLE = 4, CAPITAL_ROLE = 8, OTHER_ROLE = 16 };
+inline constexpr uint8_t WORD_ROLES = DIGIT_ROLE | SMALL_ROLE | CAPITAL_ROLE | OTHER_ROLE;
+inline constexpr auto ASCII_ROLES = [] {
+  std::array<uint8_t, 0x80> roles{};
+  for (const char16_t sign : std::u16string_view(u"!?&|=<>:~^%+*.@#$-/\\")) roles[sign] = SIGN_ROLE;
+  for (char16_t digit = u'0'; digit <= u'9'; digit++) roles[digit] = DIGIT_ROLE;
+  for (char16_t letter = u'a'; letter <= u'z'; letter++) roles[letter] = SMALL_ROLE;
+  for (char16_t letter = u'A'; letter <= u'Z'; letter++) roles[letter] = CAPITAL_ROLE;
+  return roles;
 }();
+constexpr uint8_t roleOf(char16_t unit) {
+  if (unit < ASCII_ROLES.size()) return ASCII_ROLES[unit];
+  return isTypographic(unit) ? 0 : OTHER_ROLE;
+}
 
 /// Receives the words of a text in order. The views are valid during the call.
 struct WordSink {
@@ -57,38 +68,34 @@ struct WordSink {
 
 template <typename Sink>
 void eachWord(std::u16string_view text, Sink& sink) {
-  const auto isWordAt = [&](size_t at) {
-    return isWord(text[at]) ? !isTypographic(text[at]) : isGershayim(text, at);
-  };
-  const auto isSignAt = [&](size_t at) { return text[at] < IS_SIGN.size() && IS_SIGN[text[at]]; };
   SymbolNames names(text);
   char16_t lower[MAX_WORD_CHARS];
   const auto lowered = [&](size_t start, size_t end) {
     const size_t length = std::min(end - start, MAX_WORD_CHARS);
-    std::ranges::transform(text.substr(start, length), lower, lowerAscii);
+    std::transform(text.data() + start, text.data() + start + length, lower, lowerAscii);
     return std::u16string_view(lower, length);
   };
   for (size_t at = 0; at < text.size();) {
     const size_t start = at;
-    if (!isWordAt(at)) {
-      while (at < text.size() && isSignAt(at)) at++;
+    uint8_t roles = roleOf(text[at++]), inner = 0;
+    if ((roles & WORD_ROLES) == 0) {
+      if (roles != SIGN_ROLE) continue;
+      while (at < text.size() && roleOf(text[at]) == SIGN_ROLE) at++;
       if (at - start > 1 && at - start <= MAX_SIGNS) sink.signs(text.substr(start, at - start), start);
-      at = std::max(at, start + 1);
       continue;
     }
-    bool isAscii = true, hasInnerCapital = false, hasLetter = false, hasDigit = false;
-    for (; at < text.size() && isWordAt(at); at++) {
-      const char16_t unit = text[at];
-      isAscii = isAscii && unit < 0x80;
-      hasInnerCapital = hasInnerCapital || (at > start && unit >= u'A' && unit <= u'Z');
-      hasDigit = hasDigit || isDigit(unit);
-      hasLetter = hasLetter || isLetter(unit);
+    for (; at < text.size(); at++) {
+      const uint8_t role = roleOf(text[at]);
+      if ((role & WORD_ROLES) == 0 && !isGershayim(text, at)) break;
+      inner |= role;
     }
+    roles |= inner;
     names.open(start);
     const std::u16string_view piece = text.substr(start, at - start);
-    if (isAscii) {
+    if ((roles & OTHER_ROLE) == 0) {
       sink.token(lowered(start, at), start, at);
-      if (hasInnerCapital || (hasDigit && hasLetter)) sink.compound(piece);
+      const bool isMixed = (roles & DIGIT_ROLE) != 0 && roles != DIGIT_ROLE;
+      if (isMixed || (inner & CAPITAL_ROLE) != 0) sink.compound(piece);
     } else {
       sink.other(piece, start);
       if (const auto joined = geminatedIn(piece)) sink.joined(*joined, start, at);
