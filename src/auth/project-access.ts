@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../db/client.ts";
+import { gone } from "../db/project-lock.ts";
 import { Problem } from "../problem/problem.ts";
 import type { Principal } from "./principal.ts";
 import { readNamedProject } from "./project-reference.ts";
@@ -47,7 +48,9 @@ async function findMembership(
           OR EXISTS (SELECT FROM quota_defaults) AS limited
       FROM projects p ${joinMembership(sql, principal)} WHERE ${isNamed}`,
   );
-  if (row === undefined || row.role === null || !row.held) throw new Problem("project-not-found");
+  if (row === undefined || row.role === null || !row.held) {
+    throw principal.isOperator ? gone() : new Problem("project-not-found");
+  }
   return { ...row, role: row.role };
 }
 

@@ -10,7 +10,8 @@ export async function holdProject(tx: Queryable, id: string): Promise<void> {
   if (row?.held !== true) throw gone();
 }
 
-function gone(): Problem {
+/** The problem of a project that the caller could reach if it existed. */
+export function gone(): Problem {
   const detail = "The project does not exist, or is being deleted.";
   return new Problem("project-not-found", { detail });
 }

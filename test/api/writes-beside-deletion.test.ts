@@ -112,6 +112,7 @@ describe("while a project is being deleted", () => {
       ["releases", "create", "v2", ...inProject],
       ["environments", "activate", "production", "v1", ...inProject],
       ["projects", "quota", slug, "--files", "10"],
+      ["embeddings", "rebuild", "--embedder", "hashing", ...inProject],
       ["projects", "delete", slug, "--yes"],
       ["import", "-"],
     ];
