@@ -1,5 +1,7 @@
 import { Command } from "commander";
-import { type ListedKey, listKeys, revokeKey, rotateKey } from "../api/api-keys/manage.ts";
+import { type ListedKey, listKeys, rotateKey } from "../api/api-keys/manage.ts";
+import { deleteApiKey } from "../api/api-keys/service.ts";
+import { OPERATOR } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { CommandError } from "./command-error.ts";
@@ -69,7 +71,7 @@ Examples:
       await changeDatabase(io, async (sql) => {
         const key = await findKey(sql, reference);
         await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
-        await revokeKey(sql, key.id);
+        await deleteApiKey(sql, OPERATOR, "", key.id);
         notice(io, `revoked ${key.key_prefix}`);
       });
     });

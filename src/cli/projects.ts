@@ -1,5 +1,7 @@
 import { Command, Option } from "commander";
-import { deleteProject, type ListedProject, listAllProjects } from "../api/projects/manage.ts";
+import { deleteOwnedProject } from "../api/projects/change.ts";
+import { type ListedProject, listAllProjects } from "../api/projects/manage.ts";
+import { OPERATOR } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
 import { confirm, yesOption } from "./confirm.ts";
 import { changeDatabase, withDatabase } from "./database.ts";
@@ -81,7 +83,8 @@ export function projectsCommand(io: Io): Command {
       await changeDatabase(io, async (sql) => {
         const project = await findProject(sql, slug);
         await confirm(io, `Delete the project ${await contentsOf(sql, project)}, for good?`, yes);
-        await deleteProject(sql, project.id);
+        const call = { principal: OPERATOR, requestId: "", reference: project.id };
+        await deleteOwnedProject(sql, call, project.slug);
         notice(io, `deleted ${project.slug}`);
       });
     });

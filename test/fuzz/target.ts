@@ -77,11 +77,20 @@ export async function startTarget(): Promise<Target> {
   const key = await api.key(owner);
   const ending = await api.project(owner);
   const { id } = has.webhook;
+  const spare = Array.from({ length: SPARE }, (_, i) => `spare-${i}`);
+  for (const name of spare) {
+    await addEnvironment(api.sql, has.project, name);
+    await addRelease(api.sql, has.project, name);
+    await addWebhook(api.sql, has.project, { name });
+  }
   return {
     api,
     places: {
       project_reference: [has.project.slug, has.project.id],
       "deleteProject project_reference": [ending.slug],
+      "deleteEnvironment environmentName": spare,
+      "deleteRelease version": spare,
+      "deleteWebhook webhook_id": spare,
       confirm: [ending.slug],
       file_reference: ["a.md", "b.md", "new.md"],
       environmentName: [has.production.name],

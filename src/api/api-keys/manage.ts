@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { actAs, OPERATOR, transactionAs } from "../../audit/actor.ts";
+import { actAs, OPERATOR } from "../../audit/actor.ts";
 import { generateKey, type ParsedKey, parseKey } from "../../auth/key-format.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
 import { transaction } from "../../db/transaction.ts";
@@ -63,14 +63,6 @@ export async function ownerOfFirstKey(sql: Queryable): Promise<string | undefine
 export async function hasApiKeys(sql: Queryable): Promise<boolean> {
   const rows = await sql`SELECT FROM api_keys LIMIT 1`;
   return rows.length > 0;
-}
-
-/** Revokes a key. Services refuse it within REVOCATION_BOUND_MS. */
-export async function revokeKey(sql: Sql, id: string): Promise<void> {
-  await transactionAs(sql, OPERATOR, async (tx) => {
-    await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now()
-      WHERE id = ${id} AND revoked_at IS NULL`;
-  });
 }
 
 interface ReplacedKey {

@@ -82,14 +82,14 @@ export async function lockKeyInUse(sql: Queryable, id: string) {
  */
 export async function revokeApiKey(
   sql: Queryable,
-  { userId, projectId }: Principal,
+  { userId, projectId, isOperator }: Principal,
   id: string,
 ): Promise<boolean> {
   const rows = await sql`
     WITH found AS (
       SELECT k.id FROM api_keys k
       WHERE k.id = ${id} AND (${projectId}::uuid IS NULL OR k.project_id = ${projectId})
-        AND (k.user_id = ${userId} OR EXISTS (
+        AND (${isOperator === true} OR k.user_id = ${userId} OR EXISTS (
           SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
             AND m.role = ${OWNER}))
         AND (k.project_id IS NULL OR hold_project(k.project_id))

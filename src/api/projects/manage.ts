@@ -1,6 +1,4 @@
-import { OPERATOR, transactionAs } from "../../audit/actor.ts";
-import type { Queryable, Sql } from "../../db/client.ts";
-import { beginDeletion } from "../../db/project-lock.ts";
+import type { Queryable } from "../../db/client.ts";
 
 /** A project as operators see it. */
 export interface ListedProject {
@@ -26,15 +24,4 @@ export async function listAllProjects(sql: Queryable): Promise<ListedProject[]> 
       (SELECT count(*) FROM environments e WHERE e.project_id = p.id)::integer AS environments,
       (SELECT count(*) FROM releases r WHERE r.project_id = p.id)::integer AS releases
     FROM projects p ORDER BY p.slug COLLATE "C"`;
-}
-
-/** Deletes a project with everything in it. Throws `project-not-found` when another transaction does. */
-export async function removeProject(sql: Queryable, id: string): Promise<void> {
-  await beginDeletion(sql, id);
-  await sql`DELETE FROM projects WHERE id = ${id}`;
-}
-
-/** Deletes a project for an operator. */
-export async function deleteProject(sql: Sql, id: string): Promise<void> {
-  await transactionAs(sql, OPERATOR, (tx) => removeProject(tx, id));
 }

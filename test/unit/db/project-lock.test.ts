@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { removeProject } from "../../../src/api/projects/manage.ts";
+import { removeProject } from "../../../src/api/projects/change.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { holdWritableProject } from "../../../src/auth/project-access.ts";
 import type { Transaction } from "../../../src/db/client.ts";
