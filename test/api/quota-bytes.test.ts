@@ -151,7 +151,9 @@ describe("the bytes of a project", () => {
     const adding = [
       "putFile",
       "importRecords",
+      "createEnvironment",
       "createRelease",
+      "createWebhook",
       "deliverWebhook",
       "answerInputRequest",
       "createProject",
