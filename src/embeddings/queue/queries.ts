@@ -53,10 +53,10 @@ export async function readEmbeddedPositions(
 
 /** True if a waiting file or a requested rebuild is not claimed. */
 export async function isWaiting(sql: Queryable): Promise<boolean> {
-  const [row] = await sql<[{ waits: boolean }]>`
-    SELECT EXISTS (SELECT FROM embedding_queue WHERE due <= now())
-      OR EXISTS (SELECT FROM rebuild_requests WHERE due <= now()) AS waits`;
-  return row.waits;
+  const [row] = await sql`
+    SELECT 1 FROM embedding_queue WHERE due <= now()
+    UNION ALL SELECT 1 FROM rebuild_requests WHERE due <= now() LIMIT 1`;
+  return row !== undefined;
 }
 
 /** The projects of an embedder with unclaimed files, but those that are being deleted. */
