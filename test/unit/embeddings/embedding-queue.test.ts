@@ -16,7 +16,7 @@ async function look(): Promise<void> {
 
 test("a thread gets tasks for as long as it embeds texts, also where no file waits beside them", async () => {
   let [waits, isBusy, tasks] = [false, false, 0];
-  const query = async () => [{ waits }];
+  const query = async () => (waits ? [{}] : []);
   const sql = Object.assign(query, { listen: async () => {} }) as unknown as Sql;
   const thread = {
     hasEnded: false,
@@ -45,7 +45,7 @@ test("a thread gets tasks for as long as it embeds texts, also where no file wai
 });
 
 test("a thread begins with the sizes of requests that the one before has found out", async () => {
-  const query = async () => [{ waits: true }];
+  const query = async () => [{}];
   const sql = Object.assign(query, { listen: async () => {} }) as unknown as Sql;
   const given: unknown[] = [];
   const start: ConstructorParameters<typeof EmbeddingQueue>[4] = ({ batches }) => {
