@@ -108,7 +108,7 @@ test("surface forms are in lower case and composed, as this runtime does it", ()
 
 test("a language is stated by a tag, a code of three letters or an English name", () => {
   const values = `de=de pt-BR=pt DEU=de ger=en German=de nb=no nno=no zh_TW=en deutsch=en sr-Latn-RS=sr
-    de-DE-u-co-phonebk=de German-x-y=en x-klingon= de-1996-1996= de-u= d= französisch= root= de-= not,a,tag=`;
+    de-DE-u-co-phonebk=de German-x-y=en x-klingon= de-toolongforit= d= 12-de= latn-de= französisch= root= de-= not,a,tag=`;
   for (const stated of values.split(/\s+/)) {
     const [value = "", code = ""] = stated.split("=");
     const number = languageNamed(` ${value} `);

@@ -48,55 +48,21 @@ std::string_view codeNamed(std::string_view name) {
   return name;
 }
 
-bool isAlphanumeric(char unit) { return isLetter(static_cast<unsigned char>(unit)) || isDigit(static_cast<unsigned char>(unit)); }
-bool isAlphabetic(std::string_view subtag) {
-  return std::ranges::all_of(subtag, [](char unit) { return isLetter(static_cast<unsigned char>(unit)); });
-}
-bool isNumeric(std::string_view subtag) {
-  return std::ranges::all_of(subtag, [](char unit) { return isDigit(static_cast<unsigned char>(unit)); });
-}
-
-/// The parts of a tag in lower case; none if one is empty, too long, or has other characters.
-std::vector<std::string_view> subtagsOf(std::string_view tag) {
-  constexpr size_t MAX_CHARS = 8;
-  std::vector<std::string_view> subtags;
-  for (size_t start = 0; start <= tag.size();) {
-    const size_t end = std::min(tag.find('-', start), tag.size());
-    const std::string_view own = tag.substr(start, end - start);
-    if (own.empty() || own.size() > MAX_CHARS || !std::ranges::all_of(own, isAlphanumeric)) return {};
-    subtags.push_back(own);
-    start = end + 1;
+/// The code that a tag of Unicode locales begins with: letters, but not four of them, which would be a script. Nothing if
+/// the parts of the tag are too long or have other characters.
+std::optional<std::string_view> codeIn(std::string_view tag) {
+  constexpr size_t MAX_SUBTAG_CHARS = 8, SCRIPT_CHARS = 4;
+  const std::string_view code = tag.substr(0, tag.find('-'));
+  size_t chars = 0;
+  for (const char own : tag) {
+    const auto unit = static_cast<unsigned char>(own);
+    const bool isWithin = chars < MAX_SUBTAG_CHARS && (isLetter(unit) || isDigit(unit));
+    if (own == '-' ? chars == 0 : !isWithin) return std::nullopt;
+    chars = own == '-' ? 0 : chars + 1;
   }
-  return subtags;
-}
-
-bool isVariant(std::string_view subtag) {
-  return subtag.size() > 4 || (subtag.size() == 4 && isDigit(static_cast<unsigned char>(subtag[0])));
-}
-
-/// True for a tag of Unicode locales: language, script, region and variants, and at last extensions.
-bool isTag(std::span<const std::string_view> subtags) {
-  if (subtags.empty()) return false;
-  const size_t length = subtags[0].size();
-  if (length < 2 || length == 4 || !isAlphabetic(subtags[0])) return false;
-  size_t at = 1;
-  const auto has = [&](size_t size) { return at < subtags.size() && subtags[at].size() == size; };
-  if (has(4) && isAlphabetic(subtags[at])) at++;
-  if ((has(2) && isAlphabetic(subtags[at])) || (has(3) && isNumeric(subtags[at]))) at++;
-  for (const size_t first = at; at < subtags.size() && isVariant(subtags[at]); at++) {
-    if (std::ranges::count(subtags.subspan(first, at - first), subtags[at]) > 0) return false;
-  }
-  // The parts of an extension follow a single character, and are private behind an x.
-  std::string singletons;
-  while (at < subtags.size()) {
-    if (subtags[at].size() != 1 || singletons.find(subtags[at]) != std::string::npos) return false;
-    singletons += subtags[at];
-    const bool isPrivate = subtags[at++] == "x";
-    const size_t first = at;
-    while (at < subtags.size() && (isPrivate || subtags[at].size() > 1)) at++;
-    if (at == first) return false;
-  }
-  return true;
+  const bool isCode = code.size() > 1 && code.size() != SCRIPT_CHARS &&
+                      std::ranges::none_of(code, [](unsigned char unit) { return isDigit(unit); });
+  return isCode && chars > 0 ? std::optional(code) : std::nullopt;
 }
 
 /// The language that is the only one of a text's script.
@@ -154,11 +120,11 @@ std::optional<uint8_t> languageNamed(std::u16string_view value) {
     tag += static_cast<char>(unit == u'_' ? u'-' : lowerAscii(unit));
   }
   if (const auto named = numberOf(codeNamed(tag))) return named;
-  const auto subtags = subtagsOf(tag);
-  if (!isTag(subtags)) return std::nullopt;
-  // Tags begin with codes, which are shorter than the names of languages.
-  const bool isCode = subtags[0].size() <= 3;
-  return isCode ? numberOf(codeNamed(subtags[0])).value_or(ENGLISH) : ENGLISH;
+  const auto code = codeIn(tag);
+  if (!code) return std::nullopt;
+  // The names of languages, which are longer, are not codes.
+  constexpr size_t MAX_CODE_CHARS = 3;
+  return code->size() > MAX_CODE_CHARS ? ENGLISH : numberOf(codeNamed(*code)).value_or(ENGLISH);
 }
 
 uint8_t languageOf(std::span<const FrontmatterEntry> frontmatter, std::u16string_view content,
