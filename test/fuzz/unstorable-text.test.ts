@@ -38,11 +38,21 @@ interface Place {
   readonly body: Json;
 }
 
+/** The value, unless it is an object that an alternative of its schema does not describe. */
+function describedBy(alternative: Json, value: Json): Json {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const { properties, type } = contract.resolved(alternative);
+  const isOther = properties !== undefined && Object.keys(value).some((name) => !properties[name]);
+  return isOther || type === "string" ? undefined : value;
+}
+
 /** The places for text in a value: in members that its schema names, and wherever the example has some. */
 function placesOf(id: string, value: Json, schema: Json, field = ""): Place[] {
   if (KEPT_AS_SENT.has(`${id} ${field}`)) return [];
   const { properties = {}, items = {}, anyOf = [], type } = contract.resolved(schema ?? {});
-  if (anyOf.length > 0) return anyOf.flatMap((each: Json) => placesOf(id, value, each, field));
+  if (anyOf.length > 0) {
+    return anyOf.flatMap((each: Json) => placesOf(id, describedBy(each, value), each, field));
+  }
   if (typeof value === "string" || (value === undefined && type === "string")) {
     return [{ field, body: MARK }];
   }
