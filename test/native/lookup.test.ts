@@ -355,6 +355,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
     ],
     ["a section beyond the segment", [NUMBER, [withWord(7, 2 ** 30)], [null]]],
     ["sections of different lengths", [NUMBER, [withWord(9, 7)], [null]]],
+    ["keys that start behind their end", [NUMBER, [withWord(36, 2 ** 31)], [null]]],
     ["a negative number", [-1, [bytes], [null]]],
   ])("a view with %s", (_, args) => {
     expect(() => open(...args)).toThrow(TypeError);

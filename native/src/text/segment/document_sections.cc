@@ -11,6 +11,11 @@ static uint32_t pathHash(std::string_view path) {
   return hash ^ hash >> 16;
 }
 
+void DocumentSections::reserve(size_t tokens, size_t bytes) {
+  tokens_.reserve(tokens);
+  texts_.reserve(bytes);
+}
+
 void DocumentSections::begin(const DocumentStrings& strings, uint8_t language) {
   endDocument();
   addString(strings.path);

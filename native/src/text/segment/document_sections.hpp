@@ -22,6 +22,8 @@ struct DocumentStrings {
 /// Collects documents in the order of their paths.
 class DocumentSections {
  public:
+  /// Prepares the memory for this many tokens, and bytes of blocks.
+  void reserve(size_t tokens, size_t bytes);
   /// Begins a document, whose tokens and blocks follow.
   void begin(const DocumentStrings& strings, uint8_t language);
   void addToken(int32_t token) { tokens_.push_back(token); }

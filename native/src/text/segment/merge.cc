@@ -208,8 +208,11 @@ void addDocument(const Source& source, DocumentSections& sections) {
 
 std::vector<DocumentNumbers> mergeSegments(std::span<const TextSegment> segments, const SegmentMemory& memory) {
   std::vector<Part> parts;
+  size_t tokens = 0, bytes = 0;
   for (const TextSegment& segment : segments) {
     checkNumbers(segment);
+    tokens += segment.tokens.size();
+    bytes += segment.texts.size();
     parts.push_back({segment, DocumentNumbers(segment.documentCount(), LEFT_OUT),
                      std::vector<uint32_t>(segment.termCount(), UNUSED), {}});
   }
@@ -218,6 +221,7 @@ std::vector<DocumentNumbers> mergeSegments(std::span<const TextSegment> segments
   const SortedTerms terms = mergeTerms(parts);
   const Postings postings = mergePostings(parts, terms.size());
   DocumentSections documents;
+  documents.reserve(tokens, bytes);
   std::vector<uint32_t> lengths;
   for (const Source& source : sources) {
     addDocument(source, documents);

@@ -110,9 +110,10 @@ std::vector<SegmentWriter::Block> SegmentWriter::addContent(View content) {
 }
 
 uint8_t SegmentWriter::addLanguage(const KnowledgeDocument& document) {
-  const auto bitsOf = [&](int32_t token) {
-    return token < 0 ? 0 : languageBits(terms_.text(static_cast<uint32_t>(token)));
-  };
+  for (auto term = static_cast<uint32_t>(bits_.size()); term < terms_.size(); term++) {
+    bits_.push_back(languageBits(terms_.text(term)));
+  }
+  const auto bitsOf = [&](int32_t token) { return token < 0 ? 0 : bits_[static_cast<size_t>(token)]; };
   const uint8_t language = languageOf(document.frontmatter, document.content, tokens_.tokens(), bitsOf);
   const TermTable& pieces = tokens_.pieces();
   for (uint32_t i = 0; i < pieces.size(); i++) {

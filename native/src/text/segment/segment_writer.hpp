@@ -70,6 +70,8 @@ class SegmentWriter {
   std::vector<StemForm> markedForms(const SortedTerms& terms);
 
   TermTable terms_;
+  /// The `languageBits` of each term.
+  std::vector<uint32_t> bits_;
   TermTable keys_;
   TokenWriter tokens_{terms_};
   BlockCompressor compressor_;

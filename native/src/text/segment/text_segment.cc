@@ -81,7 +81,8 @@ void checkCounts(const TextSegment& segment) {
                     segment.stemStart.size() == STEM_LANGUAGES + 1 &&
                     segment.stemStart.back() == forms && segment.stemTerms.size() == forms &&
                     segment.stemCounts.size() == forms && segment.postingStart.size() == terms + 1 &&
-                    segment.stringStart.back() <= segment.strings.size();
+                    segment.stringStart.back() <= segment.strings.size() &&
+                    segment.stringStart[documents * 4] <= segment.stringStart.back();
   if (!fits) refuse("the sections of a segment do not fit each other");
 }
 
