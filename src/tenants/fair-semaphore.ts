@@ -99,7 +99,7 @@ export class FairSemaphore {
     const isInTime =
       inTime === true || (await pTimeout(inTime, { milliseconds, fallback: () => false }));
     if (!isInTime || signal?.aborted === true) {
-      // It keeps its turn, and passes it on; one that is dropped from the queue has none.
+      // A request in the queue passes its turn on later. A dropped request does not get a turn.
       void Promise.resolve(entered).then(
         () => this.release(tenant, held),
         () => {},

@@ -21,7 +21,7 @@ bool isJoint(std::u16string_view text, size_t start, size_t end);
 /// The joined spelling that starts at the start of a word.
 std::optional<JoinedWord> joinedAt(std::u16string_view text, size_t start);
 
-/// A piece of text without the points of Catalan, which writes one in a double letter; nothing if it has none.
+/// A piece of text without the points that Catalan writes in a double letter; nothing for a piece without one.
 std::optional<std::u16string> geminatedIn(std::u16string_view piece);
 
 }  // namespace tessera

@@ -35,7 +35,7 @@ constexpr char16_t lowerAscii(char16_t unit) {
 /// The most signs that have a meaning together.
 inline constexpr size_t MAX_SIGNS = 3;
 
-/// The roles of code units in words, as bits. A separator has none.
+/// The roles of code units in words, as bits; 0 for a separator.
 enum UnitRole : uint8_t { SIGN_ROLE = 1, DIGIT_ROLE = 2, SMALL_ROLE = 4, CAPITAL_ROLE = 8, OTHER_ROLE = 16 };
 inline constexpr uint8_t WORD_ROLES = DIGIT_ROLE | SMALL_ROLE | CAPITAL_ROLE | OTHER_ROLE;
 inline constexpr auto ASCII_ROLES = [] {
