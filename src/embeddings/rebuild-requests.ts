@@ -27,9 +27,11 @@ export async function requestRebuild(
     WHERE r.embedder <> excluded.embedder`;
 }
 
-/** Withdraws the request for a rebuild, if there is one. */
+/** Withdraws the request for a rebuild, if there is one, with the embeddings that it has made so far. */
 export async function withdrawRebuild(tx: Transaction, projectId: string): Promise<void> {
-  await tx`DELETE FROM rebuild_requests WHERE project_id = ${projectId}`;
+  // In this order: without a request no further embeddings are kept.
+  const { count } = await tx`DELETE FROM rebuild_requests WHERE project_id = ${projectId}`;
+  if (count > 0) await tx`DELETE FROM embedding_rebuilds WHERE project_id = ${projectId}`;
 }
 
 /** Who has asked for a rebuild by this embedder; undefined if nobody does. The request stays until the transaction ends. */

@@ -57,8 +57,12 @@ export async function rebuildEmbeddings(
 ): Promise<void> {
   await cutAll(sql, project);
   const { fingerprint } = embedder;
-  await sql`
-    DELETE FROM embedding_rebuilds WHERE project_id = ${project} AND embedder <> ${fingerprint}`;
+  await transaction(sql, async (tx) => {
+    // The request may have been replaced meanwhile: the embeddings of another one stay.
+    await requireRequest(tx, { project, fingerprint });
+    await tx`
+      DELETE FROM embedding_rebuilds WHERE project_id = ${project} AND embedder <> ${fingerprint}`;
+  });
   const [counts] = await sql<{ total: number; done: number }[]>`
     SELECT (SELECT count(*) FROM chunks WHERE project_id = ${project})::integer AS total,
       (SELECT count(*) FROM embedding_rebuilds WHERE project_id = ${project})::integer AS done`;

@@ -89,7 +89,7 @@ test("a pass ends with the text that reaches its size, and has at least one", as
 describe("a text of many parts", () => {
   test("does not hold up the file of another tenant, which came after it", async () => {
     const { embedder, sent, held } = openEmbedder();
-    const drain = new Drain(api.sql, createLog("silent"), embedder);
+    const drain = new Drain(api.sql, createLog("silent"), embedder, api.sql);
     const mine = await projectOf(embedder.fingerprint, "long.txt", longText);
     void drain.run();
     await until("a part of the long text is sent", () => held.length === 1);
@@ -107,7 +107,7 @@ describe("a text of many parts", () => {
 
   test("gives way to another tenant after each part, also where such texts take all requests", async () => {
     const { embedder, sent, held } = openEmbedder();
-    const drain = new Drain(api.sql, createLog("silent"), embedder);
+    const drain = new Drain(api.sql, createLog("silent"), embedder, api.sql);
     const [long, user] = [[] as TestProject[], await api.user()];
     for (let i = 0; i < 2 * REQUESTS; i++) {
       long.push(await projectOf(embedder.fingerprint, "long.txt", longText, user));

@@ -211,6 +211,16 @@ describe("DELETE /projects/{project_reference}/environments/{environmentName}", 
     await api.send("DELETE", at("/files/e.md?environment=production"), { as: editor });
   });
 
+  test("a release that is made of it meanwhile is answered 404", async () => {
+    await create({ name: "frozen", contents_of: "production" });
+    const answer = await beforeCommit(
+      sql,
+      (tx) => tx`DELETE FROM environments WHERE project_id = ${project.id} AND name = 'frozen'`,
+      () => api.post(at("/releases"), { name: "of-frozen", environment: "frozen" }, editor),
+    );
+    expect([answer.status, answer.body.slug]).toEqual([404, "environment-not-found"]);
+  });
+
   test("the quota gets back exactly what it took", async () => {
     const counted = await api.project(owner);
     await report(counted, [

@@ -32,6 +32,8 @@ async function insertRelease(
   { name, environment }: NewRelease,
 ): Promise<ReleaseSummary> {
   const { id: from } = await findWorkingSet(tx, projectId, environment);
+  const [kept] = await tx`SELECT FROM environments WHERE id = ${from} FOR KEY SHARE`;
+  if (kept === undefined) throw new Problem("environment-not-found");
   const [row] = await tx<[ReleaseSummary & StoredRow]>`
     INSERT INTO releases (id, project_id, name) VALUES (gen_random_uuid(), ${projectId}, ${name})
     RETURNING id, name, export_status, build_status, deploy_status, stored_bytes`;

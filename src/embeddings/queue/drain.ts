@@ -51,6 +51,8 @@ export class Drain {
     private readonly sql: Sql,
     private readonly log: Log,
     readonly embedder: ProjectEmbedder,
+    /** A pool without a statement timeout, because one statement replaces all embeddings of a project. */
+    private readonly unlimited: Sql,
   ) {
     const { concurrency } = embedder;
     this.#turns = new Turns(concurrency);
@@ -94,7 +96,7 @@ export class Drain {
       const { fingerprint } = this.embedder;
       while (!this.#breaker.isResting) {
         const wasClaimed = await withClaimedRebuild(this.sql, fingerprint, (rebuild) =>
-          this.#breaker.call(() => this.#rebuild(rebuild), isAway),
+          this.#rebuild(rebuild),
         );
         if (!wasClaimed) return;
       }
@@ -112,8 +114,9 @@ export class Drain {
         this.log.warn({ project, path, reason }, "a chunk was not embedded"),
       ...{ onEmbedded() {}, onAway() {} },
     };
-    await rebuildEmbeddings(this.sql, project, this.embedder, listener, (request) =>
-      this.#requests.run(tenant, request),
+    // The breaker counts each request: a rebuild as a trial would keep all other files waiting for its end.
+    await rebuildEmbeddings(this.unlimited, project, this.embedder, listener, (request) =>
+      this.#requests.run(tenant, () => this.#breaker.call(request, isAway)),
     );
   }
 

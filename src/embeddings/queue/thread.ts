@@ -9,6 +9,7 @@ import type { EmbeddingProtocol } from "./messages.ts";
 /** All requests go before embedding files. */
 const EMBED_NICENESS = 10;
 const EMBED_DB_CONNECTIONS = 4;
+const REBUILD_DB_CONNECTIONS = 2;
 const EMBED_TASK_MS = 2_000;
 
 /** The entry point of the thread that embeds files which wait, whose texts and vectors would delay requests. */
@@ -19,10 +20,15 @@ const sql = openDatabase(databaseUrl, {
   applicationName: "tessera-embeddings",
   patience: "background",
 });
+const unlimited = openDatabase(databaseUrl, {
+  connections: REBUILD_DB_CONNECTIONS,
+  applicationName: "tessera-rebuilds",
+  statementTimeoutMs: 0,
+});
 // The main thread starts the processes of models, which outlive this thread.
 const startModel = (name: string) => postEvent<EmbeddingProtocol>(name);
 const drains = [...projectEmbedders(embedders, startModel, batches).values()].map(
-  (each) => new Drain(sql, log, each),
+  (each) => new Drain(sql, log, each, unlimited),
 );
 
 setThreadNiceness(EMBED_NICENESS);

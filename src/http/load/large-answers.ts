@@ -4,7 +4,7 @@ import { OVERLOADED } from "../../problem/problem.ts";
 import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
 import type { Gates } from "./gates.ts";
 
-/** Lets a piece be sent in this turn of the event loop or a later one; rejects when too many wait for that. */
+/** Lets a piece be sent in this turn of the event loop or a later one. Throws, or rejects, when too many wait for that. */
 type Start = () => Promise<void> | undefined;
 
 /** How the pieces of a response are sent. */
@@ -40,7 +40,12 @@ class Sending {
           this.#controller = controller;
         },
         pull: () => {
-          const turn = this.start();
+          let turn: ReturnType<Start>;
+          try {
+            turn = this.start();
+          } catch {
+            return this.giveUp();
+          }
           return turn === undefined ? this.#send() : turn.then(() => this.#send(), this.giveUp);
         },
         cancel: () => this.#end(),

@@ -208,14 +208,16 @@ void addDocument(const Source& source, DocumentSections& sections) {
 
 std::vector<DocumentNumbers> mergeSegments(std::span<const TextSegment> segments, const SegmentMemory& memory) {
   std::vector<Part> parts;
-  size_t tokens = 0, bytes = 0;
+  size_t tokens = 0, bytes = 0, postingCount = 0;
   for (const TextSegment& segment : segments) {
     checkNumbers(segment);
     tokens += segment.tokens.size();
     bytes += segment.texts.size();
+    postingCount += segment.postings.size();
     parts.push_back({segment, DocumentNumbers(segment.documentCount(), LEFT_OUT),
                      std::vector<uint32_t>(segment.termCount(), UNUSED), {}});
   }
+  offsetOf(postingCount);
   const std::string keys = mergeKeys(parts);
   const std::vector<Source> sources = mergeDocuments(parts);
   const SortedTerms terms = mergeTerms(parts);

@@ -152,6 +152,21 @@ describe("clients that do not read", () => {
   });
 });
 
+test("an answer whose turn is refused resets its connection, and holds no memory", async () => {
+  for (const acquire of [
+    () => {
+      throw OVERLOADED;
+    },
+    () => Promise.reject(OVERLOADED),
+  ]) {
+    const { memory } = gatesOf();
+    const gates = { memory, starts: { acquire } } as unknown as Gates;
+    const reading = fetch(`${serverWith(gates)}/a/${LARGE}`).then((response) => response.text());
+    await expect(reading).rejects.toThrow();
+    await holds(gates, 0);
+  }
+});
+
 describe("bytes that several answers share", () => {
   const CLIENTS = 20;
 
