@@ -1,10 +1,6 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
-
-/** A claimed rebuild can be claimed again after this time, because the process that claimed it may have died. */
-const CLAIM_SECONDS = 20;
-/** Interval at which the claim of a running rebuild is extended. */
-const CLAIM_EXTENSION_MS = 5_000;
+import { CLAIM_EXTENSION_MS, CLAIM_SECONDS } from "./queue/queries.ts";
 
 /** A project whose chunks are to be embedded again. */
 export interface RequestedRebuild {

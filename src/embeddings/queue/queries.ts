@@ -5,11 +5,11 @@ import { base64Of } from "../../shared/vector.ts";
 import { cutVersions } from "../store.ts";
 import { noteFailures } from "./failures.ts";
 
-/** Claimed files are free again after this time, because the node that claimed them may have died. */
-const CLAIM_SECONDS = 20;
+/** Claimed files and rebuilds are free again after this time, because the node that claimed them may have died. */
+export const CLAIM_SECONDS = 20;
 /** Maximum files of a claim. */
 const CLAIM_FILES = 32;
-/** Interval at which the claim of unfinished files is extended. */
+/** Interval at which the claim of unfinished work is extended. */
 export const CLAIM_EXTENSION_MS = 5_000;
 
 export interface WaitingProject {

@@ -7,8 +7,8 @@ import { stemLanguages } from "../../../native/text.ts";
 import { spellingSpans, surfaceForm, tokenSpans } from "../../../native/words.ts";
 import { RUNTIME_VERSION, TABLES_FILE, unicodeTables } from "../../../scripts/unicode-tables.ts";
 
-// Streams of tokens are stored, so they are compared with those of the version that wrote the stored ones. Whoever
-// changes them on purpose raises `textSegment` in src/shared/disk-formats.ts.
+// Segments store streams of tokens, so the hashes of the streams are fixed here. An intended change of the streams needs
+// a higher `textSegment` in src/shared/disk-formats.ts.
 
 /** A hash of all that is read of some texts. */
 function hashOf(texts: Iterable<string>): string {
