@@ -1,6 +1,6 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
-import { CLAIM_EXTENSION_MS, CLAIM_SECONDS } from "./queue/queries.ts";
+import { CLAIM_SECONDS, whileClaimed } from "./claims.ts";
 
 /** A project whose chunks are to be embedded again. */
 export interface RequestedRebuild {
@@ -83,16 +83,11 @@ export async function withClaimedRebuild(
 ): Promise<boolean> {
   const rebuild = await claimRebuild(sql, fingerprint, projectId);
   if (rebuild === undefined) return false;
-  let extended: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    extended = postpone(sql, rebuild, fingerprint, CLAIM_SECONDS).catch(() => {});
-  }, CLAIM_EXTENSION_MS);
+  const extend = () => postpone(sql, rebuild, fingerprint, CLAIM_SECONDS);
   try {
-    await work(rebuild);
+    await whileClaimed(extend, () => work(rebuild));
     return true;
   } finally {
-    clearInterval(timer);
-    await extended;
     // A finished one has no request any longer.
     await postpone(sql, rebuild, fingerprint, 0).catch(() => {});
   }

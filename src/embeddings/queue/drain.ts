@@ -8,11 +8,11 @@ import type { InTurn, Outcome } from "../../import/embedders/text-batches.ts";
 import type { Log } from "../../observability/log.ts";
 import { Breaker, CircuitOpen } from "../../shared/breaker.ts";
 import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
+import { whileClaimed } from "../claims.ts";
 import { RebuildWithdrawn, rebuildEmbeddings } from "../rebuild.ts";
 import { type RequestedRebuild, withClaimedRebuild } from "../rebuild-requests.ts";
 import { readTextChunks, type TextChunk } from "../store.ts";
 import {
-  CLAIM_EXTENSION_MS,
   claim,
   extendClaim,
   release,
@@ -153,19 +153,15 @@ export class Drain {
   async #embedSome(project: WaitingProject): Promise<boolean> {
     const versions = await claim(this.sql, project.id);
     if (versions.length === 0) return true;
-    let extended: Promise<void> | undefined;
-    const timer = setInterval(() => {
-      extended = extendClaim(this.sql, versions).catch(() => {});
-    }, CLAIM_EXTENSION_MS);
+    const extend = () => extendClaim(this.sql, versions);
+    const embed = () => this.#embed(project, versions);
     try {
-      await this.#breaker.call(() => this.#embed(project, versions), isAway);
+      await whileClaimed(extend, () => this.#breaker.call(embed, isAway));
       return true;
     } catch (error) {
       if (!(isAway(error) || error instanceof CircuitOpen)) throw error;
       return false;
     } finally {
-      clearInterval(timer);
-      await extended;
       await release(this.sql, versions).catch(() => {});
     }
   }

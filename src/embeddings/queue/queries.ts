@@ -2,15 +2,12 @@ import type { Queryable, Sql, Transaction } from "../../db/client.ts";
 import { bytesOf, count, type StoredRow } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
 import { base64Of } from "../../shared/vector.ts";
+import { CLAIM_SECONDS } from "../claims.ts";
 import { cutVersions } from "../store.ts";
 import { noteFailures } from "./failures.ts";
 
-/** Claimed files and rebuilds are free again after this time, because the node that claimed them may have died. */
-export const CLAIM_SECONDS = 20;
 /** Maximum files of a claim. */
 const CLAIM_FILES = 32;
-/** Interval at which the claim of unfinished work is extended. */
-export const CLAIM_EXTENSION_MS = 5_000;
 
 export interface WaitingProject {
   readonly id: string;
