@@ -30,7 +30,7 @@ export const OPTIONS = {
 };
 type Options = typeof OPTIONS;
 
-const PROJECT = "/projects/modes";
+export const PROJECT = "/projects/modes";
 const SEED = 2;
 /** As many queries as the service keeps embedded for a project: embedding is measured elsewhere. */
 const QUERIES = 60;
@@ -42,8 +42,8 @@ const POLL_MS = 50;
 /** Changes are visible within a second. */
 const VISIBLE_MS = 1_000;
 
-const OPERATIONS = ["search", "lookup", "semantic", "keyword", "hybrid"] as const;
-type OperationName = (typeof OPERATIONS)[number];
+export const OPERATIONS = ["search", "lookup", "semantic", "keyword", "hybrid"] as const;
+export type OperationName = (typeof OPERATIONS)[number];
 
 /** Medians over the rounds. Times are milliseconds. */
 type Figures = Pick<Latencies, "qps" | "p50" | "p99" | "cpu">;
@@ -72,7 +72,10 @@ function recordOf({ path, frontmatter, headings, content }: KnowledgeDocument): 
 }
 
 /** A project with these files, once all their embeddings can be searched. */
-async function fill(context: BenchContext, { folder, documents: count }: Options) {
+export async function fill(
+  context: BenchContext,
+  { folder, documents: count }: Pick<Options, "folder" | "documents">,
+) {
   const { env, sql } = await context.openDatabase();
   const { key } = await addApiKey(sql, await addUser(sql));
   const server = await context.startServer(env);
@@ -97,7 +100,7 @@ async function fill(context: BenchContext, { folder, documents: count }: Options
 }
 
 /** Ready-made requests of every operation. */
-function requestsOf({ server, key, queries }: Awaited<ReturnType<typeof fill>>) {
+export function requestsOf({ server, key, queries }: Awaited<ReturnType<typeof fill>>) {
   const requests = OPERATIONS.map((operation) => {
     const own = queries.map((query) => {
       const { path, body } = bodyOf(operation, query);

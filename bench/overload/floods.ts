@@ -3,7 +3,7 @@
  * another sends requests of one kind over many connections that never pause.
  *
  *   bun bench/overload/floods.ts [--chunks 20000] [--dimension 768] [--clients 256] [--rate 100]
- *                                [--seconds 5] [--floods "search;files"] [--modest retrieve]
+ *                                [--seconds 20] [--floods "search;files"] [--modest retrieve]
  *
  * The real server on an embedded PostgreSQL; both users' clients and the server share the machine. The modest
  * user's clients are a process of their own, so what a flood's clients wait for is not counted.
@@ -31,7 +31,7 @@ export const OPTIONS = {
   dimension: 768,
   clients: 256,
   rate: 100,
-  seconds: 5,
+  seconds: 20,
   floods: "",
   modest: "search",
 };

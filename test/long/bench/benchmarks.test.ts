@@ -11,6 +11,7 @@ const JUDGED = "test/fixtures/judged";
 /** Options with which each benchmark runs in a few seconds. The load tester has tests of its own. */
 const SMALL: Readonly<Record<string, Values>> = {
   "import/run": { chunks: 200, dimension: 768 },
+  "knowledge/half-load": { clients: 2, seconds: 0.5, writes: 10 },
   "knowledge/modes": { requests: 10, rounds: 1, clients: "1,2" },
   "knowledge/questions": { queries: 3 },
   "knowledge/relevance": { queries: 5, judged: JUDGED, dimension: 4 },
