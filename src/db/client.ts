@@ -10,6 +10,7 @@ import {
   REQUEST_DEADLINES,
 } from "./outage/guarded-sql.ts";
 import { OutageGuard } from "./outage/outage-guard.ts";
+import { ARRAY_TYPES } from "./session/array-types.ts";
 import { sessionOf } from "./session/session.ts";
 
 const DB_CONNECT_TIMEOUT_SECONDS = 5;
@@ -79,7 +80,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
     connect_timeout: DB_CONNECT_TIMEOUT_SECONDS,
     // A constant delay, because a growing one would keep the service down after the server is back.
     backoff: () => DB_RECONNECT_MS / 1_000,
-    types: { json: JSON_TYPES },
+    types: { json: JSON_TYPES, ...ARRAY_TYPES },
+    fetch_types: false,
     onnotice: () => {},
     // During an outage no connection is attempted; afterwards all are, without a delay.
     async socket(address: Parameters<OutageGuard["sockets"]["connect"]>[0]) {

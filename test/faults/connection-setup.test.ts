@@ -54,8 +54,12 @@ describe("a server that ends each connection", () => {
       const sql = openDatabase(`postgres://a:b@127.0.0.1:${listener.port}/c`, {
         ...{ connections: 2, patience: "command" },
       });
+      const reserved = async () => {
+        const connection = await sql.reserve();
+        await connection`SELECT 1`.finally(() => connection.release());
+      };
       const uses = [
-        ...Array.from({ length: 4 }, () => sql.reserve()),
+        ...Array.from({ length: 4 }, reserved),
         sql`SELECT 1`.then(() => {}),
         sql.begin((tx) => tx`SELECT 1`),
       ];
