@@ -1,4 +1,5 @@
-import { tha, zho } from "stopword";
+import { tha } from "stopword/src/stopwords_tha.js";
+import { zho } from "stopword/src/stopwords_zho.js";
 import { functionWords, simplifiedOf } from "../../../native/words.ts";
 import { countCharacters } from "./characters.ts";
 
