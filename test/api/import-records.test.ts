@@ -53,6 +53,23 @@ describe("POST /projects/{project_reference}/import", () => {
     }
   });
 
+  test("an import uses the connection of the import before", async () => {
+    const project = await api.project(owner);
+    const lastUsed = async () => {
+      await report(project, [PRODUCTION]);
+      const [session] = await sql<{ pid: number }[]>`
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'tessera-import'
+        ORDER BY state_change DESC LIMIT 1`;
+      return session?.pid;
+    };
+    // The thread may have ended in a long pause between two.
+    await until("two imports in a row use one connection", async () => {
+      const before = await lastUsed();
+      return before !== undefined && before === (await lastUsed());
+    });
+  });
+
   test("an empty body is an import without lines", async () => {
     expect(await report(await api.project(owner), [])).toEqual(allUnchanged(0));
   });

@@ -1,4 +1,4 @@
-import { openDatabase } from "../../db/client.ts";
+import { openDatabase, type Sql } from "../../db/client.ts";
 import { toProblem } from "../../http/respond.ts";
 import { postedProblem } from "../../problem/posted-problem.ts";
 import { Problem } from "../../problem/problem.ts";
@@ -16,10 +16,12 @@ const IMPORT_NICENESS = 10;
 
 /**
  * The entry point of a thread that runs imports, one after another, whose parsing would otherwise delay all
- * other requests. Each import has a database connection of its own.
+ * other requests. Its imports share a database connection, because a new one takes longer than a small import.
  */
 const { databaseUrl, spoolFolder, embedders } = threadOptions<ImportProtocol>();
 let input: PostedInput | undefined;
+/** The connection of the last import, unless that has failed and may have left something in it. */
+let kept: Sql | undefined;
 
 function failureOf(error: unknown): ImportFailure {
   const isImport = error instanceof ImportError;
@@ -34,21 +36,27 @@ function failureOf(error: unknown): ImportFailure {
   };
 }
 
-async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["result"]> {
-  const sql = openDatabase(databaseUrl, {
+function openConnection(): Sql {
+  return openDatabase(databaseUrl, {
     connections: 1,
     applicationName: "tessera-import",
     statementTimeoutMs: 0,
   });
+}
+
+async function run(job: ImportJob, input: PostedInput): Promise<ImportProtocol["result"]> {
+  const sql = kept ?? openConnection();
+  kept = undefined;
   try {
     // A transaction must not wait for a client.
     const whole = job.strict || job.atOnce ? await spooled(input, spoolFolder) : input;
-    return { report: await runJob(sql, { ...job, embedders }, whole, () => input.requireSender()) };
+    const report = await runJob(sql, { ...job, embedders }, whole, () => input.requireSender());
+    kept = sql;
+    return { report };
   } catch (error) {
-    return failureOf(error);
-  } finally {
     // The answer does not wait for that.
     void sql.end({ timeout: DB_CLOSE_TIMEOUT_SECONDS });
+    return failureOf(error);
   }
 }
 
