@@ -234,6 +234,11 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
       "an element beyond float32": [last("1e39"), fault("float32", DIMENSION - 1)],
       "an element beyond double": [last("-1e400"), fault("float32", DIMENSION - 1)],
       "an element of 401 digits": [last(`1${"0".repeat(400)}`), fault("float32", DIMENSION - 1)],
+      // The digits before the point are 2^64, which is 0 as an integer of 64 bits.
+      "an element whose digits overflow": [
+        last(`18446744073709551616.${"0".repeat(400)}e300`),
+        fault("float32", DIMENSION - 1),
+      ],
       "a null element": [last("null"), fault("number", DIMENSION - 1)],
       "one element too few": [withVector(numbers(DIMENSION - 1)), fault("length", DIMENSION - 1)],
       "one element too many": [

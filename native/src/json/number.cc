@@ -90,7 +90,7 @@ static inline bool splitDecimal(const char* at, const char* end, Decimal& out) {
   if (at < end && *at == '.') {
     at++;
     const char* fraction = at;
-    if (out.mantissa == 0) {
+    if (out.digits == 0) {
       // Leading zeros do not count as digits of the mantissa.
       while (at < end && *at == '0') at++;
     }
