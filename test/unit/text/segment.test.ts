@@ -197,6 +197,14 @@ describe("the sections of a segment", () => {
     expect(half?.map(({ text }) => text)).toEqual(["a\ufffdb"]);
   });
 
+  test("a joined pictograph of any number of parts is as many tokens, and each is read once", () => {
+    const title = `a${"👩\u200d".repeat(100_000)}`;
+    const segment = contentsOf(buildSegment([documentOf("", { title })]));
+    expect(segment.terms()).toEqual(["a", "👩"]);
+    expect(termsOf(segment, 0)).toHaveLength(100_001);
+    expect(segment.stemTerms).toHaveLength(1);
+  });
+
   test("a segment has the same bytes in all versions of its format", () => {
     const documents = [
       documentOf("guide/Größe.html.md", {

@@ -162,7 +162,10 @@ std::vector<StemForm> SegmentWriter::markedForms(const SortedTerms& terms) {
     const TermTable& pieces = pieces_[language];
     for (uint32_t i = 0; i < pieces.size(); i++) {
       const View piece = pieces.text(i);
+      size_t last = View::npos;
       Tokenizer::instance().eachToken(piece, [&](View token, size_t start, size_t end) {
+        // The parts of a joined pictograph are as many tokens in the place of the whole one, which has no stem.
+        if (std::exchange(last, start) == start) return;
         const std::u16string form = surfaceForm(piece.substr(start, end - start));
         if (form == token || !hasStem(form, language)) return;
         forms.push_back({language, stemKey(form, language), terms.numbers[terms_.number(token)]});

@@ -30,7 +30,8 @@ std::u16string_view TermTable::text(uint32_t number) const {
 }
 
 void TermTable::clear() {
-  if (size() > 0) std::ranges::fill(slots_, 0);
+  // A table that had many texts does not fill its slots again and again for a few.
+  slots_.clear();
   hashes_.clear();
   ends_.clear();
   units_.clear();
