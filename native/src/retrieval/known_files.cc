@@ -8,8 +8,9 @@ namespace tessera {
 static constexpr size_t KNOWN_FILES_MAX = 10'000;
 
 KnownFiles& KnownFiles::instance() {
-  static KnownFiles files;
-  return files;
+  // Never destroyed, because worker threads may still read it while the process exits.
+  static KnownFiles* const files = new KnownFiles();
+  return *files;
 }
 
 void KnownFiles::add(std::string_view versionId, std::string_view file, double milliseconds) {

@@ -36,9 +36,10 @@ Languages readLists() {
 std::span<const FunctionWordList> functionWordLists() { return LISTS; }
 
 uint32_t languageBits(std::u16string_view token) {
-  static const Languages languages = readLists();
-  const auto found = languages.find(token);
-  return found == languages.end() ? 0 : found->second;
+  // Never destroyed, because worker threads may still read it while the process exits.
+  static const Languages* const languages = new Languages(readLists());
+  const auto found = languages->find(token);
+  return found == languages->end() ? 0 : found->second;
 }
 
 uint32_t languagesOf(std::u16string_view token) {

@@ -122,8 +122,9 @@ struct SpellingSink : WordSink {
 }  // namespace
 
 const Tokenizer& Tokenizer::instance() {
-  static const Tokenizer own;
-  return own;
+  // Never destroyed, because worker threads may still read it while the process exits.
+  static const Tokenizer* const own = new Tokenizer();
+  return *own;
 }
 
 Tokenizer::Tokenizer() : kinds_(UNITS), folded_(UNITS, u'\0') {

@@ -71,8 +71,9 @@ struct Tables {
 };
 
 const Tables& tables() {
-  static const Tables all;
-  return all;
+  // Never destroyed, because worker threads may still read it while the process exits.
+  static const Tables* const all = new Tables();
+  return *all;
 }
 
 /// The composition of two characters; 0 if they have none.
