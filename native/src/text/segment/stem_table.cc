@@ -9,6 +9,8 @@ namespace {
 
 using Languages = std::bitset<STEM_LANGUAGES>;
 
+constexpr uint32_t NOT_COUNTED = UINT32_MAX;
+
 std::span<const uint32_t> postingsOf(const StemSource& source, uint32_t term) {
   const uint32_t from = source.postingStart[term];
   return source.postings.subspan(from, source.postingStart[term + 1] - from);
@@ -47,12 +49,18 @@ void addStemForms(const StemSource& source, uint32_t term, std::u16string_view w
 
 StemTable stemTableOf(const StemSource& source, std::vector<StemForm> forms) {
   std::ranges::sort(forms);
-  const auto repeated = std::ranges::unique(forms);
-  forms.erase(repeated.begin(), repeated.end());
+  forms.erase(std::unique(forms.begin(), forms.end()), forms.end());
   StemTable table;
   table.starts.assign(STEM_LANGUAGES + 1, 0);
+  // By term, its documents of the language. A term has many forms if its marks differ, and is counted once.
+  std::vector<uint32_t> counts;
+  const StemForm* last = nullptr;
   for (const StemForm& form : forms) {
-    const uint32_t count = countDocuments(source, form);
+    const bool isFirst = last == nullptr || last->language != form.language;
+    if (isFirst) counts.assign(source.postingStart.size() - 1, NOT_COUNTED);
+    last = &form;
+    uint32_t& count = counts[form.term];
+    if (count == NOT_COUNTED) count = countDocuments(source, form);
     if (count == 0) continue;
     table.keys.push_back(form.key);
     table.terms.push_back(form.term);
