@@ -24,7 +24,7 @@ static void checkSpans(const std::vector<TokenSpan>& spans, size_t length) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A copy of exactly this size, so that reading beyond its end is noticed.
   std::vector<char16_t> units(size / sizeof(char16_t));
-  std::memcpy(units.data(), data, units.size() * sizeof(char16_t));
+  if (!units.empty()) std::memcpy(units.data(), data, units.size() * sizeof(char16_t));
   const std::u16string_view text(units.data(), units.size());
   const tessera::Tokenizer& tokenizer = tessera::Tokenizer::instance();
   const auto tokens = tokenizer.tokensOf(text);

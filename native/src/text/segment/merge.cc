@@ -109,8 +109,8 @@ std::vector<Source> mergeDocuments(std::vector<Part>& parts) {
     }
   }
   std::ranges::stable_sort(sources, [](const Source& a, const Source& b) { return a < b; });
-  const auto repeated = std::ranges::unique(sources, [](const Source& a, const Source& b) { return (a <=> b) == 0; });
-  sources.erase(repeated.begin(), repeated.end());
+  const auto isSame = [](const Source& a, const Source& b) { return (a <=> b) == 0; };
+  sources.erase(std::unique(sources.begin(), sources.end(), isSame), sources.end());
   requireDocuments(sources.size());
   for (size_t i = 0; i < sources.size(); i++) {
     sources[i].part->numbers[sources[i].document] = static_cast<int32_t>(i);
@@ -137,13 +137,14 @@ void eachKeptPosting(const std::vector<Part>& parts, const Visit& visit) {
 /// Sorts the terms that kept documents hold, and numbers them in each part.
 SortedTerms mergeTerms(std::vector<Part>& parts) {
   std::vector<std::u16string_view> texts;
-  for (auto& [segment, numbers, terms, keyMarks] : parts) {
+  for (Part& part : parts) {
+    const DocumentNumbers& numbers = part.numbers;
     const bool keepsAll = std::ranges::find(numbers, LEFT_OUT) == numbers.end();
     const auto isKept = [&](uint32_t posting) { return numbers[posting >> POSTING_DOCUMENT_SHIFT] != LEFT_OUT; };
-    for (uint32_t term = 0; term < segment.termCount(); term++) {
-      if (!keepsAll && std::ranges::none_of(segment.postingsOf(term), isKept)) continue;
-      terms[term] = static_cast<uint32_t>(texts.size());
-      texts.push_back(segment.term(term));
+    for (uint32_t term = 0; term < part.segment.termCount(); term++) {
+      if (!keepsAll && std::ranges::none_of(part.segment.postingsOf(term), isKept)) continue;
+      part.terms[term] = static_cast<uint32_t>(texts.size());
+      texts.push_back(part.segment.term(term));
     }
   }
   SortedTerms sorted = sortTerms(texts);
