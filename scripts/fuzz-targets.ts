@@ -43,6 +43,24 @@ const WORDS = [
   '\u0915\u094d\u0937 \u05e6\u05d4"\u05dc \ud83d\udc69\u200d\ud83d\udcbb \ud83c\udde9\ud83c\uddea 1\ufe0f\u20e3 \ud800x\u0345',
 ];
 
+/** A filter, then the path, frontmatter and metadata of versions, a line each. */
+function fieldSeeds(): string[] {
+  const many = Object.fromEntries(Array.from({ length: 260 }, (_, i) => [`k${i}`, i]));
+  const version = ["a/b", { a: [1, "x", null, { b: 2 }], b: { c: "\ud83d" } }, [{ a: "z" }, {}]];
+  const filters = [
+    { path: { $glob: "**/a?*.md" }, "frontmatter.b.c": { $exists: true } },
+    { $and: [{ "frontmatter.a": 1 }, { $not: { "metadata.b": { $in: [1, "x", true] } } }] },
+    { $or: [{ "metadata.a": { $gte: "m", $lt: "z" } }, { path: { $prefix: "a" } }, {}] },
+  ];
+  const lines = [
+    ...filters.map((filter) => [filter, ...version]),
+    [{ "frontmatter.k259": { $gt: 5 } }, "b", many, []],
+  ];
+  return lines.map((each) =>
+    each.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"),
+  );
+}
+
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   {
     name: "body",
@@ -77,6 +95,12 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     ],
     maxBytes: 1_024,
     seeds: () => WORDS.map((text) => Buffer.from(text, "utf16le")),
+  },
+  {
+    name: "fields",
+    sources: ["fields/*.cc", "json/write.cc", "common/keyed_hash.cc", "common/utf8.cc"],
+    maxBytes: 4_096,
+    seeds: fieldSeeds,
   },
   {
     name: "merge",

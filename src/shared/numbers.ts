@@ -36,14 +36,3 @@ export class Numbers {
     return this.#values[position] as number;
   }
 }
-
-/** The position of the first of the ascending numbers that is not below `value`. */
-export function lowerBound(ascending: Uint32Array, value: number): number {
-  let [low, high] = [0, ascending.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ascending[middle] as number) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

@@ -45,6 +45,22 @@ Napi::Object wordsByLanguage(Napi::Env env);
 /// The version of the tables that words are read by.
 Napi::String wordTablesVersion(Napi::Env env);
 
+Napi::Value openFields(const Napi::CallbackInfo& info);
+Napi::Value addFields(const Napi::CallbackInfo& info);
+Napi::Value appendVersion(const Napi::CallbackInfo& info);
+Napi::Value keepVersions(const Napi::CallbackInfo& info);
+Napi::Value fieldBytes(const Napi::CallbackInfo& info);
+Napi::Value fieldColumns(const Napi::CallbackInfo& info);
+Napi::Value fieldEntries(const Napi::CallbackInfo& info);
+Napi::Value restoreEntries(const Napi::CallbackInfo& info);
+Napi::Value openFilter(const Napi::CallbackInfo& info);
+Napi::Value beginFilter(const Napi::CallbackInfo& info);
+Napi::Value stepFilter(const Napi::CallbackInfo& info);
+Napi::Value filterMembers(const Napi::CallbackInfo& info);
+Napi::Value openCount(const Napi::CallbackInfo& info);
+Napi::Value stepCount(const Napi::CallbackInfo& info);
+Napi::Value countedValues(const Napi::CallbackInfo& info);
+
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);
 

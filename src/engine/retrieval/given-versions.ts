@@ -1,14 +1,16 @@
 import type { Given } from "../../../native/retrieval.ts";
 import type { Queryable } from "../../db/client.ts";
+import { FieldProject } from "../../indexing/fields/field-project.ts";
 import { FILTER_LATE, FieldWork } from "../../indexing/fields/field-work.ts";
+import { allMatches } from "../../indexing/fields/filter-results.ts";
 import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
 import type { ChunkRow } from "../../indexing/versions/version-index.ts";
 import { isMarkdownPath, markdownChunks, readFrontmatterValues } from "../../markdown/index.ts";
 import { Problem } from "../../problem/problem.ts";
-import { compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
+import { hasDocument } from "../../text/index.ts";
 import type { Scope } from "../requests/scope.ts";
 
 interface VersionRow {
@@ -45,28 +47,33 @@ function bareMsOf(
   return markdownChunks(head ?? "").next().done ? Number.POSITIVE_INFINITY : UNCUT_MS;
 }
 
-/** The chunks that belong to a scope, also to a derived one. */
+/** The chunks that belong to a scope, also to a derived one. Those of one version are consecutive. */
 async function chunksIn(
   { tenant, filter }: Scope,
   heads: ReadonlyMap<string, string | null>,
   rows: StoredChunk[],
 ): Promise<StoredChunk[]> {
   if (filter === undefined) return rows;
-  const { matches } = compileFilter(parseJson(filter.json) as Record<string, unknown>);
-  const frontmatters = new Map<string, Readonly<Record<string, unknown>>>();
-  const matching: StoredChunk[] = [];
-  function* evaluation(): Steps<void> {
-    for (const row of rows) {
-      const { file_version_id: id, file_path: path } = row;
-      const frontmatter = frontmatters.get(id) ?? readFrontmatterValues(heads.get(id) ?? "");
-      frontmatters.set(id, frontmatter);
-      const metadata = parseJson(row.metadata) as Record<string, unknown>;
-      if (yield* matches({ path, frontmatter, metadata })) matching.push(row);
+  const project = new FieldProject();
+  function* evaluation(json: string): Steps<StoredChunk[]> {
+    for (const [id, own] of Map.groupBy(rows, (row) => row.file_version_id)) {
+      yield;
+      const [frontmatter, path] = [readFrontmatterValues(heads.get(id) ?? ""), own[0]?.file_path];
+      const metadata = own.map((row) => parseJson(row.metadata) as Record<string, unknown>);
+      const dimensions = own.map(() => 0);
+      project.add({ id, path: path as string, frontmatter, dimensions, metadata });
     }
+    const { numbers, chunks } = yield* allMatches(project, json);
+    const matching = new Set([...numbers].map((number) => project.idOf(number)));
+    // The chunks have numbers in the order of the rows.
+    return rows.filter(
+      (row, i) => matching.has(row.file_version_id) && (chunks === null || hasDocument(chunks, i)),
+    );
   }
-  const evaluated = await fieldWork.inTurn(tenant, (evaluate) => evaluate(evaluation()));
-  if (evaluated === "late") throw new Problem("overloaded", FILTER_LATE);
-  return matching;
+  const { json } = filter;
+  const found = await fieldWork.inTurn(tenant, (evaluate) => evaluate(evaluation(json)));
+  if (found === "late" || found === undefined) throw new Problem("overloaded", FILTER_LATE);
+  return found;
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Steps } from "../../shared/filter/steps.ts";
+import { parseJson } from "../../shared/json/parse.ts";
 import { FILTER_STRING_MAX_CHARS } from "../../shared/limits.ts";
-import { addDocument, emptyDocumentSet, hasDocument } from "../../text/index.ts";
+import { addDocument, emptyDocumentSet } from "../../text/index.ts";
 import type { NumberSet } from "../versions/version-index.ts";
-import type { Column } from "./column.ts";
 import type { FieldProject } from "./field-project.ts";
-import { type CountedValue, countFiles, mostFrequent } from "./field-summary.ts";
+import { type CountedValue, countValues } from "./field-summary.ts";
 
 /** Values of a facet: those that the most files have. Longer ones are counted, but not listed. */
 const FACET_VALUES_MAX = 100;
@@ -29,42 +29,18 @@ interface Facet {
   readonly exact: boolean;
 }
 
-/** Whether a row of the column belongs to one of the versions. */
-function* hasRowOf(
-  { rows: { values: rows } }: Column,
-  versions: NumberSet,
-  firstChunks: Uint32Array | null,
-): Steps<boolean> {
-  let version = 0;
-  for (let at = 0; at < rows.length; at++) {
-    if (at % STEP_ROWS === 0) yield;
-    const row = rows[at] as number;
-    if (firstChunks === null) version = row;
-    else while ((firstChunks[version + 1] as number) <= row) version++;
-    if (hasDocument(versions, version)) return true;
-  }
-  return false;
-}
-
 /** Counts the values of a field, which is named as in filters. Yields after every short step. */
 function* countFacet(
   project: FieldProject,
   field: string,
-  { versions, chunks, areAll }: Matches,
+  { areAll, ...matches }: Matches,
 ): Steps<Facet> {
-  const { path, frontmatter, metadata } = project.columns;
-  const [root, ...names] = field.split(".");
-  const fields = root === "metadata" ? metadata : frontmatter;
-  const column = root === "path" ? path : fields.columns.get(names.join("."));
-  const firstChunks = root === "metadata" ? project.firstChunks : null;
-  // Values beyond the bounds of columns are not counted.
-  const isCounted = root === "path" || !(yield* hasRowOf(fields.rest, versions, firstChunks));
-  const exact = areAll && isCounted;
-  if (column === undefined) return { values: [], total: 0, exact };
-  const counts = yield* countFiles(column, versions, firstChunks, chunks);
   const bounds = { values: FACET_VALUES_MAX, chars: FILTER_STRING_MAX_CHARS };
-  const { best, distinct } = yield* mostFrequent(column, counts, bounds);
-  return { values: best, total: distinct, exact };
+  const counts = yield* countValues(project, field, matches, bounds);
+  const { values, distinct: total, hasOthers } = counts;
+  // Values beyond the bounds of columns are not counted.
+  const exact = areAll && !hasOthers;
+  return { values: parseJson(values) as CountedValue[], total, exact };
 }
 
 /** The known ones of some versions. */

@@ -1,3 +1,11 @@
+import {
+  addFields,
+  appendVersion,
+  type FieldStore,
+  fieldBytes,
+  keepVersions,
+  openFields,
+} from "../../../native/fields.ts";
 import { INDEX_UNSCOPED_KEEP_MS } from "../../shared/limits.ts";
 import { Numbers } from "../../shared/numbers.ts";
 import {
@@ -12,8 +20,6 @@ import {
   type NumberSet,
   UnknownVersion,
 } from "../versions/version-index.ts";
-import { Column } from "./column.ts";
-import { FieldColumns } from "./field-columns.ts";
 import type { VersionFields } from "./version-fields.ts";
 
 /** The id of a version with its entry in a map, and its place in a list. */
@@ -21,19 +27,6 @@ const VERSION_BYTES = 128;
 
 /** No two projects share a numbering, because other indexes remember versions by their numbers. */
 let lastNumbering = 0;
-
-/** The columns of one project. Rows of `path` and `frontmatter` are versions, of `metadata` chunks. */
-interface ProjectColumns {
-  readonly path: Column;
-  readonly frontmatter: FieldColumns;
-  readonly metadata: FieldColumns;
-}
-
-const emptyColumns = (): ProjectColumns => ({
-  path: new Column(),
-  frontmatter: new FieldColumns(),
-  metadata: new FieldColumns(),
-});
 
 /**
  * The fields of one project's file versions, which are numbered, and its scopes over them. The chunks of all
@@ -46,7 +39,7 @@ export class FieldProject implements NumberedVersions {
   #chunks = new Numbers(Uint32Array.of(0));
   /** The dimension of each chunk's embedding, or 0 without one. */
   #dimensions = new Numbers();
-  #columns = emptyColumns();
+  #store = openFields();
   /** Versions to add again, which gives them new numbers. */
   readonly #outdated = new Set<string>();
   readonly scopes = new Map<string, NumberSet>();
@@ -59,13 +52,13 @@ export class FieldProject implements NumberedVersions {
 
   /** Memory of the fields. */
   get bytes(): number {
-    const { path, frontmatter, metadata } = this.#columns;
     const lists = this.#chunks.bytes + this.#dimensions.bytes + this.count * VERSION_BYTES;
-    return lists + path.bytes + frontmatter.bytes + metadata.bytes;
+    return lists + fieldBytes(this.#store);
   }
 
-  get columns(): ProjectColumns {
-    return this.#columns;
+  /** The values of the fields. It is another one whenever versions get other numbers. */
+  get store(): FieldStore {
+    return this.#store;
   }
 
   knows(versionId: string): boolean {
@@ -116,22 +109,24 @@ export class FieldProject implements NumberedVersions {
 
   add({ id, path, frontmatter, dimensions, metadata }: VersionFields): void {
     if (this.knows(id)) return;
-    const { count } = this;
-    const first = this.#chunks.at(count);
-    this.#columns.path.add(count, path);
-    this.#columns.frontmatter.add(count, frontmatter);
-    for (const [i, values] of metadata.entries()) this.#columns.metadata.add(first + i, values);
-    this.append(id, dimensions);
+    const texts = [JSON.stringify(frontmatter), JSON.stringify(metadata)] as const;
+    addFields(this.#store, path, ...texts, chunksOf(dimensions));
+    this.#append(id, dimensions);
     this.#addedAt = performance.now();
   }
 
-  /** Adds a version whose values are already in the columns, and replaces an earlier entry of it. */
-  append(id: string, dimensions: ArrayLike<number>): void {
+  /** Adds a version without values, which are restored later. */
+  restore(id: string, dimensions: readonly number[]): void {
+    appendVersion(this.#store, chunksOf(dimensions));
+    this.#append(id, dimensions);
+  }
+
+  /** Numbers a version whose values are known, and replaces an earlier entry of it. */
+  #append(id: string, dimensions: ArrayLike<number>): void {
     this.#outdated.delete(id);
     this.#numbers.set(id, this.#ids.length);
     this.#ids.push(id);
-    const chunks = Math.max(1, dimensions.length);
-    for (let i = 0; i < chunks; i++) this.#dimensions.push(dimensions[i] ?? 0);
+    for (let i = 0; i < chunksOf(dimensions); i++) this.#dimensions.push(dimensions[i] ?? 0);
     this.#chunks.push(this.#dimensions.length);
   }
 
@@ -168,12 +163,7 @@ export class FieldProject implements NumberedVersions {
 
   /** Keeps these versions only, under other numbers. */
   #keep(held: NumberSet): void {
-    const [ids, chunks, dimensions, columns] = [
-      this.#ids,
-      this.#chunks.values,
-      this.#dimensions.values,
-      this.#columns,
-    ];
+    const [ids, chunks, dimensions] = [this.#ids, this.#chunks.values, this.#dimensions.values];
     const members = [...this.scopes].map(([scopeId, scope]) => {
       return [scopeId, ids.filter((_, i) => hasDocument(scope, i))] as const;
     });
@@ -182,36 +172,23 @@ export class FieldProject implements NumberedVersions {
     this.#numbers = new Map();
     this.#chunks = new Numbers(Uint32Array.of(0));
     this.#dimensions = new Numbers();
+    this.#store = keepVersions(this.#store, held);
     this.numbering = ++lastNumbering;
-    /** The new numbers of versions and chunks; those that are gone have none. */
-    const [versionNumbers, chunkNumbers] = [
-      new Int32Array(ids.length),
-      new Int32Array(dimensions.length),
-    ];
-    versionNumbers.fill(-1);
-    chunkNumbers.fill(-1);
     for (
       let number = nextDocument(held, 0, ids.length);
       number < ids.length;
       number = nextDocument(held, number + 1, ids.length)
     ) {
-      const [first, end] = [chunks[number] as number, chunks[number + 1] as number];
-      versionNumbers[number] = this.count;
-      for (let chunk = first; chunk < end; chunk++) {
-        chunkNumbers[chunk] = this.#dimensions.length + chunk - first;
-      }
       const id = ids[number] as string;
-      this.append(id, dimensions.subarray(first, end));
+      this.#append(id, dimensions.subarray(chunks[number], chunks[number + 1]));
       if (outdated.has(id) || numbers.get(id) !== number) this.readAgain(id);
     }
-    this.#columns = {
-      path: columns.path.renumbered(versionNumbers),
-      frontmatter: columns.frontmatter.renumbered(versionNumbers),
-      metadata: columns.metadata.renumbered(chunkNumbers),
-    };
     for (const [scopeId, versionIds] of members) this.setScope(scopeId, versionIds);
   }
 }
+
+/** The chunks of a version that are numbered. */
+const chunksOf = (dimensions: ArrayLike<number>): number => Math.max(1, dimensions.length);
 
 /** Versions that no scope holds are forgotten when they are more than this share. */
 const UNHELD_SHARE_MAX = 0.2;

@@ -1,13 +1,18 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import {
+  FIELD_ROOTS,
+  type FieldStore,
+  fieldColumns,
+  fieldEntries,
+  restoreEntries,
+} from "../../../native/fields.ts";
 import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../shared/limits.ts";
 import { requireChanges } from "../snapshots/position.ts";
-import type { Column } from "./column.ts";
-import type { FieldColumns } from "./field-columns.ts";
 import { FieldProject } from "./field-project.ts";
 
 const FORMAT = DISK_FORMATS.versionFields;
@@ -41,7 +46,7 @@ type Line =
       readonly codes: string;
     };
 
-type Root = "path" | "frontmatter" | "metadata";
+type Root = (typeof FIELD_ROOTS)[number];
 
 function encoded(words: Uint32Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
@@ -49,26 +54,6 @@ function encoded(words: Uint32Array): string {
 
 function decoded(text: string): Uint32Array {
   return new Uint32Array(Uint8Array.from(Buffer.from(text, "base64")).buffer);
-}
-
-/** A column with the number of its entries when the snapshot was begun: it only grows. */
-interface SavedColumn {
-  readonly root: Root;
-  readonly path?: string;
-  readonly column: Column;
-  readonly entries: number;
-}
-
-function columnsOf({ columns }: FieldProject): SavedColumn[] {
-  const saved = (root: Root, column: Column, path?: string): SavedColumn => ({
-    ...{ root, column, entries: column.rows.length },
-    ...(path === undefined ? {} : { path }),
-  });
-  const inRoot = (root: "frontmatter" | "metadata") => [
-    ...[...columns[root].columns].map(([path, column]) => saved(root, column, path)),
-    saved(root, columns[root].rest),
-  ];
-  return [saved("path", columns.path), ...inRoot("frontmatter"), ...inRoot("metadata")];
 }
 
 function* versionLines(project: FieldProject, count: number): Generator<Line> {
@@ -82,26 +67,32 @@ function* versionLines(project: FieldProject, count: number): Generator<Line> {
   }
 }
 
-function* columnLines({ root, path, column, entries }: SavedColumn): Generator<Line> {
+function* columnLines(
+  store: FieldStore,
+  { root, path, entries }: ReturnType<typeof fieldColumns>[number],
+): Generator<Line> {
   let written = 1;
   for (let at = 0; at < entries; at += INDEX_META_SLICE_VERSIONS) {
     const end = Math.min(entries, at + INDEX_META_SLICE_VERSIONS);
-    const codes = column.codes.values.subarray(at, end);
-    // Codes are given in the order in which entries need them.
-    const last = Math.max(written, 1 + codes.reduce((a, b) => Math.max(a, b)));
-    const values = Array.from({ length: last - written }, (_, i) => column.written(written + i));
-    written = last;
-    const rows = encoded(column.rows.values.subarray(at, end));
-    yield { root, ...(path === undefined ? {} : { path }), values, rows, codes: encoded(codes) };
+    const slice = fieldEntries(store, root, path, at, end, written);
+    written = slice.written;
+    yield {
+      root: FIELD_ROOTS[root] as Root,
+      ...(root === 0 || path === null ? {} : { path }),
+      values: parseJson(slice.values) as unknown[],
+      rows: encoded(slice.rows),
+      codes: encoded(slice.codes),
+    };
   }
 }
 
 function* linesOf(project: FieldProject, state: State): Generator<State | Line> {
-  const { count } = project;
-  const columns = columnsOf(project);
+  const { count, store } = project;
+  // With the number of entries when the snapshot was begun: columns only grow.
+  const columns = fieldColumns(store);
   yield state;
   yield* versionLines(project, count);
-  for (const column of columns) yield* columnLines(column);
+  for (const column of columns) yield* columnLines(store, column);
 }
 
 /** Writes a project's fields durably. Lets other work run in between. */
@@ -129,16 +120,12 @@ export async function writeFieldSnapshot(
 
 function read(project: FieldProject, line: Line): void {
   if ("ids" in line) {
-    for (const [i, id] of line.ids.entries()) project.append(id, line.dimensions[i] ?? []);
+    for (const [i, id] of line.ids.entries()) project.restore(id, line.dimensions[i] ?? []);
     return;
   }
-  const { root, path, values, rows, codes } = line;
-  const column = root === "path" ? project.columns.path : columnOf(project.columns[root], path);
-  column.restore(values as never, decoded(rows), decoded(codes));
-}
-
-function columnOf(fields: FieldColumns, path: string | undefined): Column {
-  return path === undefined ? fields.rest : fields.open(path);
+  const { root, path = root === "path" ? "" : null, values, rows, codes } = line;
+  const entries = [JSON.stringify(values), decoded(rows), decoded(codes)] as const;
+  restoreEntries(project.store, FIELD_ROOTS.indexOf(root), path, ...entries);
 }
 
 /** Reads a project's fields; null without a snapshot. Throws if it is damaged or lacks changes up to `seq`. */

@@ -24,13 +24,3 @@ export function setOf(numbers: Uint32Array, count: number): NumberSet {
   }
   return set;
 }
-
-/** The numbers that are in both sets, or in the first and not in the second. Has the length of the first. */
-export function combined(a: NumberSet, b: NumberSet, how: "and" | "without"): NumberSet {
-  const result = new Uint32Array(a.length);
-  for (let word = 0; word < a.length; word++) {
-    const other = b[word] ?? 0;
-    result[word] = (a[word] as number) & (how === "and" ? other : ~other);
-  }
-  return result;
-}

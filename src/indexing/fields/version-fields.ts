@@ -1,6 +1,4 @@
 import { readFrontmatterValues } from "../../markdown/index.ts";
-import type { CompiledFilter } from "../../shared/filter/compile.ts";
-import type { Steps } from "../../shared/filter/steps.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import type { FieldsRow } from "../versions/version-index.ts";
 
@@ -28,16 +26,4 @@ export function fieldsOf(row: FieldsRow): VersionFields {
     dimensions: row.dimensions,
     metadata: parseJson(row.metadata) as Values[],
   };
-}
-
-/** Whether a chunk of a version matches a filter. A file without chunks counts as one. */
-export function* matchesFields(
-  filter: CompiledFilter,
-  { path, frontmatter, metadata }: VersionFields,
-): Steps<boolean> {
-  const chunks = filter.usesMetadata && metadata.length > 0 ? metadata : [NO_VALUES];
-  for (const each of chunks) {
-    if (yield* filter.matches({ path, frontmatter, metadata: each })) return true;
-  }
-  return false;
 }

@@ -1,7 +1,5 @@
 import type { ScopeRef } from "../../engine/requests/scope.ts";
 import { timed } from "../../observability/long-tasks.ts";
-import { compileFilter } from "../../shared/filter/compile.ts";
-import { parseJson } from "../../shared/json/parse.ts";
 import { FILTERS_CACHED_MAX } from "../../shared/limits.ts";
 import { completely } from "../fields/field-work.ts";
 import { FilterResults } from "../fields/filter-results.ts";
@@ -102,8 +100,7 @@ export class DerivedScopes {
     const project = this.context.fields.find(this.projectId);
     if (project === undefined) return undefined;
     if (this.#derived.size >= FILTERS_CACHED_MAX) this.#evict();
-    const filter = compileFilter(parseJson(scope.filter.json) as Record<string, unknown>);
-    const results = new FilterResults(project, filter);
+    const results = new FilterResults(project, scope.filter.json);
     const [evaluating, running] = [undefined, new Map<string, Promise<Derived>>()];
     const derived: DerivedScope = { scope, tenant, results, evaluating, running };
     this.#derived.set(scope.id, derived);

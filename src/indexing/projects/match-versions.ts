@@ -1,11 +1,9 @@
-import { type CompiledFilter, compileFilter } from "../../shared/filter/compile.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
-import { parseJson } from "../../shared/json/parse.ts";
 import { addDocument, emptyDocumentSet } from "../../text/index.ts";
-import type { FieldProject } from "../fields/field-project.ts";
+import { FieldProject } from "../fields/field-project.ts";
 import { completely } from "../fields/field-work.ts";
-import { FilterResults } from "../fields/filter-results.ts";
-import { fieldsOf, matchesFields } from "../fields/version-fields.ts";
+import { allMatches, FilterResults } from "../fields/filter-results.ts";
+import { fieldsOf } from "../fields/version-fields.ts";
 import type { VersionReader } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
@@ -23,7 +21,7 @@ export interface WantedMatches {
 }
 
 interface Matching {
-  readonly filter: CompiledFilter;
+  readonly filter: string;
   readonly versionIds: readonly string[];
   /** False if it has taken too long. */
   evaluate(evaluation: Steps<void>): Promise<boolean>;
@@ -60,11 +58,14 @@ async function matchStored(
 ): Promise<Set<string> | undefined> {
   const matching = new Set<string>();
   for await (const rows of reader.fields(versionIds)) {
+    const read = new FieldProject();
     function* evaluation(): Steps<void> {
       for (const row of rows) {
         yield;
-        if (yield* matchesFields(filter, fieldsOf(row))) matching.add(row.file_version_id);
+        read.add(fieldsOf(row));
       }
+      const { numbers } = yield* allMatches(read, filter);
+      for (const number of numbers) matching.add(read.idOf(number));
     }
     if (!(await evaluate(evaluation()))) return undefined;
   }
@@ -74,9 +75,8 @@ async function matchStored(
 /** For each file version 1 if one of its chunks matches a filter, else 0; "late" if they were not compared in time. */
 export async function matchVersions(
   { fields, reader, fieldWork }: Pick<IndexingContext, "fields" | "reader" | "fieldWork">,
-  { projectId, tenant, filter: json, versionIds }: WantedMatches,
+  { projectId, tenant, filter, versionIds }: WantedMatches,
 ): Promise<Uint8Array | "late"> {
-  const filter = compileFilter(parseJson(json) as Record<string, unknown>);
   const project = fields.find(projectId);
   return await fieldWork.inTurn(tenant, async (run) => {
     const evaluate = async (evaluation: Steps<void>) =>

@@ -2,7 +2,7 @@ import { canonicalNumber } from "./canonical.ts";
 import { isWrittenNumber, type WrittenNumber } from "./parse.ts";
 
 /** A number that JavaScript cannot represent exactly, such as 9007199254740993 or 1e400. */
-export class Decimal {
+class Decimal {
   readonly #isNegative: boolean;
   /** Without zeros at the ends. */
   readonly #digits: string;
@@ -36,7 +36,7 @@ export class Decimal {
 }
 
 /** A number for comparisons, without rounding. */
-export type ExactNumber = number | Decimal;
+type ExactNumber = number | Decimal;
 
 /** The number of a JSON token. Equal numbers are equal values, or Decimals with the same key. */
 export function exactNumber(value: number | WrittenNumber): ExactNumber {

@@ -18,7 +18,8 @@ async function ownerOf(files: number, long: string) {
   await addEnvironment(api.sql, project);
   const { report } = importsOf(api, owner);
   for (let i = 0; i < files; i++) {
-    const chunk = { content: `Rivers ${i}.`, metadata: { long } };
+    // Equal texts would be compared once.
+    const chunk = { content: `Rivers ${i}.`, metadata: { long: `${long}${i}` } };
     await report(project, [
       {
         ...{ record: "file", path: `${i}.md`, content: `Rivers ${i}.` },

@@ -1,5 +1,8 @@
 import fc from "fast-check";
+import { FieldProject } from "../../../../src/indexing/fields/field-project.ts";
+import { allMatches } from "../../../../src/indexing/fields/filter-results.ts";
 import type { Steps } from "../../../../src/shared/filter/steps.ts";
+import { canonicalValue } from "../../../../src/shared/json/canonical.ts";
 
 type Json = Record<string, unknown>;
 
@@ -95,14 +98,27 @@ export const values = fc.dictionary(fc.constantFrom("a", "b"), value, { maxKeys:
 export const matchesPlainly = (filter: Json, document: Json): boolean =>
   plain.matches(filter, document);
 
-/** The result of a test that may take steps, and how many it took. */
-export function finished<T>(outcome: T | Steps<T>): { readonly result: T; readonly steps: number } {
-  const isSteps = typeof outcome === "object" && outcome !== null && "next" in outcome;
-  if (!isSteps) return { result: outcome, steps: 0 };
+/** The result of work in steps, and how many it took. */
+export function finished<T>(work: Steps<T>): { readonly result: T; readonly steps: number } {
   for (let steps = 1; ; steps++) {
-    const { done, value } = outcome.next();
+    const { done, value } = work.next();
     if (done === true) return { result: value, steps };
   }
+}
+
+/** A file with one chunk, as a filter sees it. */
+interface Fields {
+  readonly path: string;
+  readonly frontmatter: Json;
+  readonly metadata: Json;
+}
+
+/** Whether a file with one chunk matches a filter without a fault, and in how many steps that is found. */
+export function evaluated(filter: unknown, { path, frontmatter, metadata }: Fields) {
+  const project = new FieldProject();
+  project.add({ id: "v", path, frontmatter, dimensions: [0], metadata: [metadata] });
+  const { result, steps } = finished(allMatches(project, canonicalValue(filter)));
+  return { result: result.numbers.length === 1, steps };
 }
 
 /** Patterns that keep about five hundred states alive in a text of `a`, which none of them matches. */

@@ -1,0 +1,78 @@
+#include "fields/field_store.hpp"
+
+#include <stdexcept>
+
+#include "common/limits.hpp"
+
+namespace tessera {
+
+const FieldColumns* FieldStore::columns(FieldRoot root) const {
+  if (root == FieldRoot::path) return nullptr;
+  return root == FieldRoot::metadata ? &metadata_ : &frontmatter_;
+}
+
+const FieldColumn* FieldStore::find(FieldRoot root, std::u16string_view path) const {
+  return root == FieldRoot::path ? &path_ : columns(root)->find(path);
+}
+
+void FieldStore::append(uint32_t chunks) {
+  if (chunks == 0 || chunks >= NONE - this->chunks()) throw std::invalid_argument("a version has no number of chunks");
+  firstChunks_.push_back(this->chunks() + chunks);
+}
+
+void FieldStore::add(std::u16string_view path, std::u16string_view frontmatter, std::u16string_view metadata,
+                     uint32_t chunks) {
+  const uint32_t version = versions();
+  uint32_t chunk = this->chunks();
+  append(chunks);
+  path_.add(version, textValue(path));
+  JsonReader fields(frontmatter);
+  frontmatter_.add(version, fields);
+  JsonReader list(metadata);
+  list.eachElement([&] {
+    if (chunk == this->chunks()) throw std::invalid_argument("a version has metadata without a chunk");
+    metadata_.add(chunk++, list);
+  });
+  fields.end();
+  list.end();
+}
+
+void FieldStore::restore(FieldRoot root, const std::u16string* path, std::u16string_view values,
+                         std::span<const uint32_t> rows, std::span<const uint32_t> codes) {
+  FieldColumn& column = root == FieldRoot::path ? path_ : path == nullptr ? open(root).rest() : open(root).open(*path);
+  JsonReader list(values);
+  list.eachElement([&] {
+    const auto value = readValue(list);
+    if (!value) throw std::invalid_argument("a value of a field is not valid");
+    column.addValue(*value);
+  });
+  list.end();
+  if (rows.size() != codes.size()) throw std::invalid_argument("the entries of a field lack codes");
+  const uint32_t end = root == FieldRoot::metadata ? chunks() : versions();
+  for (size_t i = 0; i < rows.size(); i++) column.addEntry(rows[i], codes[i], end);
+}
+
+FieldStore FieldStore::kept(NumberSet held) const {
+  FieldStore store;
+  std::vector<uint32_t> versionNumbers(versions(), NONE);
+  std::vector<uint32_t> chunkNumbers(chunks(), NONE);
+  for (uint32_t version = 0; version < versions(); version++) {
+    if (!hasNumber(held, version)) continue;
+    versionNumbers[version] = store.versions();
+    uint32_t number = store.chunks();
+    for (uint32_t chunk = firstChunks_[version]; chunk < firstChunks_[version + 1]; chunk++) {
+      chunkNumbers[chunk] = number++;
+    }
+    store.append(firstChunks_[version + 1] - firstChunks_[version]);
+  }
+  store.path_ = path_.renumbered(versionNumbers);
+  store.frontmatter_ = frontmatter_.renumbered(versionNumbers);
+  store.metadata_ = metadata_.renumbered(chunkNumbers);
+  return store;
+}
+
+size_t FieldStore::bytes() const {
+  return sizeof(FieldStore) + path_.bytes() + frontmatter_.bytes() + metadata_.bytes() + 4 * firstChunks_.capacity();
+}
+
+}  // namespace tessera

@@ -1,0 +1,59 @@
+// The fields of the file versions of one project. Versions are numbered, and so are the chunks of all versions, in the
+// same order.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "fields/field_columns.hpp"
+
+namespace tessera {
+
+/// Numbers of file versions or chunks: bit n & 31 of word n >> 5.
+using NumberSet = std::span<const uint32_t>;
+
+inline bool hasNumber(NumberSet set, uint32_t number) {
+  return number >> 5 < set.size() && (set[number >> 5] >> (number & 31) & 1) != 0;
+}
+
+/// The kinds of fields, by the first name of a field in a filter.
+enum class FieldRoot : uint8_t { path, frontmatter, metadata };
+
+/// The values of a path and a frontmatter belong to versions, those of metadata to chunks.
+class FieldStore {
+ public:
+  uint32_t versions() const { return static_cast<uint32_t>(firstChunks_.size()) - 1; }
+  uint32_t chunks() const { return firstChunks_.back(); }
+  /// The first chunk of each version, and at the end that of the next version.
+  std::span<const uint32_t> firstChunks() const { return firstChunks_; }
+
+  /// Null for the root `path`.
+  const FieldColumns* columns(FieldRoot root) const;
+  /// The column of a field; null if no version has it. The root `path` is a field itself.
+  const FieldColumn* find(FieldRoot root, std::u16string_view path) const;
+
+  /// Adds a version without values.
+  void append(uint32_t chunks);
+  /// Adds a version with a path, the JSON object of its frontmatter, and a JSON array with an object for each chunk.
+  void add(std::u16string_view path, std::u16string_view frontmatter, std::u16string_view metadata, uint32_t chunks);
+  /// Adds the next values of a field, as a JSON array, and entries with their codes. The field is `rest` without a
+  /// path. Throws std::invalid_argument for entries that cannot follow.
+  void restore(FieldRoot root, const std::u16string* path, std::u16string_view values, std::span<const uint32_t> rows,
+               std::span<const uint32_t> codes);
+
+  /// The versions of a set only, under other numbers.
+  FieldStore kept(NumberSet held) const;
+  /// Memory, in bytes.
+  size_t bytes() const;
+
+ private:
+  FieldColumns& open(FieldRoot root) { return root == FieldRoot::metadata ? metadata_ : frontmatter_; }
+
+  FieldColumn path_;
+  FieldColumns frontmatter_;
+  FieldColumns metadata_;
+  std::vector<uint32_t> firstChunks_{0};
+};
+
+}  // namespace tessera

@@ -1,0 +1,111 @@
+#include "fields/value_count.hpp"
+
+#include <algorithm>
+
+#include "json/write.hpp"
+
+namespace tessera {
+
+/// Entries or values of one step.
+static constexpr size_t STEP_ENTRIES = 4'096;
+
+ValueCount::ValueCount(std::shared_ptr<const FieldStore> store, CountRequest request)
+    : store_(std::move(store)), request_(std::move(request)), column_(store_->find(request_.root, request_.path)) {
+  const FieldColumns* columns = store_->columns(request_.root);
+  rest_ = columns == nullptr ? nullptr : &columns->rest();
+  if (rest_ != nullptr) others_ = static_cast<uint32_t>(rest_->rows().size());
+  if (column_ == nullptr) return;
+  entries_ = static_cast<uint32_t>(column_->rows().size());
+  codes_ = column_->codeCount();
+  counts_.assign(codes_, 0);
+  lastWith_.assign(codes_, 0);
+}
+
+/// Visits the next ones. False if none is left of the step.
+template <typename Visit>
+bool ValueCount::each(uint32_t& at, uint32_t end, size_t& left, const Visit& visit) {
+  for (; at < end; at++) {
+    if (left-- == 0) return false;
+    visit(at);
+  }
+  return true;
+}
+
+bool ValueCount::step() {
+  size_t left = STEP_ENTRIES;
+  if (!each(other_, others_, left, [this](uint32_t at) { countOther(at); })) return false;
+  if (entry_ == 0) version_ = 0;
+  if (!each(entry_, entries_, left, [this](uint32_t at) { countEntry(at); })) return false;
+  return each(code_, codes_, left, [this](uint32_t code) { rank(code); });
+}
+
+/// Notes the version of a row. The rows ascend.
+void ValueCount::advanceTo(uint32_t row) {
+  if (request_.root != FieldRoot::metadata) {
+    version_ = row;
+    return;
+  }
+  while (store_->firstChunks()[version_ + 1] <= row) version_++;
+}
+
+void ValueCount::countOther(uint32_t entry) {
+  advanceTo(rest_->rows()[entry]);
+  if (!hasNumber(request_.versions, version_)) return;
+  hasOthers_ = true;
+  other_ = others_ - 1;
+}
+
+void ValueCount::countEntry(uint32_t entry) {
+  const uint32_t row = column_->rows()[entry];
+  const uint32_t code = column_->codes()[entry];
+  advanceTo(row);
+  // The column may have got further values meanwhile, none of them for rows that were there before.
+  if (code == FieldColumn::EXISTS || code >= codes_ || !hasNumber(request_.versions, version_)) return;
+  if (request_.root == FieldRoot::metadata && request_.chunks && !hasNumber(*request_.chunks, row)) return;
+  if (last_ != version_ + 1) files_++;
+  last_ = version_ + 1;
+  if (lastWith_[code] == last_) return;
+  lastWith_[code] = last_;
+  counts_[code]++;
+}
+
+bool ValueCount::isBefore(const Counted& a, const Counted& b) const {
+  if (a.files != b.files) return a.files > b.files;
+  const ValueView first = column_->value(a.code);
+  const ValueView second = column_->value(b.code);
+  if (typeOf(first) != typeOf(second)) return typeOf(first) < typeOf(second);
+  return compareValues(first, second).value_or(0) < 0;
+}
+
+/// Lists a value if it is one of the best.
+void ValueCount::rank(uint32_t code) {
+  if (counts_[code] == 0) return;
+  const ValueView value = column_->value(code);
+  distinct_++;
+  if (!hasType(typeOf(value))) types_.push_back(typeOf(value));
+  if (value.isText() && value.length() > request_.charsMax) return;
+  const Counted counted{code, counts_[code]};
+  if (best_.size() == request_.valuesMax) {
+    if (best_.empty() || !isBefore(counted, best_.back())) return;
+    best_.pop_back();
+  }
+  const auto place = std::ranges::find_if(best_, [&](const Counted& each) { return isBefore(counted, each); });
+  best_.insert(place, counted);
+}
+
+bool ValueCount::hasType(std::string_view type) const { return std::ranges::find(types_, type) != types_.end(); }
+
+std::string ValueCount::json() const {
+  std::string json = "[";
+  for (const Counted& each : best_) {
+    if (json.size() > 1) json += ',';
+    json += R"({"value":)";
+    appendValue(json, column_->value(each.code));
+    json += R"(,"count":)";
+    appendNumber(json, each.files);
+    json += '}';
+  }
+  return json + ']';
+}
+
+}  // namespace tessera
