@@ -215,12 +215,6 @@ describe("search and lookup from the terminal", () => {
     expect(elsewhere.stderr).toContain("hashing:feature-hashing-1:768");
     expect(elsewhere.stderr).toContain("1024");
   });
-
-  test("name the remedy when no service answers", async () => {
-    const away = await run("lookup", "x", ...HANDBOOK, "--url", "http://127.0.0.1:9");
-    expect(away).toMatchObject({ status: 1, stdout: "" });
-    expect(away.stderr).toContain("start the service, or name its address with --url");
-  });
 });
 
 const CONCEPTS = ["--markdown", "fixtures/docs/concepts"];

@@ -10,7 +10,7 @@ import { createEmptyDatabase } from "../../support/processes/postgres.ts";
 const IMPORT = ["import", "--markdown", "fixtures/docs/concepts", "--project", "own"];
 
 describe("commands and the service of the same data directory", () => {
-  test("find each other without an address, which --url overrides", async () => {
+  test("find each other without an address, which --url overrides, and name the remedy when nobody answers there", async () => {
     const DATA_DIR = dataFolder();
     const api = await startApi({ env: { DATA_DIR } });
     const env = { DATABASE_URL: api.databaseUrl, DATA_DIR };
@@ -29,6 +29,7 @@ describe("commands and the service of the same data directory", () => {
     const elsewhere = await callCommand([...lookup, "--url", nowhere], { env });
     expect(elsewhere).toMatchObject({ status: 1, stdout: "" });
     expect(elsewhere.stderr).toContain(`${nowhere} does not answer`);
+    expect(elsewhere.stderr).toContain("start the service, or name its address with --url");
 
     await api.stop();
     expect(existsSync(join(DATA_DIR, "service.json"))).toBe(false);
