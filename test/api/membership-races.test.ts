@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "../../src/db/client.ts";
 import { lockMembers } from "../../src/db/project-lock.ts";
-import { type Caller, startApi, type TestProject } from "../../support/api/api.ts";
+import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
 import { openTransaction } from "../../support/open-transaction.ts";
 import { callCommand } from "../../support/processes/command.ts";
 
-const api = await startApi();
+const api = await sharedApi();
 const { sql } = api;
 
 /** A project with two owners, one of whom has invited a user. */
