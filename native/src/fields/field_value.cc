@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "json/write.hpp"
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t EXPONENT_MAX_CHARS = 15;
 /// Different decimal numbers of 15 digits have different doubles.
 constexpr size_t EXACT_NUMBER_MAX_CHARS = 15;
+/// Smaller ones have doubles with fewer digits.
+constexpr double EXACT_NUMBER_MIN = 1e-300;
 
 /// A number as decimal digits.
 struct DecimalNumber {
@@ -76,10 +79,10 @@ int sizeOrder(const DecimalNumber& a, const DecimalNumber& b) {
 
 /// A number of so few digits that no other one has the same double. Nothing for others.
 std::optional<double> exactDouble(std::string_view source) {
+  if (source.size() > EXACT_NUMBER_MAX_CHARS) return std::nullopt;
   double value = 0;
-  const char* const end = source.data() + source.size();
-  if (source.size() > EXACT_NUMBER_MAX_CHARS || source.find_first_of("eE") != std::string_view::npos) return std::nullopt;
-  if (std::from_chars(source.data(), end, value).ec != std::errc()) return std::nullopt;
+  if (std::from_chars(source.data(), source.data() + source.size(), value).ec != std::errc()) return std::nullopt;
+  if (value != 0 && std::abs(value) < EXACT_NUMBER_MIN) return std::nullopt;
   return value;
 }
 

@@ -89,8 +89,8 @@ void ValueCount::rank(uint32_t code) {
     if (best_.empty() || !isBefore(counted, best_.back())) return;
     best_.pop_back();
   }
-  const auto place = std::ranges::find_if(best_, [&](const Counted& each) { return isBefore(counted, each); });
-  best_.insert(place, counted);
+  const auto isFirst = [this](const Counted& a, const Counted& b) { return isBefore(a, b); };
+  best_.insert(std::ranges::upper_bound(best_, counted, isFirst), counted);
 }
 
 bool ValueCount::hasType(std::string_view type) const { return std::ranges::find(types_, type) != types_.end(); }
