@@ -1,12 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onCleanup } from "../../support/cleanup.ts";
 import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
-import { contentsOf, openCli } from "./support.ts";
+import { contentsOf, openCli, spawnImport } from "./support.ts";
 
 /** Starts `import --watch --prune` on a new folder with one file. */
 async function startWatch(...options: string[]) {
@@ -23,12 +21,7 @@ async function startWatch(...options: string[]) {
     "handbook",
     ...options,
   ];
-  const program = Bun.spawn([process.execPath, "src/cli/main.ts", "import", ...args], {
-    cwd: PROJECT_ROOT,
-    env: { PATH: process.env["PATH"], DATABASE_URL: cli.database.url },
-    ...{ stdout: "ignore", stderr: "pipe" },
-  });
-  onCleanup(() => program.kill("SIGKILL"));
+  const program = spawnImport({ DATABASE_URL: cli.database.url }, ...args);
   const untilStored = async (
     what: string,
     wanted: (contents: Record<string, string>) => boolean,
