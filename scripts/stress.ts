@@ -1,22 +1,30 @@
 /**
- * Runs the native search core with builders, searchers, replaced shards, snapshots and dropped projects
- * at once, under ThreadSanitizer and then under AddressSanitizer and UndefinedBehaviorSanitizer:
- * `npm run test:threads -- --seconds 60`. Linux, g++. The exit status is 0 when nothing was found.
+ * Runs the programs of native/stress under ThreadSanitizer and then under AddressSanitizer and
+ * UndefinedBehaviorSanitizer: `npm run test:threads -- --seconds 60`. One runs the native search core with builders,
+ * searchers, replaced shards, snapshots and dropped projects at once; the other builds and merges text segments, and
+ * looks up words in them. Linux, g++. The exit status is 0 when nothing was found.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type Unit, unitsFor } from "../native/units.ts";
 
 const USAGE = `usage: npm run test:threads -- [options]
 
-  --seconds N        with each set of sanitizers (default 60)
+  --seconds N        with each program and set of sanitizers (default 60)
   --help
 `;
 /** Sanitizers that work together. */
 const SETS = ["thread", "address,undefined"];
 /** The code for JavaScript is not linked, and kernels are compiled apart. */
-const EXCLUDED = ["addon.cc", "binding", "testing", "kernels", "text", "retrieval"];
+const EXCLUDED = ["addon.cc", "binding", "testing", "kernels", "retrieval"];
+
+/** The programs, and the files of native/src that each of them consists of. */
+const PROGRAMS: readonly { name: string; uses(file: string): boolean }[] = [
+  { name: "stress", uses: (file) => !file.startsWith("text") },
+  { name: "text", uses: (file) => /^(?:text|common|json\/write)/.test(file) },
+];
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -39,46 +47,57 @@ function run(command: readonly string[]): boolean {
   return Bun.spawnSync([...command], { cwd: root, env: environment, stdio: [...stdio] }).success;
 }
 
-/** What is compiled as one unit. Lookups and retrievals by text are left out, because they share no state. */
-function sources(): string[] {
-  return readdirSync(join(root, "native/src"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".cc") && !EXCLUDED.some((part) => name.startsWith(part)))
-    .map((name) => `native/src/${name}`);
-}
-
-const COMMON = [
-  "-std=c++20",
-  "-g",
-  "-fno-omit-frame-pointer",
-  "-fno-math-errno",
-  "-I",
-  "native/src",
+const COMMON = ["-g", "-fno-omit-frame-pointer", "-fno-math-errno"];
+const INCLUDES = [
+  ...["-I", "native/src", "-isystem", "native/vendor/snowball"],
+  ...["-isystem", "node_modules/usearch/include"],
+  ...["-isystem", "node_modules/zstd-napi/deps/zstd/lib"],
 ];
 const PORTABLE = ["-DTESSERA_CPU_HAS_AVX2=0", "-DTESSERA_CPU_HAS_AVX512=0"];
 
 function compiler(...options: readonly string[]): void {
-  if (!run([process.env.CXX ?? "g++", ...COMMON, ...PORTABLE, ...options])) {
+  if (!run([process.env.CXX ?? "g++", ...COMMON, ...INCLUDES, ...PORTABLE, ...options])) {
     throw new Error("the program does not compile");
   }
 }
 
-/** Kernels only read what they are given. Under a sanitizer they would take all the time. */
-function compileKernels(): string {
-  const unit = join(folder, "kernels.cc");
-  writeFileSync(unit, '#include "kernels/kernels.cc"\n#include "kernels/kernels_portable.cc"\n');
-  const object = join(folder, "kernels.o");
-  compiler("-O3", "-c", unit, "-o", object);
+/** Compiles files as one unit, and returns the path of the object. */
+function compileUnit(source: Unit, ...options: string[]): string {
+  const { name, files, defines = [], language = "c++" } = source;
+  const unit = join(folder, `${name}.${language}`);
+  const object = join(folder, `${name}.o`);
+  const lines = [
+    ...defines.map((define) => `#define ${define}\n`),
+    ...files.map((file) => `#include "${file}"\n`),
+  ];
+  writeFileSync(unit, lines.join(""));
+  const standard = language === "c" ? "-std=c11" : "-std=c++20";
+  compiler(standard, ...options, "-x", language, "-c", unit, "-o", object);
   return object;
 }
 
-function compile(sanitizers: string, kernels: string): string {
-  const program = join(folder, `stress-${sanitizers.replace(",", "-")}`);
-  const unit = join(folder, "all.cc");
-  const files = [...sources(), "native/stress/stress.cc"];
-  writeFileSync(unit, files.map((file) => `#include "${join(root, file)}"\n`).join(""));
+/** Kernels only read their arguments, and compressors and stemmers belong to a thread. Sanitizers would slow them down. */
+function compileOthers(): string[] {
+  const files = ["kernels/kernels.cc", "kernels/kernels_portable.cc"];
+  const thirdParty = unitsFor(process.arch).filter(({ language }) => language === "c");
+  return [{ name: "kernels", files, extensions: [] }, ...thirdParty].map((unit) =>
+    compileUnit(unit, "-O3"),
+  );
+}
+
+/** The sources are grouped as in the addon, because files of several groups define the same names. */
+function compile({ name, uses }: (typeof PROGRAMS)[number], sanitizers: string): string {
+  const program = join(folder, `${name}-${sanitizers.replace(",", "-")}`);
   const sanitize = [`-fsanitize=${sanitizers}`, "-fno-sanitize-recover=all"];
-  const includes = ["-isystem", "node_modules/usearch/include"];
-  compiler("-O1", ...sanitize, ...includes, unit, kernels, "-o", program, "-lpthread");
+  const isUsed = (file: string) =>
+    uses(file) && !EXCLUDED.some((excluded) => file.startsWith(excluded));
+  const units = unitsFor(process.arch)
+    .filter(({ language }) => language === undefined)
+    .map((unit) => ({ ...unit, files: unit.files.filter(isUsed) }))
+    .filter(({ files }) => files.length > 0);
+  const main = { name, files: [join(root, `native/stress/${name}.cc`)], extensions: [] };
+  const objects = [...units, main].map((unit) => compileUnit(unit, "-O1", ...sanitize));
+  compiler(...sanitize, ...objects, ...others, "-o", program, "-lpthread");
   return program;
 }
 
@@ -86,10 +105,13 @@ if (values.help) {
   process.stdout.write(USAGE);
   process.exit(0);
 }
-const kernels = compileKernels();
-for (const sanitizers of SETS) {
-  const data = join(folder, "data");
-  mkdirSync(data, { recursive: true });
-  process.stdout.write(`${sanitizers}: `);
-  if (!run([compile(sanitizers, kernels), values.seconds, data])) process.exit(1);
+const others = compileOthers();
+for (const program of PROGRAMS) {
+  for (const sanitizers of SETS) {
+    const data = join(folder, "data");
+    mkdirSync(data, { recursive: true });
+    const path = compile(program, sanitizers);
+    process.stdout.write(`${program.name}, ${sanitizers}: `);
+    if (!run([path, values.seconds, data])) process.exit(1);
+  }
 }
