@@ -125,6 +125,14 @@ describe("segments", () => {
     );
   });
 
+  test("the language of a document does not stem the words of those before it", () => {
+    const documents = Object.entries({ de: "Öl", fr: "Ol" }).map(([value, content]) =>
+      documentOf(`${value}.md`, { content, frontmatter: [{ key: "lang", value }] }),
+    );
+    const parts = documents.map((each) => ({ buffer: buildSegment([each]), keep: null }));
+    expect(copyOf(buildSegment(documents))).toEqual(copyOf(mergeSegments(parts).buffer));
+  });
+
   test("merging keeps the first of two documents with the same id", () => {
     const parts = ["first", "second"].map((title) => buildSegment([documentOf("a.md", { title })]));
     const { buffer } = mergeSegments(parts.map((part) => ({ buffer: part, keep: null })));
@@ -155,6 +163,20 @@ describe("the sections of a segment", () => {
         expect(postings.every((each) => (each & POSTING_CODE_MASK) > 0)).toBe(true);
       }),
     );
+  });
+
+  test("a form has the number of documents of its language that hold its term", () => {
+    const documents = ["de", "de", "fr"].map((value, i) =>
+      documentOf(`${i}.md`, { content: "lampe", frontmatter: [{ key: "lang", value }] }),
+    );
+    const segment = contentsOf(buildSegment(documents));
+    const { stemStart, stemTerms, stemCounts } = segment;
+    const lamp = segment.terms().indexOf("lampe");
+    const counts = native.stemLanguages.flatMap((language, l) => {
+      const own = stemTerms.subarray(stemStart[l], stemStart[l + 1]).indexOf(lamp);
+      return own < 0 ? [] : [[language, stemCounts[(stemStart[l] as number) + own]]];
+    });
+    expect(Object.fromEntries(counts)).toEqual({ de: 2, fr: 1 });
   });
 
   test("the terms are sorted by code unit, forwards and reversed", () => {

@@ -6,6 +6,7 @@ import { languageNamed, unitKind } from "../../../native/testing.ts";
 import { stemLanguages } from "../../../native/text.ts";
 import { spellingSpans, surfaceForm, tokenSpans } from "../../../native/words.ts";
 import { RUNTIME_VERSION, TABLES_FILE, unicodeTables } from "../../../scripts/unicode-tables.ts";
+import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
 
 // Segments store streams of tokens, so the hashes of the streams are fixed here. An intended change of the streams needs
 // a higher `textSegment` in src/shared/disk-formats.ts.
@@ -100,10 +101,17 @@ test("the tokens of the handbook in several languages are the known ones", () =>
 });
 
 test("surface forms are in lower case and composed, as this runtime does it", () => {
-  for (const text of [...randomTexts(20_000, []), "ΑΣ", "ΑΣ'Α", "ΑΣ\u0301.", "İX", "ΌΣΟΣ Σ"]) {
+  // The last one has a mark between a letter and another mark that would compose with it.
+  const others = ["ΑΣ", "ΑΣ'Α", "ΑΣ\u0301.", "İX", "ΌΣΟΣ Σ", "a\u0313\u0301"];
+  for (const text of [...randomTexts(20_000, []), ...others]) {
     const visible = text.replace(/[\p{DI}\p{Cf}]/gu, "");
     expect([text, surfaceForm(text)]).toEqual([text, visible.toLowerCase().normalize("NFC")]);
   }
+});
+
+test("a word that is longer than a token has no surface form", () => {
+  expect(surfaceForm("É".repeat(WORD_MAX_CHARS))).toBe("é".repeat(WORD_MAX_CHARS));
+  expect(surfaceForm("É".repeat(WORD_MAX_CHARS + 1))).toBe("");
 });
 
 test("a language is stated by a tag, a code of three letters or an English name", () => {

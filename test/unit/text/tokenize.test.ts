@@ -100,6 +100,9 @@ describe("tokens", () => {
       }),
     );
     expect(tokenize("a".repeat(1_000))).toEqual(["a".repeat(WORD_MAX_CHARS)]);
+    // A longer name is no token, and the last character of a token is whole.
+    const short = "a".repeat(WORD_MAX_CHARS - 1);
+    expect([`${short}++`, `${short}𐐨`].map(tokenize)).toEqual([[short], [short]]);
   });
 });
 
@@ -113,6 +116,7 @@ test("numbers, abbreviations and telephone numbers have a spelling as one word",
     ["0x80070ABC 0x1F x0x80070ABC", "80070abc"],
     ["24 500, 24'500, 1.000.000, 12 30, 1234 500", "24500 24500 1000000"],
     ["max_pool_gates up-to-date 2024-10-05", "maxpoolgates uptodate 20241005"],
+    ["one-two-three-four a-b-c-d-e-f-g", "onetwothreefour"],
     ["re-use on-line T-shirt well-known a-b", "reuse online tshirt"],
     ["Qur'an Xi’an Shi'a don't user's we'll l'an qu'on a'if jusqu'à o'clock", "quran xian shia"],
   ] as const) {
