@@ -13,6 +13,8 @@ class FakeModel implements ServedModel {
   readonly encoded: string[] = [];
   /** Called with each text before it is divided. */
   onEncode = (_text: string) => {};
+  /** Awaited before vectors are computed. */
+  beforeRun = Promise.resolve();
   readonly tokenizer = {
     maxTokens: MAX_TOKENS,
     maxChars: MAX_CHARS,
@@ -23,8 +25,10 @@ class FakeModel implements ServedModel {
     },
     cut: ({ ids }: { ids: readonly number[] }) => ({ ids: ids.slice(0, MAX_TOKENS), types: [] }),
   };
-  readonly run: ServedModel["run"] = async (texts) =>
-    texts.map(({ ids }) => Float32Array.of(ids.length, 1));
+  readonly run: ServedModel["run"] = async (texts) => {
+    await this.beforeRun;
+    return texts.map(({ ids }) => Float32Array.of(ids.length, 1));
+  };
 }
 
 function open() {
@@ -86,12 +90,14 @@ describe("the process of a model", () => {
   });
 
   test("divides no more texts once a caller has closed its connection", async () => {
-    const { model, answer } = open();
+    const { model, ask, answer } = open();
     const unix = join(temporaryFolder("socket"), "socket");
     const answers: Promise<Response>[] = [];
+    const closed = Promise.withResolvers<void>();
     const listener = Bun.serve({
       unix,
       fetch(request) {
+        request.signal.addEventListener("abort", () => closed.resolve());
         const answered = answer(request);
         answers.push(answered);
         return answered;
@@ -99,14 +105,20 @@ describe("the process of a model", () => {
     });
     onCleanup(() => listener.stop(true));
     const gone = new AbortController();
+    // Texts wait for a query, which goes first and ends when the connection has been closed.
+    model.beforeRun = closed.promise;
+    const query = Promise.withResolvers<Response>();
     model.onEncode = (text) => {
-      if (text === "text2") gone.abort();
+      if (text !== "text2") return;
+      gone.abort();
+      query.resolve(ask(["query"], { path: QUERY_PATH }));
     };
-    const body = JSON.stringify({ input: texts("text", 1_000) });
+    const body = JSON.stringify({ input: texts("text", 40) });
     const sent = fetch("http://model/", { unix, method: "POST", body, signal: gone.signal });
     await expect(sent).rejects.toThrow("abort");
+    expect((await query.promise).status).toBe(200);
     expect((await answers[0])?.status).toBe(503);
-    expect(model.encoded.length).toBeLessThan(1_000);
+    expect(model.encoded).toEqual(["text0", "text1", "text2", "query"]);
   });
 
   test("refuses texts by their length without dividing any, and says how much fits", async () => {
