@@ -6,11 +6,10 @@ import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { accessFaults } from "./access.ts";
-import { api, browser, DESKTOP, key, owner, PHONE, visit } from "./world.ts";
+import { api, browser, DESKTOP, key, owner, PHONE, signedIn, visit } from "./world.ts";
 
 needs("chromium");
 
-// Another tab costs as much processor time as most of these tests together.
 const watched = await openPage(browser, api.url, DESKTOP);
 const { page, faults } = watched;
 
@@ -19,26 +18,19 @@ async function enter(credential: string): Promise<void> {
   await page.getByLabel("API key or JWT").press("Enter");
 }
 
-/** Starts the console again with another credential, as a tab has kept it. */
-async function continueAs(credential: string): Promise<void> {
-  await page.evaluate(`sessionStorage.setItem("tessera.credential", "${credential}")`);
-  await page.reload();
-}
-
 describe("signing in to the console", () => {
   test("the page says how the first key is made where the database has none", async () => {
     const empty = await startApi({ env: { DEMO: "off" } });
-    await page.goto(`${empty.url}/console`);
-    await page.getByText("./tessera keys create --user you@example.com --name first").waitFor();
-    expect(await page.getByText(NO_KEY_YET).count()).toBe(1);
+    const { page: first } = await openPage(browser, empty.url, DESKTOP);
+    await first.goto(`${empty.url}/console`);
+    await first.getByText("./tessera keys create --user you@example.com --name first").waitFor();
+    expect(await first.getByText(NO_KEY_YET).count()).toBe(1);
     await addApiKey(empty.sql, await addUser(empty.sql));
     await until("the page has no hint", async () => {
-      await page.reload();
-      await page.getByLabel("API key or JWT").waitFor();
-      return (await page.getByText(NO_KEY_YET).count()) === 0;
+      await first.reload();
+      await first.getByLabel("API key or JWT").waitFor();
+      return (await first.getByText(NO_KEY_YET).count()) === 0;
     });
-    // All that this service was asked for, because it is not that of the other tests.
-    faults.length = 0;
   });
 
   test("a wrong key is refused with the detail of the problem, and not kept", async () => {
@@ -125,20 +117,22 @@ describe("a credential with fewer rights in the console", () => {
       [guests.key, "#/projects/shipyard/settings", "Delete project", roleOf("owner")],
     ] as const;
     for (const credential of new Set(refusals.map(([credential]) => credential))) {
-      await continueAs(credential);
+      const tab = await signedIn("#/none", DESKTOP, credential);
       for (const [, address, action, reason] of refusals.filter(([own]) => own === credential)) {
-        await visit(watched, address);
-        await page.getByText(reason).first().waitFor();
-        const button = page.getByRole("button", { name: action, exact: true });
+        await visit(tab, address);
+        await tab.page.getByText(reason).first().waitFor();
+        const button = tab.page.getByRole("button", { name: action, exact: true });
         expect(await button.count(), `${address} ${action}`).toBe(0);
       }
+      await tab.page.close();
     }
     // The same actions are there for the owner.
-    await continueAs(key);
+    const tab = await signedIn("#/none");
     for (const [, address, action] of refusals) {
-      await visit(watched, address);
-      await page.getByRole("button", { name: action, exact: true }).first().waitFor();
+      await visit(tab, address);
+      await tab.page.getByRole("button", { name: action, exact: true }).first().waitFor();
     }
+    await tab.page.close();
   });
 });
 
@@ -164,33 +158,31 @@ const SCREENS = [
   [PHONE, "dark"],
 ] as const;
 
-async function show([screen, colorScheme]: (typeof SCREENS)[number]): Promise<void> {
-  await page.setViewportSize(screen);
-  await page.emulateMedia({ colorScheme });
-}
-
 /** Most of it is highlighters and the reader of Markdown. */
 const GZIPPED_MAX_BYTES = 150_000;
 
 describe("every view of the console", () => {
   test("has no horizontal overflow on a phone, and nothing that hinders people with disabilities on it in the dark and on a desktop in light", async () => {
+    const phone = await signedIn("#/search", { ...PHONE, colorScheme: "dark" });
     const hindered: string[] = [];
     for (const address of VIEWS) {
-      await show(SCREENS[1]);
-      await visit(watched, address);
-      await page.locator(".panel:visible, .result:visible").first().waitFor();
-      const width = await page.evaluate("document.documentElement.scrollWidth");
+      await visit(phone, address);
+      await phone.page.locator(".panel:visible, .result:visible").first().waitFor();
+      const width = await phone.page.evaluate("document.documentElement.scrollWidth");
       expect(width, address).toBeLessThanOrEqual(PHONE.width);
       // On a phone a cell is its name and one thing beside it.
       const cells = `document.querySelectorAll(".table td:not(:has(> :only-child))").length`;
-      expect(await page.evaluate(cells), address).toBe(0);
-      for (const each of SCREENS.toReversed()) {
-        await show(each);
-        const found = await accessFaults(page);
-        hindered.push(...found.map((fault) => `${address} at ${each[0].width}: ${fault}`));
+      expect(await phone.page.evaluate(cells), address).toBe(0);
+      for (const [screen, colorScheme] of SCREENS) {
+        await phone.page.setViewportSize(screen);
+        await phone.page.emulateMedia({ colorScheme });
+        const found = await accessFaults(phone.page);
+        hindered.push(...found.map((fault) => `${address} at ${screen.width}: ${fault}`));
       }
+      await phone.page.setViewportSize(PHONE);
     }
     expect(hindered).toEqual([]);
+    expect(phone.faults).toEqual([]);
   });
 
   test("takes at most 150 KB, compressed, with all that it needs", async () => {
@@ -227,11 +219,10 @@ describe("every view of the console", () => {
 
   test("asks for the credential again when the service no longer accepts it", async () => {
     const { id, key: own } = await api.key(owner);
-    await enter(own);
-    await page.getByRole("link", { name: "Keys", exact: true }).click();
-    await page.getByRole("table", { name: "Keys" }).waitFor();
+    const tab = await signedIn("#/keys", DESKTOP, own);
+    await tab.page.getByRole("table", { name: "Keys" }).waitFor();
     await api.send("DELETE", `/api-keys/${id}`, { as: owner });
-    await page.getByRole("link", { name: "Projects", exact: true }).click();
-    await page.getByLabel("API key or JWT").waitFor();
+    await tab.page.getByRole("link", { name: "Projects", exact: true }).click();
+    await tab.page.getByLabel("API key or JWT").waitFor();
   });
 });

@@ -308,17 +308,16 @@ describe("what a user may not see", () => {
 
 describe("searching on a phone", () => {
   test("the query is the first field, and an opened result takes the place of the list without overflow", async () => {
-    await page.setViewportSize(PHONE);
-    await found("#/search?project=shipyard&q=hoist");
-    await results.first().getByRole("link").first().click();
-    await text.waitFor();
-    const list = page.getByRole("list", { name: "Results" });
+    const phone = await signedIn("#/search?project=shipyard&q=hoist", PHONE);
+    const list = phone.page.getByRole("list", { name: "Results" });
+    await list.getByRole("link").first().click();
+    await phone.page.getByRole("region", { name: "Text of the document" }).waitFor();
     expect(await list.isVisible()).toBe(false);
     const first = `document.querySelector("main :is(input, select, textarea)").ariaLabel`;
-    expect(await page.evaluate(first)).toBe("Query");
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
-    await page.getByRole("button", { name: "Close the document" }).click();
+    expect(await phone.page.evaluate(first)).toBe("Query");
+    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
+    await phone.page.getByRole("button", { name: "Close the document" }).click();
     await list.waitFor();
-    expect(watched.faults).toEqual([]);
+    expect(phone.faults).toEqual([]);
   });
 });
