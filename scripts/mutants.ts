@@ -45,6 +45,13 @@ async function compileAddon(copy: string): Promise<void> {
   await Bun.$`${process.execPath} native/build.ts`.cwd(copy).quiet();
 }
 
+/** The error that a test file has thrown before its first test; undefined for a file that cannot be loaded. */
+function earlyError(output: string): string | undefined {
+  const [, report = ""] = output.split("# Unhandled error between tests");
+  // An error of the parser or of an import has no stack.
+  return /^ {6}at /m.test(report) ? /^error: (.*)$/m.exec(report)?.[1] : undefined;
+}
+
 /** Runs tests in a copy. Returns the name of the first that fails; undefined if all pass. */
 async function firstFailure(copy: string, tests: readonly string[]): Promise<string | undefined> {
   const args = ["test", `--timeout=${FILE_TIMEOUT_MS}`, ...tests.map((file) => `./${file}`)];
@@ -58,6 +65,8 @@ async function firstFailure(copy: string, tests: readonly string[]): Promise<str
   if (status === 0) return undefined;
   const failed = /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/m.exec(output)?.[1];
   if (failed !== undefined) return failed;
+  const early = earlyError(output);
+  if (early !== undefined) return early;
   if (program.signalCode !== null || status === 143) return "a test that did not end";
   throw new Error(`${tests.join(", ")} did not run:\n${output}`);
 }
