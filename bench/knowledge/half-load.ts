@@ -32,7 +32,7 @@ type Options = typeof OPTIONS;
 
 /** The closed clients find the full rate in this share of the measured time. */
 const FULL_RATE_SHARE = 0.25;
-/** The bytes of a written file. */
+/** The size of a written file, about. */
 const WRITE_BYTES = 2_000;
 const FILES = 200;
 
@@ -52,14 +52,14 @@ export interface HalfLoad {
 }
 
 export async function run(options: Options, context: BenchContext): Promise<HalfLoad[]> {
-  const { documents, clients, seconds, writes: writeRate } = options;
+  const { clients, seconds, writes: writeRate } = options;
   const { out } = context;
   const filled = await fill(context, options);
   const { server } = filled;
   const payloads = requestsOf(filled);
   const [load, writer] = [new Load({ first: true }), new Load({ first: true })];
   const writes = open(writesOf(filled), writeRate);
-  out.line(`${documents || filled.documents} documents, ${writeRate} writes per second`);
+  out.line(`${filled.documents} documents, ${writeRate} writes per second`);
   out.head(
     "",
     "rate, 1/s",

@@ -11,7 +11,7 @@ namespace tessera {
 
 namespace {
 
-/// What a JavaScript value of this file holds. The garbage collector frees it.
+/// The native object behind a JavaScript value. The garbage collector frees it.
 struct FieldHandle {
   FieldHandle() = default;
   FieldHandle(const FieldHandle&) = delete;

@@ -32,7 +32,7 @@ struct ColumnTest {
   bool isRest = false;
   /// The codes that pass an `equals`, ascending.
   std::vector<uint32_t> codes{};
-  /// What is known of each code, if the column has few: 0, or 1 if it fails, or 2 if it passes.
+  /// The outcome of each code, if the column has few: 1 for a code that fails, 2 for one that passes, 0 if not known.
   std::vector<uint8_t> outcomes{};
 };
 

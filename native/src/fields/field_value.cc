@@ -40,7 +40,7 @@ double toDouble(std::string_view exponent) {
   return isNegative ? -value : value;
 }
 
-/// A number with so long an exponent that its digits stay as they are.
+/// A number whose exponent exceeds EXPONENT_MAX_CHARS. Its digits stay as they are.
 DecimalNumber asWritten(bool isNegative, std::string_view mantissa, std::string_view exponent, char letter) {
   DecimalNumber number{isNegative, std::string(mantissa), 0, std::string(1, letter)};
   number.exponent += exponent;
@@ -62,7 +62,7 @@ DecimalNumber decimalOf(std::string_view source) {
   if (point < mantissa.size()) digits += mantissa.substr(point + 1);
   const size_t end = digits.find_last_not_of('0') + 1;
   if (end == 0) return {false, "0", -std::numeric_limits<double>::infinity(), ""};
-  // An exponent of so few digits is exact.
+  // Exponents of up to EXPONENT_MAX_CHARS digits are exact in a double.
   const auto scale = static_cast<int64_t>(toDouble(exponent)) + static_cast<int64_t>(point) - static_cast<int64_t>(end);
   digits.resize(end);
   digits.erase(0, digits.find_first_not_of('0'));
@@ -77,7 +77,8 @@ int sizeOrder(const DecimalNumber& a, const DecimalNumber& b) {
   return a.digits.compare(b.digits);
 }
 
-/// A number of so few digits that no other one has the same double. Nothing for others.
+/// The double of a number with at most EXACT_NUMBER_MAX_CHARS characters, which no other such number has. Nothing for
+/// longer numbers, and for numbers with an exponent.
 std::optional<double> exactDouble(std::string_view source) {
   if (source.size() > EXACT_NUMBER_MAX_CHARS) return std::nullopt;
   double value = 0;

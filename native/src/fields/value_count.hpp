@@ -12,13 +12,13 @@
 
 namespace tessera {
 
-/// What is counted, and what is listed.
+/// The files to count, and the bounds of the list of values.
 struct CountRequest {
   FieldRoot root = FieldRoot::path;
   /// The path into the object of the root; empty for `path`.
   std::u16string path;
   std::vector<uint32_t> versions;
-  /// The chunks that count, for metadata; all of the versions if there is no such set.
+  /// The chunks to count in metadata; all chunks of the versions if absent.
   std::optional<std::vector<uint32_t>> chunks;
   /// Values that are listed: those that the most files have.
   size_t valuesMax = 0;

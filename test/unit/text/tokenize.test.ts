@@ -100,7 +100,7 @@ describe("tokens", () => {
       }),
     );
     expect(tokenize("a".repeat(1_000))).toEqual(["a".repeat(WORD_MAX_CHARS)]);
-    // A longer name is no token, and the last character of a token is whole.
+    // A longer name does not make a token, and the last character of a token is whole.
     const short = "a".repeat(WORD_MAX_CHARS - 1);
     expect([`${short}++`, `${short}𐐨`].map(tokenize)).toEqual([[short], [short]]);
   });
