@@ -2,9 +2,6 @@ import { COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
 import { Budget } from "../tenants/budget.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
-/** Writes between two removals of expired entries. */
-const COORDINATION_SWEEP_WRITES = 1_000;
-
 interface Held {
   token: symbol;
   until: number;
@@ -48,7 +45,7 @@ class Values {
   }
 
   dropExpired(moment: number): void {
-    for (const [key, { until }] of this.#values) if (until <= moment) this.#delete(key);
+    for (const key of expired(this.#values, moment)) this.#delete(key);
   }
 
   #delete(key: string): void {
@@ -64,25 +61,38 @@ function sizeOf(key: string, { value }: Stored): number {
   return VALUE_OVERHEAD_BYTES + 2 * (key.length + value.length);
 }
 
+/**
+ * The keys of expired entries, the oldest first, up to the first one that has not expired. So each write can drop expired
+ * entries: it looks at one entry more than it drops, however many there are. An entry with a shorter life than an older
+ * one is dropped after that.
+ */
+export function* expired(
+  entries: ReadonlyMap<string, { readonly until: number }>,
+  moment: number,
+): Generator<string> {
+  for (const [key, { until }] of entries) {
+    if (until > moment) return;
+    yield key;
+  }
+}
+
 /** Coordination within one process, for a single server. */
 export function createMemoryCoordinator(now: () => number = Date.now): Coordinator {
   const leases = new Map<string, Held>();
   const values = new Values();
   const counters = new Map<string, { readonly total: number; readonly until: number }>();
-  let writes = 0;
 
-  function sweep(): void {
-    if (++writes % COORDINATION_SWEEP_WRITES !== 0) return;
+  function dropExpired(): void {
     const moment = now();
-    for (const expiring of [leases, counters]) {
-      for (const [name, { until }] of expiring) if (until <= moment) expiring.delete(name);
+    for (const entries of [leases, counters]) {
+      for (const key of expired(entries, moment)) entries.delete(key);
     }
     values.dropExpired(moment);
   }
 
   return {
     async acquire(name, ttlMs): Promise<Acquired> {
-      sweep();
+      dropExpired();
       const held = leases.get(name);
       if (held !== undefined && held.until > now()) return { heldForMs: held.until - now() };
       const token = Symbol(name);
@@ -106,18 +116,20 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
       };
     },
     async put(key, value, { owner, ttlSeconds }) {
-      sweep();
+      dropExpired();
       values.set(key, { owner, value, until: now() + ttlSeconds * 1000 });
     },
     async get(key) {
       return values.get(key, now());
     },
     async add(amounts, ttlSeconds) {
-      sweep();
+      dropExpired();
       return [...amounts].map(([key, amount]) => {
         const counted = counters.get(key);
         const isCurrent = counted !== undefined && counted.until > now();
         const total = (isCurrent ? counted.total : 0) + amount;
+        // The oldest entries are first, and this one begins again.
+        counters.delete(key);
         counters.set(key, { total, until: now() + ttlSeconds * 1000 });
         return total;
       });
