@@ -25,8 +25,12 @@ export interface Stream extends Plan {
 const CONNECTIONS_MAX = 1_000;
 
 /** Requests at a rate per second, whether or not earlier ones were answered. */
-export function open(requests: readonly Uint8Array[], rate: number): Stream {
-  return { requests, arrival: { kind: "open", rate, connections: CONNECTIONS_MAX } };
+export function open(
+  requests: readonly Uint8Array[],
+  rate: number,
+  connections = CONNECTIONS_MAX,
+): Stream {
+  return { requests, arrival: { kind: "open", rate, connections } };
 }
 
 /** A number of clients, each of which sends its next request when its last one was answered. */
