@@ -1,5 +1,6 @@
 import { measureRecall } from "../../native/index.ts";
 import type { Config } from "../config/schema.ts";
+import { INDEX_REPORTS_CHANNEL } from "../db/channels.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
 import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { noteParkedTask } from "../indexing/changes/index-state.ts";
@@ -71,6 +72,11 @@ function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Me
   const scheduler = new Scheduler(workers, SEARCH_INLINE_MS, (kind, ms) => {
     metrics.poolWait.observe(kind, ms / 1_000);
   });
+  // The connection that hears a request has heard of earlier changes of access, which empty the caches of this thread.
+  // Without it, waits for a report end a little later.
+  sql
+    .listen(INDEX_REPORTS_CHANNEL, (at) => indexer.answerReportRequest(Number(at) || 0))
+    .catch(() => {});
   const texts = openTexts(indexer, scheduler, vectors);
   // Meanwhile the threads start.
   warmUp();

@@ -246,6 +246,11 @@ export class Indexer {
     this.#thread.tell({ type: "recall", ...recall });
   }
 
+  /** Lets the thread write a report for a process that has requested it at this time, in seconds since 1970. */
+  answerReportRequest(at: number): void {
+    this.#thread.tell({ type: "report-requested", at });
+  }
+
   /** Asks for an index to be calibrated again in the background. */
   recalibrate(projectId: string, dimension: number): void {
     this.#thread.tell({ type: "recalibrate", projectId, dimension });

@@ -1291,6 +1291,9 @@ CREATE TABLE index_state (
 CREATE TABLE index_nodes (
   id uuid PRIMARY KEY,
   seq bigint NOT NULL,
+  -- The time of the last request for a report that the server has answered, in seconds since 1970. By then it had dropped
+  -- the cached rights and scopes that changes before the request have made invalid.
+  answered double precision NOT NULL DEFAULT 0,
   updated_at timestamptz NOT NULL DEFAULT now()
 );
 

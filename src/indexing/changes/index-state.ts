@@ -28,8 +28,15 @@ interface IndexReport {
 /** Publishes how far the indexes of this server have come in the table index_state. */
 export class IndexReports {
   readonly #nodeId = crypto.randomUUID();
+  /** The time of the last request for a report that this server has heard, in seconds since 1970. */
+  #requestedAt = 0;
 
   constructor(private readonly sql: Sql) {}
+
+  /** The next report answers a request of this time. */
+  answer(requestedAt: number): void {
+    this.#requestedAt = Math.max(this.#requestedAt, requestedAt);
+  }
 
   /**
    * Replaces this server's rows, and deletes those of servers that have stopped reporting.
@@ -42,8 +49,10 @@ export class IndexReports {
         DELETE FROM index_nodes
         WHERE updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;
       await tx`
-        INSERT INTO index_nodes (id, seq) VALUES (${this.#nodeId}, ${seq})
-        ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = excluded.updated_at`;
+        INSERT INTO index_nodes (id, seq, answered)
+        VALUES (${this.#nodeId}, ${seq}, ${this.#requestedAt})
+        ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, answered = excluded.answered,
+          updated_at = excluded.updated_at`;
       await tx`
         DELETE FROM index_state WHERE node_id = ${this.#nodeId}
         OR updated_at < now() - make_interval(secs => ${INDEX_NODE_EXPIRY_SECONDS})`;

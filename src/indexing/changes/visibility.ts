@@ -1,6 +1,10 @@
 import { INDEX_REPORTS_CHANNEL } from "../../db/channels.ts";
 import type { Queryable } from "../../db/client.ts";
-import { CHANGE_VISIBLE_BOUND_MS, INDEX_STATE_FRESH_SECONDS } from "../../shared/limits.ts";
+import {
+  CHANGE_VISIBLE_BOUND_MS,
+  INDEX_STATE_FRESH_SECONDS,
+  REVOCATION_BOUND_MS,
+} from "../../shared/limits.ts";
 import type { Position } from "../../shared/position.ts";
 
 /** Interval at which a wait reads the reports of servers. */
@@ -25,39 +29,53 @@ interface Shown {
   readonly announced?: boolean;
 }
 
+/** Asks servers for reports. Returns the time of the request in seconds since 1970. */
+async function requestReports(sql: Queryable): Promise<number> {
+  const [row] = await sql<[{ at: number }]>`
+    SELECT at, pg_notify(${INDEX_REPORTS_CHANNEL}, at::text)
+    FROM (SELECT extract(epoch FROM clock_timestamp())::float8 AS at OFFSET 0) AS request`;
+  return row.at;
+}
+
 /**
- * Waits until the reports of servers meet a condition. Servers report regularly, and immediately on request. Returns
- * false if the signal ends the wait.
+ * Waits until the reports of servers meet a condition, which gets the time of the first request for them. Servers report
+ * regularly, and immediately on request. Returns false if the signal ends the wait.
  */
 export async function untilReported(
   sql: Queryable,
-  holds: () => Promise<boolean>,
+  holds: (requestedAt: number) => Promise<boolean>,
   { signal, pollMs = REPORTS_POLL_MS, onWait }: Wait,
 ): Promise<boolean> {
-  let askedAt: number | undefined;
-  while (!(await holds())) {
+  const first = await requestReports(sql);
+  let askedAt = performance.now();
+  while (!(await holds(first))) {
     if (signal?.aborted) return false;
-    const now = performance.now();
-    if (askedAt === undefined || now - askedAt >= REPORTS_WANTED_MS) {
-      if (askedAt !== undefined) await onWait?.();
-      await sql`SELECT pg_notify(${INDEX_REPORTS_CHANNEL}, '')`;
-      askedAt = now;
+    if (performance.now() - askedAt >= REPORTS_WANTED_MS) {
+      await onWait?.();
+      await requestReports(sql);
+      askedAt = performance.now();
     }
     await Bun.sleep(pollMs);
   }
   return true;
 }
 
-/** Waits until searches on all running servers see the projects as of a position, as `untilReported` does. */
+/**
+ * Waits until searches on all running servers see the projects as of a position, and the environments as they are now, as
+ * `untilReported` does.
+ */
 export async function untilShown(
   sql: Queryable,
   { projects, position, announced = false, ...wait }: Shown & Wait,
 ): Promise<boolean> {
   // A server that has read the log up to the position and reports nothing of a project has not loaded it.
-  const isShown = async () => {
+  const isShown = async (requestedAt: number) => {
+    // A server that cannot hear requests has forgotten what it had cached when its caches have expired.
     const [row] = await sql<{ hides: boolean }[]>`
       SELECT EXISTS (
-        SELECT FROM index_nodes WHERE seq < ${position.seq}
+        SELECT FROM index_nodes
+        WHERE (seq < ${position.seq} OR answered < ${requestedAt}
+            AND updated_at < to_timestamp(${requestedAt + REVOCATION_BOUND_MS / 1_000}))
           AND updated_at > now() - make_interval(secs => ${INDEX_STATE_FRESH_SECONDS})
       ) OR EXISTS (
         SELECT FROM index_state s JOIN projects p ON p.id = s.project_id

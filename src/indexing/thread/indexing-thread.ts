@@ -1,5 +1,4 @@
 import pTimeout from "p-timeout";
-import { INDEX_REPORTS_CHANNEL } from "../../db/channels.ts";
 import { openDatabase, type Sql } from "../../db/client.ts";
 import { createLog } from "../../observability/log.ts";
 import { timed } from "../../observability/long-tasks.ts";
@@ -153,8 +152,6 @@ export class IndexingThread {
     this.#report();
     // `index status` shows the indexes as soon as they are loaded.
     await this.#beatNow();
-    // Without the listener those who wait for a report get it a little later.
-    this.sql.listen(INDEX_REPORTS_CHANNEL, () => void this.#beatNow()).catch(() => {});
   }
 
   #beatNow(): Promise<void> {
@@ -180,7 +177,11 @@ export class IndexingThread {
   receive(command: IndexerCommand): void {
     if (command.type === "used") this.projects.used(command.searched);
     else if (command.type === "recall") this.#recalls.note(command);
-    else this.projects.recalibrate(command.projectId, command.dimension);
+    else if (command.type === "report-requested") {
+      this.#reports.answer(command.at);
+      // Nobody waits for a server before its first report.
+      if (!this.#loading) void this.#beatNow();
+    } else this.projects.recalibrate(command.projectId, command.dimension);
   }
 
   /** Preloads projects, recently changed ones first. */

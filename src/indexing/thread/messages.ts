@@ -77,7 +77,13 @@ export type IndexerCommand =
       /** For `index status`. */
       readonly type: "recall";
     } & IndexRecall)
-  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number };
+  | { readonly type: "recalibrate"; readonly projectId: string; readonly dimension: number }
+  | {
+      /** Another process waits for a report. */
+      readonly type: "report-requested";
+      /** The time of the request in seconds since 1970, by the clock of the database. */
+      readonly at: number;
+    };
 
 export type IndexerEvent =
   | {

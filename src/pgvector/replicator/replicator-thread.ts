@@ -77,7 +77,10 @@ export class ReplicatorThread {
       this.#beats.run(),
     );
     this.#source
-      .listen(INDEX_REPORTS_CHANNEL, () => void this.#beats.run().catch(() => {}))
+      .listen(INDEX_REPORTS_CHANNEL, (at) => {
+        this.#reports.answer(Number(at) || 0);
+        this.#beats.run().catch(() => {});
+      })
       .catch(() => {});
     this.#maintain(INDEX_HOUSEKEEPING_INTERVAL_MS, "building codes and graphs", (it) => it.build());
     this.#maintain(VECTOR_CLEAN_INTERVAL_MS, "removing vectors", (it) => it.clean());

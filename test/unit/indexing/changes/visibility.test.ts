@@ -12,11 +12,16 @@ const server = crypto.randomUUID();
 const POSITION = { seq: 7, at: "" };
 const BEFORE = POSITION.seq - 1;
 
-const reports = (seq: number, own?: number) =>
+const YEAR_SECONDS = 31_536_000;
+/** Later than any request for reports of a test. */
+const LATER = Date.now() / 1_000 + YEAR_SECONDS;
+
+const reports = (seq: number, own?: number, answered = LATER) =>
   sql.begin(async (tx) => {
     await tx`DELETE FROM index_state`;
-    await tx`INSERT INTO index_nodes (id, seq) VALUES (${server}, ${seq})
-      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, updated_at = now()`;
+    await tx`INSERT INTO index_nodes (id, seq, answered) VALUES (${server}, ${seq}, ${answered})
+      ON CONFLICT (id) DO UPDATE
+      SET seq = excluded.seq, answered = excluded.answered, updated_at = now()`;
     if (own === undefined) return;
     await tx`INSERT INTO index_state (node_id, project_id, dimension, seq, vectors, graphed, memory_bytes)
       VALUES (${server}, ${project.id}, 0, ${own}, 0, 0, 0)`;
@@ -46,6 +51,25 @@ describe("waiting until searches see a position", () => {
     expect(await shown(100)).toBe(false);
     await reports(9);
     expect(await shown(100)).toBe(true);
+  });
+
+  test("does not end before a server has answered a request, which it hears after changes of access", async () => {
+    await reports(9, 9, 0);
+    expect(await shown(100)).toBe(false);
+    const heard = Promise.withResolvers<number>();
+    await sql.listen(INDEX_REPORTS_CHANNEL, (at) => heard.resolve(Number(at)));
+    const waiting = shown(60_000);
+    await reports(9, 9, (await heard.promise) - 1);
+    expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined();
+    await reports(9, 9, await heard.promise);
+    expect(await waiting).toBe(true);
+  });
+
+  test("ends for a server that hears no requests once its caches have expired", async () => {
+    await reports(9, 9, 0);
+    const waiting = shown(60_000);
+    await sql`UPDATE index_nodes SET updated_at = now() + interval '1 minute'`;
+    expect(await waiting).toBe(true);
   });
 
   test("ends for a server that has stopped reporting", async () => {
