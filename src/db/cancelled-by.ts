@@ -6,7 +6,7 @@ import { aroundQuery } from "./outage/guarded-query.ts";
 export function cancelledBy(tx: Transaction, signal: AbortSignal): Transaction {
   return withEachQuery(tx as never, (query) =>
     aroundQuery(query, () => {
-      if (signal.aborted) return new Error("nobody waits for the transaction any more");
+      if (signal.aborted) return new Error("the caller of the transaction has gone");
       const cancel = () => void query.cancel();
       signal.addEventListener("abort", cancel, { once: true });
       return () => signal.removeEventListener("abort", cancel);

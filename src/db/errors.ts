@@ -96,7 +96,7 @@ export function explainDatabase(error: unknown): string | undefined {
   if (state === QUOTA_EXCEEDED) return (error as Error).message;
   if (isParameterRefused(error)) {
     return (
-      `a pooler before the database refuses what sessions ask for (${(error as Error).message}): connect to ` +
+      `a pooler before the database refuses the settings of sessions (${(error as Error).message}): connect to ` +
       "PostgreSQL itself, or let the pooler ignore these parameters (docs/operations.md#connections)"
     );
   }

@@ -52,7 +52,7 @@ export class HeldProjects {
   async hold(projects: ReadonlySet<string>): Promise<void> {
     const ids = [...projects];
     if (!(await holdProjects(this.session.sql, ids))) {
-      throw new RecordError("project: does not exist any more");
+      throw new RecordError("project: was deleted");
     }
     await this.#keepEmbedders(ids);
   }

@@ -77,7 +77,7 @@ test("X-Ignored-Fields of an import names unknown fields of records, and warning
   );
   expect(odd.ignored).toBe("environment.domain,file.enviroments,file.chunks.colour");
   const message =
-    "1 file record names no environments and no releases, so no search finds what it adds";
+    "1 file record names no environments and no releases, so no search finds the file";
   expect(odd.body.warnings).toEqual([{ line: 2, message }]);
   const even = await post({ ...file, path: "b.md", environments: ["production"] });
   expect(even.ignored).toBeNull();

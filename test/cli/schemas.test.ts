@@ -129,7 +129,7 @@ describe("commands and the schema of the database", () => {
     const database = await createEmptyDatabase("ENCODING LATIN1 LOCALE_PROVIDER libc LOCALE 'C'");
     const remedy =
       "create a database with `createdb --template=template0 --encoding=UTF8`, let the URL name it, and move " +
-      "what is in this one with pg_dump and pg_restore";
+      "the contents of this one with pg_dump and pg_restore";
     const found = "the database stores text as LATIN1, and Tessera needs UTF8";
     await refusesAll(database, `${found}: ${remedy}`);
     const env = { DATABASE_URL: database.url };

@@ -58,17 +58,17 @@ class GivenReader {
 
  private:
   Napi::Object object(const Napi::Value& value) const {
-    if (!value.IsObject()) throwTypeError(env_, "what is given must be objects");
+    if (!value.IsObject()) throwTypeError(env_, "the given versions must be objects");
     return value.As<Napi::Object>();
   }
 
   Napi::Array list(const Napi::Value& value) const {
-    if (!value.IsArray()) throwTypeError(env_, "what is given must be in arrays");
+    if (!value.IsArray()) throwTypeError(env_, "the given versions must be in arrays");
     return value.As<Napi::Array>();
   }
 
   std::string_view text(const Napi::Value& value) {
-    if (!value.IsString()) throwTypeError(env_, "what is given must be strings");
+    if (!value.IsString()) throwTypeError(env_, "the given texts must be strings");
     return texts_.emplace_back(value.As<Napi::String>().Utf8Value());
   }
 

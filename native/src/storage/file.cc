@@ -13,8 +13,8 @@
 
 namespace tessera {
 
-[[noreturn]] static void failed(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
+[[noreturn]] static void failed(const std::string& message) {
+  throw std::system_error(errno, std::generic_category(), message);
 }
 
 File File::create(const std::string& path, mode_t mode) {

@@ -80,7 +80,7 @@ Napi::Value searchRaw(const Napi::CallbackInfo& info) {
   const std::string plan = nameArgument(info, 6, "plan");
   if (plan == "scan") return searchBy(Method::SCAN, info);
   if (plan == "graph") return searchBy(Method::GRAPH, info);
-  throw Napi::RangeError::New(info.Env(), "there is no such plan");
+  throw Napi::RangeError::New(info.Env(), "unknown plan");
 }
 
 }  // namespace tessera

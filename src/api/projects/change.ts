@@ -58,7 +58,9 @@ async function rebuildEmbedder(
 ): Promise<string> {
   const own = named ?? (await ownFingerprint(tx, id));
   if (own === null) {
-    throw invalid([{ field: "embedder", message: "is required, because the project has none" }]);
+    throw invalid([
+      { field: "embedder", message: "is required, because the project has no embedder" },
+    ]);
   }
   return named ?? (fingerprintOf(embedders, embedderName(own)) as string);
 }

@@ -84,7 +84,7 @@ export async function requireSession(sql: Queryable): Promise<void> {
     throw new DatabaseRefusal(
       `the database stores text as ${encoding}, and Tessera needs UTF8`,
       "create a database with `createdb --template=template0 --encoding=UTF8`, let the URL name it, and move " +
-        "what is in this one with pg_dump and pg_restore",
+        "the contents of this one with pg_dump and pg_restore",
     );
   }
   const wrong = Object.keys(expected).filter((name) => actual[name] !== expected[name]);
@@ -92,7 +92,7 @@ export async function requireSession(sql: Queryable): Promise<void> {
   const found = wrong.map((name) => `${name} = ${actual[name]} instead of ${expected[name]}`);
   throw new DatabaseRefusal(
     `sessions of the database have ${found.join(", ")}`,
-    "something between Tessera and PostgreSQL, such as a pooler, drops what sessions ask for: connect to " +
+    "something between Tessera and PostgreSQL, such as a pooler, drops the settings of sessions: connect to " +
       "PostgreSQL itself, or ALTER ROLE ... SET these (docs/operations.md#connections)",
   );
 }

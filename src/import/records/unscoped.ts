@@ -2,9 +2,9 @@ import type { ParsedRecord } from "./parsed-record.ts";
 
 /** A warning about files that name no scope. */
 export function unscopedFiles(count: number): string {
-  const [names, adds] =
-    count === 1 ? ["1 file record names", "it adds"] : [`${count} file records name`, "they add"];
-  return `${names} no environments and no releases, so no search finds what ${adds}`;
+  const [names, files] =
+    count === 1 ? ["1 file record names", "the file"] : [`${count} file records name`, "the files"];
+  return `${names} no environments and no releases, so no search finds ${files}`;
 }
 
 type ScopeRecord = Extract<

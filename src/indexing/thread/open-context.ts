@@ -24,10 +24,10 @@ const INDEX_BULK_READERS = 2;
 export type Post = (event: IndexerEvent) => void;
 
 /** Retries a query at the start of the thread until the database answers. */
-export function untilAnswered<T>(log: Log, what: string, query: () => Promise<T>): Promise<T> {
+export function untilAnswered<T>(log: Log, subject: string, query: () => Promise<T>): Promise<T> {
   const backoff = { firstMs: INDEX_RETRY_BASE_MS, longestMs: INDEX_RETRY_BASE_MS };
   return retryUntilSuccess(query, backoff, (err) => {
-    log.warn({ err }, `cannot read ${what}; retrying`);
+    log.warn({ err }, `cannot read ${subject}; retrying`);
   });
 }
 

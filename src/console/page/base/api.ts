@@ -134,7 +134,7 @@ async function send<T>(path: string, options: CallOptions): Promise<Answer<T>> {
 /** The path of a project, or of a resource below it. Throws for `.` and `..`, which a URL resolves. */
 export function projectPath(...parts: string[]): string {
   if (parts.includes(".") || parts.includes("..")) {
-    throw new Error("What is named . or .. has no address of its own.");
+    throw new Error("The names . and .. have no address of their own.");
   }
   return ["projects", ...parts.map(encodeURIComponent)].join("/");
 }
