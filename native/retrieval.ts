@@ -16,7 +16,7 @@ export interface Given {
      * Milliseconds for which the version is known to have no chunks, so that native code caches its file; 0 for a
      * version with chunks, infinite for a version that never has chunks.
      */
-    readonly bareMs: number;
+    readonly parseMs: number;
   }>;
   /** The hits of a search by vector, best first, and how many chunks reach the threshold. */
   readonly hits: {

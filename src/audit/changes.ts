@@ -17,7 +17,7 @@ export async function noteChange(
   const ids = [projectIds].flat();
   await sql`
     SELECT note_change(${action}, id, ${JSON.stringify(details)}::text::jsonb)
-    FROM projects WHERE id = ANY (${ids}::uuid[]) AND hold_project(id)`;
+    FROM projects WHERE id = ANY (${ids}::uuid[]) AND lock_project(id)`;
 }
 
 /** Records created releases by their ids, each with the environment that it holds the files of, or null. */

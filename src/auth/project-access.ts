@@ -37,7 +37,7 @@ async function findMembership(
   reference: string,
   holds = false,
 ): Promise<Membership> {
-  const held = holds ? sql`hold_project(p.id)` : sql`true`;
+  const held = holds ? sql`lock_project(p.id)` : sql`true`;
   type Found = Omit<Membership, "role"> & { readonly role: string | null; readonly held: boolean };
   const row = await readNamedProject(
     sql,

@@ -45,8 +45,8 @@ export function databaseName({ databaseUrl, dataDir }: Config): string {
 
 /** Identifies the database. A copy of its files has the same id, every other database has another. */
 export async function databaseId(sql: Queryable): Promise<string> {
-  const [row] = await sql<{ id: string }[]>`SELECT id FROM index_origin`;
-  if (row === undefined) throw new Error("the table index_origin is empty");
+  const [row] = await sql<{ id: string }[]>`SELECT id FROM database_identity`;
+  if (row === undefined) throw new Error("the table database_identity is empty");
   return row.id;
 }
 
@@ -61,7 +61,7 @@ export async function sharedIdentity(sql: Queryable): Promise<string> {
   const server = may?.call ? sql`(SELECT system_identifier FROM pg_control_system())` : sql`NULL`;
   const [row] = await sql<{ parts: string }[]>`
     SELECT concat_ws(' ', o.id, ${server}, d.oid) AS parts
-    FROM index_origin o, pg_database d WHERE d.datname = current_database()`;
+    FROM database_identity o, pg_database d WHERE d.datname = current_database()`;
   return createHash("sha256")
     .update(row?.parts ?? "")
     .digest("base64url")

@@ -6,7 +6,7 @@ import type { Queryable } from "./client.ts";
  * begins with it. Throws `project-not-found`, also while the project is being deleted.
  */
 export async function holdProject(tx: Queryable, id: string): Promise<void> {
-  const [row] = await tx<{ held: boolean }[]>`SELECT hold_project(${id}) AS held`;
+  const [row] = await tx<{ held: boolean }[]>`SELECT lock_project(${id}) AS held`;
   if (row?.held !== true) throw gone();
 }
 
@@ -19,7 +19,7 @@ export function gone(): Problem {
 /** Holds several projects as `holdProject` does. Returns false if one of them does not exist or is being deleted. */
 export async function holdProjects(tx: Queryable, ids: readonly string[]): Promise<boolean> {
   const rows = await tx<{ held: boolean }[]>`
-    SELECT hold_project(id) AS held FROM unnest(${[...ids]}::uuid[]) AS id`;
+    SELECT lock_project(id) AS held FROM unnest(${[...ids]}::uuid[]) AS id`;
   return rows.every(({ held }) => held);
 }
 

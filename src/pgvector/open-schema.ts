@@ -40,7 +40,7 @@ const STATEMENTS = `
   CREATE TABLE IF NOT EXISTS ${SCHEMA}.state (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     layout integer NOT NULL,
-    -- The database whose change log is followed: index_origin.id.
+    -- The database whose change log is followed: database_identity.id.
     origin uuid,
     -- Counts leaders. A replaced leader can no longer write.
     epoch bigint NOT NULL DEFAULT 0,

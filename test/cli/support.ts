@@ -82,7 +82,7 @@ export async function untilLooked(sql: Sql): Promise<void> {
 const SKIPPED_TABLES = [
   "index_nodes",
   "schema_migrations",
-  "index_origin",
+  "database_identity",
   "service_secrets",
   "index_state",
   "audit_log",

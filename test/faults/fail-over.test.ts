@@ -57,7 +57,7 @@ test("connections to a standby leave the pool once it has refused a change, and 
   const read = () =>
     Promise.all(Array.from({ length: CONNECTIONS }, () => sql`SELECT pg_sleep(0.3)`.execute()));
   const change = () =>
-    sql`UPDATE index_origin SET only_row = true`.then(
+    sql`UPDATE database_identity SET only_row = true`.then(
       () => "done",
       ({ code }) => code,
     );

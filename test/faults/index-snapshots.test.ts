@@ -213,13 +213,13 @@ describe("a service whose database has changed since the snapshot", () => {
   });
 
   test("a snapshot of another database is not used", async () => {
-    const [origin] = await sql<[{ id: string }]>`SELECT id FROM index_origin`;
-    await sql`UPDATE index_origin SET id = gen_random_uuid()`;
+    const [origin] = await sql<[{ id: string }]>`SELECT id FROM database_identity`;
+    await sql`UPDATE database_identity SET id = gen_random_uuid()`;
     const service = await start(copyOfSnapshots());
     await other.agrees(service.url);
     expect(await contents(service, other)).toEqual([AFTER]);
     await service.stop();
-    await sql`UPDATE index_origin SET id = ${origin.id}`;
+    await sql`UPDATE database_identity SET id = ${origin.id}`;
   });
 
   test("a snapshot older than the pruned change log is brought up to date without reading its chunks", async () => {

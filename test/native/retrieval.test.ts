@@ -103,7 +103,7 @@ const versions = files
   .map((file) => ({
     id: file.versionId,
     file: JSON.stringify({ path: file.path }),
-    bareMs: 0,
+    parseMs: 0,
     chunks: file.chunks.flatMap((_, i) => [renderChunk(rowOf(file, i)), null]),
   }));
 
@@ -214,7 +214,7 @@ describe("a retrieval", () => {
     const all = files.map((file) => ({
       id: file.versionId,
       file: JSON.stringify({ id: file.versionId, path: file.path }),
-      bareMs: 0,
+      parseMs: 0,
       chunks: file.chunks.flatMap(({ id }, i) => [
         renderChunk(rowOf(file, i)),
         vectors.get(id) ?? null,

@@ -38,9 +38,9 @@ class GivenReader {
       const auto version = object(versions.Get(i));
       request.versions.push_back({text(version.Get("id")), text(version.Get("file")),
                                   chunks(version.Get("chunks")),
-                                  version.Get("bareMs").ToNumber().DoubleValue()});
+                                  version.Get("parseMs").ToNumber().DoubleValue()});
       const GivenVersion& own = request.versions.back();
-      if (own.bareMs > 0) KnownFiles::instance().add(own.id, own.file, own.bareMs);
+      if (own.parseMs > 0) KnownFiles::instance().add(own.id, own.file, own.parseMs);
     }
     const Napi::Value hits = given.Get("hits");
     if (hits.IsNull()) return;

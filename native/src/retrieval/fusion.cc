@@ -26,8 +26,8 @@ constexpr double FEEDBACK_SHARE = 6;
 /// Exponential decay of an item's weight with the distance of its score from the best one.
 constexpr double FEEDBACK_DECAY = 0.8;
 /// Shares of the whole query that the best text covers. Between them, the weight of the vectors falls to 0.
-constexpr double NAMED_FROM = 1;
-constexpr double NAMED_TO = 2.25;
+constexpr double EXACT_MATCH_FROM = 1;
+constexpr double EXACT_MATCH_TO = 2.25;
 /// The least standard deviation of the texts' scores, as a share of the whole query. It keeps words that all
 /// candidates hold, which hardly distinguish them, from deciding the order.
 constexpr double COVER_DEVIATION_MIN = 0.01;
@@ -81,8 +81,8 @@ Fusion::Statistics Fusion::ofKeywords(std::span<const FusedItem> items) const {
 Fusion::Fusion(std::span<FusedItem> items, double best, const TextQuery& query, uint32_t dimension)
     : items_(items), wholeScore_(wholeScoreOf(query)), dimension_(dimension), keywords_(ofKeywords(items)) {
   const double share = wholeScore_ > 0 ? best / wholeScore_ : 0;
-  named_ = std::clamp((share - NAMED_FROM) / (NAMED_TO - NAMED_FROM), 0.0, 1.0);
-  if (query.maxScore > 0) trust_ = std::sqrt(query.maxScore / wholeScore_);
+  exactMatchShare_ = std::clamp((share - EXACT_MATCH_FROM) / (EXACT_MATCH_TO - EXACT_MATCH_FROM), 0.0, 1.0);
+  if (query.maxScore > 0) termCoverage_ = std::sqrt(query.maxScore / wholeScore_);
   similarities_.reserve(items.size());
   for (const FusedItem& item : items) similarities_.push_back(item.cosine);
   cosines_ = ofVectors();
@@ -125,11 +125,11 @@ double Fusion::agreement() const {
 
 /// Sets the weights of a cosine and a share of the query to those in the standardised scores, which keeps the order.
 void Fusion::setScale() {
-  cosineWeight_ = share_;
-  coverWeight_ = 1 - share_;
+  cosineWeight_ = vectorWeight_;
+  coverWeight_ = 1 - vectorWeight_;
   if (cosines_.deviation <= 0 || keywords_.deviation <= 0) return;
-  const double cosine = share_ / cosines_.deviation;
-  const double cover = (1 - share_) * wholeScore_ / keywords_.deviation;
+  const double cosine = vectorWeight_ / cosines_.deviation;
+  const double cover = (1 - vectorWeight_) * wholeScore_ / keywords_.deviation;
   cosineWeight_ = cosine / (cosine + cover);
   coverWeight_ = cover / (cosine + cover);
 }
@@ -154,11 +154,11 @@ double Fusion::similarityOf(const FusedItem& item) const {
 
 double Fusion::standardised(const FusedItem& item, double similarity) const {
   const double similar = item.vector == nullptr ? 0 : vectors_.standard(similarity);
-  return share_ * similar + (1 - share_) * keywords_.standard(item.keyword);
+  return vectorWeight_ * similar + (1 - vectorWeight_) * keywords_.standard(item.keyword);
 }
 
 void Fusion::score(double weight) {
-  share_ = (1 - (1 - weight) * trust_) * (1 - named_);
+  vectorWeight_ = (1 - (1 - weight) * termCoverage_) * (1 - exactMatchShare_);
   vectors_ = ofVectors();
   for (size_t i = 0; i < items_.size(); i++) {
     items_[i].score = standardised(items_[i], similarities_[i]);

@@ -80,15 +80,15 @@ class Fusion {
   const double wholeScore_;
   const uint32_t dimension_;
   const Statistics keywords_;
-  double named_ = 0;
+  double exactMatchShare_ = 0;
   /// Factor of the texts' weight. It is lower if some words of the query have no document, because a text that holds
   /// all other words may be about another topic.
-  double trust_ = 1;
+  double termCoverage_ = 1;
   /// Of the cosines, and of the similarities.
   Statistics cosines_;
   Statistics vectors_;
   /// The weight of the vectors.
-  double share_ = 0;
+  double vectorWeight_ = 0;
   /// The weights of a cosine and of the share of the query that a text covers; their sum is 1.
   double cosineWeight_ = 0;
   double coverWeight_ = 1;

@@ -33,7 +33,7 @@ struct GivenVersion {
   std::string_view file;
   std::vector<ChunkRef> chunks;
   /// Milliseconds for which the version is known to have no chunks; 0 for a version with chunks.
-  double bareMs = 0;
+  double parseMs = 0;
 };
 
 class ChunkSource {

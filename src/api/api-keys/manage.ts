@@ -84,7 +84,7 @@ export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Pro
   await transaction(sql, async (tx) => {
     const [replaced] = await tx<ReplacedKey[]>`
       SELECT key_prefix, user_id, project_id, name, scopes, expires_at FROM api_keys
-      WHERE id = ${id} AND (project_id IS NULL OR hold_project(project_id))`;
+      WHERE id = ${id} AND (project_id IS NULL OR lock_project(project_id))`;
     if (replaced === undefined) {
       const detail = "The key or its project no longer exists.";
       throw new Problem("api-key-not-found", { detail });

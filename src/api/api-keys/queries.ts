@@ -92,7 +92,7 @@ export async function revokeApiKey(
         AND (${isOperator === true} OR k.user_id = ${userId} OR EXISTS (
           SELECT FROM memberships m WHERE m.project_id = k.project_id AND m.user_id = ${userId}
             AND m.role = ${OWNER}))
-        AND (k.project_id IS NULL OR hold_project(k.project_id))
+        AND (k.project_id IS NULL OR lock_project(k.project_id))
     ), revoked AS (
       UPDATE api_keys k SET revoked_at = now(), updated_at = now()
       FROM found WHERE k.id = found.id AND k.revoked_at IS NULL

@@ -58,7 +58,7 @@ export async function lockRequest(
     tx`SELECT set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`,
     // The condition is decided before any row is locked, and does not depend on rows.
     tx<RequestRow[]>`${selectRequest(tx, conversationId, id)} AND coalesce((
-      SELECT hold_project(project_id) FROM conversations
+      SELECT lock_project(project_id) FROM conversations
       WHERE id = ${conversationId} AND project_id IS NOT NULL), true) FOR UPDATE`,
   ]);
   return row;

@@ -111,7 +111,7 @@ CREATE TRIGGER memberships_invitations_update AFTER UPDATE ON memberships
 -- never get it from many writers. The key of a lock has 64 bits of a hash, so two projects do not meet.
 
 -- True if the project exists and is not being deleted. It stays so until this transaction ends.
-CREATE FUNCTION hold_project(project uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION lock_project(project uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT pg_try_advisory_xact_lock_shared(hashtextextended(project::text, 7308)) THEN
     RETURN false;
@@ -874,7 +874,7 @@ BEGIN
   IF FOUND THEN RETURN NEXT event; RETURN; END IF;
 
   SELECT * INTO definition FROM webhook_definitions d WHERE d.id = definition_id AND d.enabled;
-  IF NOT FOUND OR NOT hold_project(definition.project_id) THEN RETURN; END IF;
+  IF NOT FOUND OR NOT lock_project(definition.project_id) THEN RETURN; END IF;
   author := 'webhook:' || definition.name;
 
   SELECT * INTO place FROM conversations c
@@ -1307,11 +1307,11 @@ CREATE TABLE parked_tasks (
 );
 
 -- Tells this database from any other: an index snapshot made from another one is not used.
-CREATE TABLE index_origin (
+CREATE TABLE database_identity (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
   only_row boolean NOT NULL DEFAULT true UNIQUE CHECK (only_row)
 );
-INSERT INTO index_origin DEFAULT VALUES;
+INSERT INTO database_identity DEFAULT VALUES;
 
 -- The questions that projects are asked, by day in UTC.
 CREATE TABLE question_days (

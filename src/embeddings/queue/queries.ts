@@ -74,7 +74,7 @@ export async function waitingProjects(
     FROM waiting w JOIN projects p ON p.id = w.project_id
     WHERE p.embedder = ${fingerprint} AND EXISTS (
       SELECT FROM embedding_queue q WHERE q.project_id = p.id AND q.due <= now())
-      AND hold_project(p.id)`;
+      AND lock_project(p.id)`;
 }
 
 /** Claims files of a project, oldest first, cuts those that are not cut, and returns their versions. */
@@ -83,7 +83,7 @@ export async function claim(sql: Sql, projectId: string): Promise<string[]> {
     const rows = await tx<{ id: string }[]>`
       WITH next AS (
         SELECT file_version_id, id FROM embedding_queue
-        WHERE project_id = ${projectId} AND due <= now() AND (SELECT hold_project(${projectId}))
+        WHERE project_id = ${projectId} AND due <= now() AND (SELECT lock_project(${projectId}))
         ORDER BY id LIMIT ${CLAIM_FILES} FOR UPDATE SKIP LOCKED)
       UPDATE embedding_queue q SET due = now() + make_interval(secs => ${CLAIM_SECONDS})
       FROM next WHERE q.file_version_id = next.file_version_id
@@ -149,7 +149,7 @@ export async function store(
 ): Promise<void> {
   await transaction(sql, async (tx) => {
     const [project] = await tx<{ embedder: string | null }[]>`
-      SELECT embedder FROM projects WHERE id = ${id} AND (SELECT hold_project(${id})) FOR KEY SHARE`;
+      SELECT embedder FROM projects WHERE id = ${id} AND (SELECT lock_project(${id})) FOR KEY SHARE`;
     if (project?.embedder !== fingerprint) return;
     const embedded = await tx<(StoredRow & { version: string })[]>`
       UPDATE chunks c SET embedder = ${fingerprint}, embedding = decode(u.embedding, 'base64'),

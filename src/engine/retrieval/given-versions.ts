@@ -37,7 +37,7 @@ const SLICE_MS = 1;
 const fieldWork = new FieldWork(SLICE_MS);
 
 /** Milliseconds for which a version counts as having no chunks. An uncut text may get chunks at any time. */
-function bareMsOf(
+function parseMsOf(
   path: string,
   { head, is_whole, chunk_count }: Pick<VersionRow, "head" | "is_whole" | "chunk_count">,
 ): number {
@@ -104,7 +104,7 @@ export async function readGivenVersions(
   return versions.map(({ version_id, id, path, ...version }) => ({
     id: version_id,
     file: JSON.stringify({ id, path, version_id }),
-    bareMs: bareMsOf(path, version),
+    parseMs: parseMsOf(path, version),
     chunks: (chunks.get(version_id) ?? []).flatMap((row) => [
       renderChunk(row as ChunkRow),
       row.embedding === null ? null : vectorOf(row as ChunkRow),

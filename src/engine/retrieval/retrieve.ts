@@ -46,6 +46,6 @@ function missing(
       id,
       file: JSON.stringify({ id: null, path: null, version_id: id }),
       chunks: [],
-      bareMs: 0,
+      parseMs: 0,
     }));
 }

@@ -169,7 +169,7 @@ test("a schema of another installation is refused at the start, and stays as it 
   await isFound(first);
   const own = await createTestDatabase();
   // Databases of tests are copies of one template.
-  await own.sql`UPDATE index_origin SET id = gen_random_uuid()`;
+  await own.sql`UPDATE database_identity SET id = gen_random_uuid()`;
   const env = { DATABASE_URL: own.url, VECTOR_DATABASE_URL: first.databaseUrl };
   const other = startApi({ env });
   await expect(other).rejects.toThrow("belongs to another Tessera database");

@@ -7,7 +7,7 @@ test("databases are told apart by a role that may not ask for the identity of th
   for (let i = 0; i < 2; i++) {
     const { sql } = await createTestDatabase();
     await sql`REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC`;
-    await sql`GRANT SELECT ON index_origin TO pg_monitor`;
+    await sql`GRANT SELECT ON database_identity TO pg_monitor`;
     identities.add(
       await sql.begin(async (tx) => {
         await tx`SET LOCAL ROLE pg_monitor`;
