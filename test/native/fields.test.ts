@@ -86,6 +86,10 @@ test("texts that are not JSON, and filters that are none, are refused", () => {
     expect(() => native.addFields(native.openFields(), "a", json, "[]", 1), json).toThrow("JSON");
     expect(() => native.openFilter(fields, json), json).toThrow();
   }
+  for (const number of ["-", "1.", ".5", "1e", "1e+", "1e5e9999", "1-2", "+1"]) {
+    const json = `{"path":${number}}`;
+    expect(() => native.openFilter(fields, json), json).toThrow();
+  }
   expect(() => native.addFields(native.openFields(), "a", "{}", "[{},{}]", 1)).toThrow("metadata");
   const deep = `${`{"$not":`.repeat(1_000)}{}${"}".repeat(1_000)}`;
   for (const filter of [deep, `{"title":1}`, `{"path":{"$like":1}}`, `{"path":null}`]) {

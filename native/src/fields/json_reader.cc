@@ -54,13 +54,27 @@ std::u16string JsonReader::string() {
   return read;
 }
 
+void JsonReader::digits(std::string& read) {
+  do {
+    const char16_t unit = any();
+    if (!isBetween(unit, u'0', u'9')) throw std::invalid_argument("a JSON text is not valid");
+    read += static_cast<char>(unit);
+  } while (isBetween(next(), u'0', u'9'));
+}
+
 std::string JsonReader::number() {
   std::string read;
-  const auto isPart = [](char16_t unit) {
-    return isBetween(unit, u'0', u'9') || unit == u'-' || unit == u'+' || unit == u'.' || (unit | 0x20) == u'e';
-  };
-  while (isPart(next())) read += static_cast<char>(any());
-  if (read.empty()) throw std::invalid_argument("a JSON text is not valid");
+  if (next() == u'-') read += static_cast<char>(any());
+  digits(read);
+  if (next() == u'.') {
+    read += static_cast<char>(any());
+    digits(read);
+  }
+  if ((next() | 0x20) == u'e') {
+    read += static_cast<char>(any());
+    if (next() == u'+' || next() == u'-') read += static_cast<char>(any());
+    digits(read);
+  }
   return read;
 }
 

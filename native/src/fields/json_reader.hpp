@@ -53,6 +53,8 @@ class JsonReader {
   void take(char16_t expected);
   char16_t any();
   char16_t escaped();
+  /// Appends digits, at least one.
+  void digits(std::string& read);
   void skipString();
 
   std::u16string_view text_;
