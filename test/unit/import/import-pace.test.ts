@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { OPERATOR } from "../../src/audit/actor.ts";
-import { NEW_VERSIONS_CHANNEL } from "../../src/db/channels.ts";
-import { importRecords } from "../../src/import/import-records.ts";
-import type { InputRecord } from "../../src/import/records/batches.ts";
-import { parseRecord } from "../../src/import/records/parse.ts";
-import { CHANGE_VISIBLE_BOUND_MS } from "../../src/shared/limits.ts";
-import { addEnvironment, addProject, addUser } from "../../support/accounts.ts";
-import { createTestDatabase } from "../../support/processes/postgres.ts";
-import { until } from "../../support/until.ts";
+import { OPERATOR } from "../../../src/audit/actor.ts";
+import { NEW_VERSIONS_CHANNEL } from "../../../src/db/channels.ts";
+import { importRecords } from "../../../src/import/import-records.ts";
+import type { InputRecord } from "../../../src/import/records/batches.ts";
+import { parseRecord } from "../../../src/import/records/parse.ts";
+import { CHANGE_VISIBLE_BOUND_MS } from "../../../src/shared/limits.ts";
+import { addEnvironment, addProject, addUser } from "../../../support/accounts.ts";
+import { createTestDatabase } from "../../../support/processes/postgres.ts";
+import { until } from "../../../support/until.ts";
 
 const { sql } = await createTestDatabase();
 const BATCHES = 4;
