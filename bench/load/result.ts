@@ -1,4 +1,4 @@
-import { formatTable } from "../../src/cli/table.ts";
+import { tableOf } from "../../src/cli/output.ts";
 import { GOOD_MS } from "./recorder.ts";
 import { describeArrival, type LoadRun } from "./runs.ts";
 import type { Recall } from "./truth.ts";
@@ -103,7 +103,10 @@ export function formatResult(result: LoadResult): string {
     ...(truth === null ? [] : [`recall is measured against ${truth}`]),
     ...recall.map(recallText),
     "",
-    formatTable(RUN_COLUMNS, runs.map(runCells)).trimEnd(),
+    tableOf(
+      runs.map(runCells),
+      RUN_COLUMNS.map((title, i) => [title, (cells) => cells[i] ?? ""]),
+    ).trimEnd(),
     "",
     "Latency counts from the intended start of each request: in an open loop, waiting for a free",
     "connection is part of it. A closed loop sends less while the service is slow, so its percentiles",

@@ -1,5 +1,5 @@
 import { CommandError } from "../../src/cli/command-error.ts";
-import { serviceAddress } from "../../src/cli/service-address.ts";
+import { addressOf } from "../../src/cli/service.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { abbreviate } from "../../src/shared/abbreviate.ts";
 
@@ -131,7 +131,7 @@ export function openService({ url, key, project, environment, release }: Service
       "searches need a key: --key or TESSERA_API_KEY; `./tessera keys create --project` makes one, and `bench load --start` needs none",
     );
   }
-  const address = url ?? serviceAddress(config);
+  const address = addressOf(config, { url });
   return new Service({ project, environment, release, key: ownKey, url: address });
 }
 

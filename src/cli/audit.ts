@@ -1,11 +1,11 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { type AuditEntry, readAuditEntries } from "../audit/entries.ts";
 import type { Sql } from "../db/client.ts";
-import { withDatabase } from "./database.ts";
-import { findProject } from "./find-project.ts";
+import { newCommand } from "./command.ts";
+import { findProject, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { count, email, pastTime } from "./options.ts";
-import { type Column, jsonOption, printList, shortTime } from "./output.ts";
+import { count, email, jsonOption, time } from "./options.ts";
+import { type Column, printList, shortTime } from "./output.ts";
 import { requireUser } from "./users.ts";
 
 /** Entries that `tessera audit` prints by default. */
@@ -29,25 +29,13 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ];
 
 export function auditCommand(io: Io): Command {
-  return new Command("audit")
-    .description(
-      "List who changed what: projects and their parts, members, keys, imports, and denials.",
-    )
+  return newCommand("audit")
     .option("--project <slug>", "only entries of this project")
     .option("--user <email>", "only entries of this user", email)
     .option("--action <name>", "only this action, such as import, denied or key.revoked")
-    .option("--since <time>", "only entries from this time on", pastTime)
+    .option("--since <time>", "only entries from this time on", time)
     .option("--limit <n>", "the newest entries", count, AUDIT_LISTED_DEFAULT)
     .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-The newest entry comes last. Equal denials within ten seconds are one entry with their number.
-
-Examples:
-  ./tessera audit --project handbook --since 2026-01-31T00:00:00Z
-  ./tessera audit --action denied --json`,
-    )
     .action(async (options: Options) => {
       const entries = await withDatabase(io, (sql) => readEntries(sql, options));
       printList(io, entries, COLUMNS, {

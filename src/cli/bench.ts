@@ -1,8 +1,9 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { ROOT } from "../config/caller.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
+import { newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
 import { print } from "./output.ts";
@@ -19,20 +20,11 @@ interface Benchmark {
 }
 
 export function benchCommand(io: Io): Command {
-  return new Command("bench")
-    .description("Run a benchmark, or list all benchmarks.")
+  return newCommand("bench")
     .argument("[name]", "name of the benchmark; without it, all are listed")
     .argument("[arguments...]", "passed to the benchmark unchanged")
     .passThroughOptions()
     .allowUnknownOption()
-    .addHelpText(
-      "after",
-      `
-Examples:
-  ./tessera bench
-  ./tessera bench load --help
-  ./tessera bench micro/shards --vectors 20000`,
-    )
     .action(async (name: string | undefined, args: string[]) => {
       const benchmarks = findBenchmarks(ROOT);
       if (name === undefined) {

@@ -9,33 +9,38 @@ import { atEnd } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice, withoutControls } from "./output.ts";
 
-const opened = new WeakMap<Io, Promise<ProjectEmbedders>>();
-const unusable = new WeakMap<Io, string[]>();
+interface Opened {
+  readonly embedders: ProjectEmbedders;
+  /** The messages about embedders that cannot be used. */
+  readonly unusable: readonly string[];
+}
 
-/** The embedders of the configuration by name. They close when the command ends. */
-export async function configuredEmbedders(io: Io): Promise<ProjectEmbedders> {
-  const embedders = opened.get(io) ?? openEmbedders(io);
+const opened = new WeakMap<Io, Promise<Opened>>();
+
+/** The embedders of the configuration. They close when the command ends. */
+export async function openEmbedders(io: Io): Promise<Opened> {
+  const embedders = opened.get(io) ?? openModels(io);
   opened.set(io, embedders);
   return await embedders;
 }
 
-async function openEmbedders(io: Io): Promise<ProjectEmbedders> {
+async function openModels(io: Io): Promise<Opened> {
   const { embedders, dataDir } = configOf(io);
+  const unusable: string[] = [];
   const models = await LocalModels.open(embedders, {
     dataDir,
     warn(message) {
-      unusable.set(io, [...(unusable.get(io) ?? []), message]);
+      unusable.push(message);
       notice(io, message);
     },
   });
-  atEnd(() => models.close());
-  return projectEmbedders(models.embedders, models.start);
+  atEnd(io, () => models.close());
+  return { embedders: projectEmbedders(models.embedders, models.start), unusable };
 }
 
-/** The messages about embedders that cannot be used. */
-export async function unusableEmbedders(io: Io): Promise<readonly string[]> {
-  await configuredEmbedders(io);
-  return unusable.get(io) ?? [];
+/** The embedders of the configuration by name. */
+export async function configuredEmbedders(io: Io): Promise<ProjectEmbedders> {
+  return (await openEmbedders(io)).embedders;
 }
 
 /** The embedder of this name: the built-in one, or one that EMBEDDERS configures. */

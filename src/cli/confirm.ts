@@ -1,12 +1,6 @@
 import { createInterface } from "node:readline/promises";
-import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
-
-/** `--yes`, for every destructive command. */
-export function yesOption(): Option {
-  return new Option("--yes", "do not ask");
-}
 
 /**
  * Asks on the terminal whether to go on. Throws a CommandError for an answer other than yes, and without a terminal.

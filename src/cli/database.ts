@@ -1,12 +1,13 @@
-import { Option } from "commander";
+import { type NamedProject, projectNamed } from "../auth/project-reference.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { hasCluster } from "../db/embedded.ts";
 import { migrate, requireSchema, schemaState } from "../db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "../db/open.ts";
+import { abbreviate } from "../shared/abbreviate.ts";
 import { answers, findService } from "../shared/running-service.ts";
 import { CommandError } from "./command-error.ts";
-import { onInterruption } from "./interruption.ts";
+import { atEnd, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice } from "./output.ts";
 
@@ -26,11 +27,6 @@ interface DatabaseOptions {
   readonly schema?: "current" | "first" | "migrate" | "any";
 }
 
-/** `--create`, for commands that may be the first ones on a machine. */
-export function createOption(): Option {
-  return new Option("--create", "create the embedded database if there is none in DATA_DIR");
-}
-
 /**
  * Opens the configured database, checks its schema, runs `work` and closes it. A server may be running on
  * the same database. `applied` lists the migrations that were applied.
@@ -47,7 +43,8 @@ export async function withDatabase<T>(
     applicationName: "tessera-cli",
     statementTimeoutMs: NO_TIMEOUT,
   });
-  const removeHandlers = onInterruption(io, async () => (await opening).close());
+  const forget = atEnd(io, async () => (await opening).close());
+  const removeHandlers = onInterruption(io);
   const database = await opening;
   try {
     const applied = await prepareSchema(io, database.sql, schema);
@@ -57,6 +54,7 @@ export async function withDatabase<T>(
     return result;
   } finally {
     removeHandlers();
+    forget();
     await database.close();
   }
 }
@@ -64,6 +62,15 @@ export async function withDatabase<T>(
 /** The same for a command that changes the database. */
 export function changeDatabase<T>(io: Io, work: (sql: Sql) => Promise<T>): Promise<T> {
   return withDatabase(io, work, { writes: true });
+}
+
+export type Project = NamedProject;
+
+/** The project that a reference names. Throws a CommandError for an unknown one. */
+export async function findProject(sql: Sql, reference: string): Promise<Project> {
+  const project = await projectNamed(sql, reference);
+  if (project !== undefined) return project;
+  throw new CommandError(`there is no project "${abbreviate(reference)}"`);
 }
 
 /** Returns the names of the migrations that were applied. Throws a DatabaseRefusal for another schema. */

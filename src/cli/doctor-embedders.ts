@@ -3,7 +3,7 @@ import type { Sql } from "../db/client.ts";
 import { projectsOfOthers } from "../embeddings/others.ts";
 import { EMBED_PROBE } from "../import/embedders/endpoint.ts";
 import { ownDimension, type ProjectEmbedder } from "../import/embedders/project-embedders.ts";
-import { configuredEmbedders, unusableEmbedders } from "./configured-embedder.ts";
+import { configuredEmbedders, openEmbedders } from "./configured-embedder.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 import type { Io } from "./io.ts";
 
@@ -12,9 +12,8 @@ const TRIAL_TIMEOUT_MS = 20_000;
 
 /** Embeds a text by each embedder, and reports those that fail. */
 export async function checkEmbedders(io: Io): Promise<Finding[]> {
-  const embedders = [...(await configuredEmbedders(io)).values()];
-  const tried = embedders.filter(({ name }) => name !== HASHING).map(tryEmbedder);
-  const unusable = await unusableEmbedders(io);
+  const { embedders, unusable } = await openEmbedders(io);
+  const tried = [...embedders.values()].filter(({ name }) => name !== HASHING).map(tryEmbedder);
   return [
     ...(await Promise.all(tried)),
     ...unusable.map((message) => failed("embedder", message, "see docs/models.md")),

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { listAllProjects } from "../api/projects/manage.ts";
 import { ConfigError, configWarnings } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -20,12 +20,14 @@ import {
 } from "../shared/limits.ts";
 import { answers, findService } from "../shared/running-service.ts";
 import { VERSION } from "../shared/version.ts";
+import { newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
 import { checkDisk } from "./doctor-disk.ts";
 import { checkEmbedders, checkProjectEmbedders } from "./doctor-embedders.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 import { configOf, type Io } from "./io.ts";
-import { type Column, jsonOption, printList } from "./output.ts";
+import { type Flags, jsonOption } from "./options.ts";
+import { type Column, printList } from "./output.ts";
 
 /** The oldest supported major version of PostgreSQL. */
 const POSTGRES_VERSION_MIN = 14;
@@ -38,21 +40,9 @@ const COLUMNS: readonly Column<Finding>[] = [
 ];
 
 export function doctorCommand(io: Io): Command {
-  return new Command("doctor")
-    .description(
-      "Check the configuration, the database, Redis, the disk, the embedders and the indexes.",
-    )
+  return newCommand("doctor")
     .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Changes nothing. The exit status is 1 if anything has failed.
-
-Examples:
-  ./tessera doctor
-  DATABASE_URL=postgres://user:password@db/tessera ./tessera doctor --json`,
-    )
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ json }: Flags) => {
       const findings = await examine(io);
       printList(io, findings, COLUMNS, { json, empty: "" });
       if (findings.some(({ state }) => state === "failed")) throw new ReportedError();
@@ -78,12 +68,12 @@ async function examine(io: Io): Promise<Finding[]> {
   return [
     versions,
     ...(warnings.length > 0 ? warnings : [ok("configuration", "valid")]),
-    ...(await checked("search core", checkAddon)),
+    ...(await checked("search core", checkAddon, ADDON_REMEDY)),
     ...(await checked("disk", () => checkDisk(config))),
     ...(await checked("service", () => checkService(config))),
     ...(await checked("database", () => checkDatabase(io, config))),
     ...(await checked("vector database", () => checkVectorDatabase(config))),
-    ...(await checked("redis", () => checkRedis(config))),
+    ...(await checked("redis", () => checkRedis(config), REDIS_REMEDY)),
     ...(await checked("billing", () => checkBilling(config))),
     ...(await checked("embedders", () => checkEmbedders(io))),
   ];
@@ -95,23 +85,21 @@ type Checked = Finding | readonly Finding[];
 async function checked(
   name: string,
   check: () => Checked | Promise<Checked>,
+  remedy?: string,
 ): Promise<readonly Finding[]> {
   try {
     return [await check()].flat();
   } catch (error) {
-    return [refused(name, error)];
+    return [refused(name, error, remedy)];
   }
 }
 
+const ADDON_REMEDY = "install a C++ compiler, then run: bun native/build.ts";
+
 async function checkAddon(): Promise<Finding> {
-  try {
-    const { projects } = await import("../../native/index.ts");
-    projects();
-    return ok("search core", "loads");
-  } catch (error) {
-    const remedy = "install a C++ compiler, then run: bun native/build.ts";
-    return failed("search core", (error as Error).message, remedy);
-  }
+  const { projects } = await import("../../native/index.ts");
+  projects();
+  return ok("search core", "loads");
 }
 
 async function checkService({ dataDir }: Config): Promise<Finding> {
@@ -132,12 +120,7 @@ async function checkDatabase(io: Io, config: Config): Promise<Finding[]> {
       warning("database", `none in ${config.dataDir}`, "start the service, which creates it"),
     ];
   }
-  let database: Awaited<ReturnType<typeof openConfiguredDatabase>>;
-  try {
-    database = await openConfiguredDatabase(config, () => {}, { connections: 1 });
-  } catch (error) {
-    return [refused("database", error)];
-  }
+  const database = await openConfiguredDatabase(config, () => {}, { connections: 1 });
   const findings: Finding[] = [];
   try {
     for await (const finding of examineDatabase(database.sql, io, config)) findings.push(finding);
@@ -149,10 +132,10 @@ async function checkDatabase(io: Io, config: Config): Promise<Finding[]> {
   return findings;
 }
 
-/** The finding for an error of a database, or of the way to it. */
-function refused(check: string, error: unknown): Finding {
+/** The finding for an error of a check. */
+function refused(check: string, error: unknown, remedy = "see docs/troubleshooting.md"): Finding {
   if (error instanceof DatabaseRefusal) return failed(check, error.found, error.remedy);
-  return failed(check, explain(error), "see docs/troubleshooting.md");
+  return failed(check, explain(error), remedy);
 }
 
 async function checkServer(sql: Sql): Promise<Finding> {
@@ -202,8 +185,6 @@ async function checkVectorDatabase(config: Config): Promise<Finding[]> {
     const version = await extensionVersion(sql);
     if (version !== undefined) return [ok(check, `pgvector ${version}`)];
     return [warning(check, "has no extension vector yet", "start the service, which creates it")];
-  } catch (error) {
-    return [refused(check, error)];
   } finally {
     await sql.end({ timeout: 1 }).catch(() => {});
   }
@@ -270,16 +251,11 @@ async function checkRedis(config: Config): Promise<Finding> {
   if (config.redisUrl === undefined) {
     return ok("redis", "none: correct for a single process");
   }
+  const coordinator = await openCoordinator(config, "doctor", createLog("silent"));
   try {
-    const coordinator = await openCoordinator(config, "doctor", createLog("silent"));
-    try {
-      const fault = await coordinator.check();
-      if (fault === null) return ok("redis", "answers");
-      return failed("redis", fault, REDIS_REMEDY);
-    } finally {
-      await coordinator.close();
-    }
-  } catch (error) {
-    return failed("redis", explain(error), REDIS_REMEDY);
+    const fault = await coordinator.check();
+    return fault === null ? ok("redis", "answers") : failed("redis", fault, REDIS_REMEDY);
+  } finally {
+    await coordinator.close();
   }
 }

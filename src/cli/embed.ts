@@ -1,10 +1,11 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { searchBody } from "../import/embedders/search-body.ts";
 import {
   EMBED_HASHING_THRESHOLD,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
 } from "../shared/limits.ts";
+import { newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import {
   createEmbedder,
@@ -14,8 +15,8 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import type { Io } from "./io.ts";
+import { addOptions } from "./options.ts";
 import { jsonLine, print } from "./output.ts";
-import { addressForHelp } from "./service-address.ts";
 
 interface Options extends EmbedderOptions {
   readonly limit: number;
@@ -24,8 +25,7 @@ interface Options extends EmbedderOptions {
 }
 
 export function embedCommand(io: Io): Command {
-  const command = new Command("embed")
-    .description("Embed a text and print the body of a vector search for it.")
+  const command = newCommand("embed")
     .argument("<text>", "text to search for")
     .option("--limit <n>", "maximum number of results", Number, SEARCH_LIMIT_DEFAULT)
     .option(
@@ -33,20 +33,8 @@ export function embedCommand(io: Io): Command {
       `minimum score of a result, 0 to 1 (default: ${EMBED_HASHING_THRESHOLD} without --embed-url)`,
       Number,
     )
-    .option("--array", "print the vector as an array of numbers instead of base64")
-    .addHelpText(
-      "after",
-      `
-Use the embedder that the files were imported with. Without --embed-url the text is embedded by
-feature hashing, as in \`import --markdown\`.
-
-Examples:
-  ./tessera embed "how do snapshots work" |
-    curl -s ${addressForHelp(io)}/projects/demo/environments/production/search \\
-      -H "X-API-Key: $KEY" -H "Content-Type: application/json" --data-binary @-`,
-    );
-  for (const option of embedderOptions()) command.addOption(option);
-  return command.action(async (text: string, options: Options) => {
+    .option("--array", "print the vector as an array of numbers instead of base64");
+  return addOptions(command, embedderOptions()).action(async (text: string, options: Options) => {
     requireValidEmbedder(command, options);
     const { limit, threshold } = options;
     if (!(limit >= 1 && limit <= SEARCH_LIMIT_MAX)) {

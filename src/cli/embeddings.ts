@@ -1,6 +1,4 @@
-import { Command, Option } from "commander";
-import { updateProject } from "../api/projects/change.ts";
-import { OPERATOR } from "../auth/principal.ts";
+import { type Command, Option } from "commander";
 import type { Sql } from "../db/client.ts";
 import { retryFailures } from "../embeddings/queue/failures.ts";
 import { rebuildEmbeddings } from "../embeddings/rebuild.ts";
@@ -11,14 +9,16 @@ import {
   embedderName,
   type ProjectEmbedder,
 } from "../import/embedders/project-embedders.ts";
+import { newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
-import { changeDatabase } from "./database.ts";
-import { findProject, type Project } from "./find-project.ts";
+import { changeDatabase, findProject, type Project } from "./database.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
+import { Operations } from "./operations.ts";
+import { projectOption } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
+import { withBar } from "./progress.ts";
 
 /** Interval of looking whether a service has embedded a project again. */
 const REBUILD_POLL_MS = 500;
@@ -30,9 +30,8 @@ interface Options {
 }
 
 export function embeddingsCommand(io: Io): Command {
-  const rebuild = new Command("rebuild")
-    .description("Embed all chunks of a project again, by its embedder or another one.")
-    .requiredOption("--project <slug>", "the project")
+  const rebuild = newCommand("embeddings rebuild")
+    .addOption(projectOption())
     .option("--embedder <name>", "the embedder that the project gets; default: the one it has")
     .addOption(
       new Option(
@@ -40,23 +39,10 @@ export function embeddingsCommand(io: Io): Command {
         "only let the service try the chunks again at which its embedder has failed",
       ).conflicts("embedder"),
     )
-    .addHelpText(
-      "after",
-      `
-The embedder is \`hashing\`, or one that EMBEDDERS names. Give this command the EMBEDDERS of the service.
-Texts without chunks are cut, too. Searches go on with the old embeddings until all new ones are stored, which
-then replace them at once; the indexes of the project are rebuilt. Run the command again after an
-interruption: it goes on where it was.
-
-Examples:
-  ./tessera embeddings rebuild --project handbook
-  ./tessera embeddings rebuild --project handbook --embedder e5
-  ./tessera embeddings rebuild --project handbook --failed`,
-    )
     .action(async (options: Options) => {
       await changeDatabase(io, (sql) => rebuildProject(io, sql, options));
     });
-  return new Command("embeddings").description("Manage embeddings.").addCommand(rebuild);
+  return newGroup("embeddings", "Manage embeddings.", [rebuild]);
 }
 
 async function embedderOf(
@@ -86,9 +72,11 @@ export async function rebuildProject(
     return;
   }
   const embedder = await embedderOf(io, sql, project, given);
-  const services = { sql, embedders: await configuredEmbedders(io) };
-  const call = { principal: OPERATOR, requestId: "", reference: project.id };
-  await updateProject(services, call, { embedder: embedder.name, rebuild: true });
+  const operations = await Operations.open(sql, await configuredEmbedders(io));
+  await operations.call("updateProject", {
+    params: { project_reference: project.id },
+    body: { embedder: embedder.name, rebuild: true },
+  });
   const keeps = () =>
     "the same command goes on where it was, and so does a service with this embedder";
   await interruptible(keeps, async () => {
@@ -104,29 +92,26 @@ export async function rebuildProject(
 }
 
 async function embedAgain(io: Io, sql: Sql, { id }: Project, embedder: ProjectEmbedder) {
-  const bar = progressBar(
-    io.stderr,
-    "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left",
-  );
+  const format = "embedding {bar} {percentage}% | {value} of {total} chunks | {eta_formatted} left";
   let [total, kept, refused] = [0, 0, 0];
   try {
-    await rebuildEmbeddings(sql, id, embedder, {
-      onStart(all, done) {
-        [total, kept] = [all, done];
-        bar?.start(all, done);
-      },
-      onEmbedded: (chunks) => bar?.increment(chunks),
-      onRefused(path, reason) {
-        refused++;
-        notice(io, `${withoutControls(path)}: ${reason}`);
-      },
-      onAway: (message) => notice(io, `${message}; trying again`),
-    });
+    await withBar(io.stderr, format, (bar) =>
+      rebuildEmbeddings(sql, id, embedder, {
+        onStart(all, done) {
+          [total, kept] = [all, done];
+          bar?.start(all, done);
+        },
+        onEmbedded: (chunks) => bar?.increment(chunks),
+        onRefused(path, reason) {
+          refused++;
+          notice(io, `${withoutControls(path)}: ${reason}`);
+        },
+        onAway: (message) => notice(io, `${message}; trying again`),
+      }),
+    );
   } catch (error) {
     if (!(error instanceof EmbedderAway)) throw error;
     throw new CommandError(`${error.message}: run the command again, which goes on where it was`);
-  } finally {
-    bar?.stop();
   }
   const before = kept === 0 ? "" : `, ${kept} of them before`;
   const without = refused === 0 ? "" : `; ${refused} failed and wait`;

@@ -2,11 +2,11 @@ import { createWriteStream, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip, createZstdCompress } from "node:zlib";
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { Sql, Transaction } from "../db/client.ts";
 import { exportRecords } from "../export/export-records.ts";
-import { withDatabase } from "./database.ts";
-import { findProject } from "./find-project.ts";
+import { newCommand } from "./command.ts";
+import { findProject, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
 import { jsonLine, notice } from "./output.ts";
 
@@ -17,22 +17,10 @@ interface Options {
 }
 
 export function exportCommand(io: Io): Command {
-  return new Command("export")
-    .description("Export the database or a project as NDJSON, as `import` reads it.")
+  return newCommand("export")
     .option("--project <slug>", "only this project and its members")
     .option("--output <file>", "write to this file, compressed if it ends with .gz or .zst")
     .option("--credentials", "include API keys and webhooks with the hashes of their secrets")
-    .addHelpText(
-      "after",
-      `
-The export is one consistent state of the database. It has no events of webhooks, no runs, no invitations,
-no questions, no billing and no audit log, and things that are imported are created at the time of the import: a backup is made
-with pg_dump, see docs/operations.md.
-
-Examples:
-  ./tessera export --output everything.ndjson.zst --credentials
-  ./tessera export --project handbook | gzip > handbook.ndjson.gz`,
-    )
     .action(async (options: Options) => {
       const count = await withDatabase(io, (sql) => exportTo(io, sql, options));
       notice(io, `exported ${count} records`);

@@ -1,16 +1,25 @@
-import { Command } from "commander";
-import { type ListedFile, listFiles, purgeFiles, removeFiles } from "../api/projects/contents.ts";
+import type { Command } from "commander";
+import { type ListedFile, listFiles, purgeFiles } from "../api/projects/contents.ts";
 import { findWorkingSet } from "../api/scopes/working-set.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { documentPath } from "../shared/paths.ts";
-import { CommandError, inWords } from "./command-error.ts";
-import { confirm, yesOption } from "./confirm.ts";
-import { changeDatabase, withDatabase } from "./database.ts";
-import { findProject, type Project } from "./find-project.ts";
-import { noWaitOption, untilSearchable } from "./index-wait.ts";
+import { newCommand, newGroup } from "./command.ts";
+import { CommandError } from "./command-error.ts";
+import { confirm } from "./confirm.ts";
+import type { Project } from "./database.ts";
+import { untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
-import { type Column, jsonOption, notice, printList } from "./output.ts";
+import { changeProject, inWords, withProject } from "./operations.ts";
+import {
+  environmentOption,
+  type Flags,
+  jsonOption,
+  noWaitOption,
+  projectOption,
+  yesOption,
+} from "./options.ts";
+import { type Column, notice, printList } from "./output.ts";
 
 const COLUMNS: readonly Column<ListedFile>[] = [
   ["path", (file) => file.path],
@@ -21,94 +30,61 @@ const COLUMNS: readonly Column<ListedFile>[] = [
 ];
 
 export function filesCommand(io: Io): Command {
-  return new Command("files")
-    .description("List and remove files of projects.")
-    .addCommand(listCommand(io))
-    .addCommand(removeCommand(io));
-}
-
-interface ListOptions {
-  readonly project: string;
-  readonly environment?: string;
-  readonly json?: boolean;
-}
-
-function listCommand(io: Io): Command {
-  return new Command("list")
-    .description("List the files of a project.")
-    .requiredOption("--project <slug>", "the project")
+  const list = newCommand("files list")
+    .addOption(projectOption())
     .option("--environment <name>", "only files of this working set")
     .addOption(jsonOption())
-    .addHelpText("after", "\nExamples:\n  ./tessera files list --project handbook")
-    .action(async ({ project: slug, environment, json }: ListOptions) => {
-      const files = await withDatabase(io, async (sql) => {
-        const project = await findProject(sql, slug);
-        if (environment !== undefined) await requireEnvironment(sql, project, environment);
-        return await listFiles(sql, project.id, environment ?? null);
+    .action(async ({ project, environment, json }: Flags & { readonly environment?: string }) => {
+      const files = await withProject(io, project, async ({ sql, ...found }) => {
+        if (environment !== undefined) await requireEnvironment(sql, found, environment);
+        return await listFiles(sql, found.id, environment ?? null);
       });
       printList(io, files, COLUMNS, { json, empty: "there are no files" });
     });
-}
-
-interface RemoveOptions {
-  readonly project: string;
-  readonly environment: string;
-  readonly purge?: boolean;
-  readonly yes?: boolean;
-  readonly wait: boolean;
-}
-
-function removeCommand(io: Io): Command {
-  return new Command("remove")
-    .description("Remove files from the working set of an environment.")
+  const remove = newCommand("files remove")
     .argument("<path...>", "paths of the files")
-    .requiredOption("--project <slug>", "the project")
-    .option("--environment <name>", "the environment", "production")
+    .addOption(projectOption())
+    .addOption(environmentOption())
     .option("--purge", "delete all their versions, also from releases")
     .addOption(yesOption())
     .addOption(noWaitOption())
-    .addHelpText(
-      "after",
-      `
-Releases keep the files that they contain, unless --purge deletes them everywhere.
-
-Examples:
-  ./tessera files remove old.md drafts/a.md --project handbook
-  ./tessera files remove secret.md --project handbook --purge`,
-    )
-    .action(async (paths: string[], options: RemoveOptions) => {
-      await changeDatabase(io, (sql) => remove(io, sql, paths, options));
-    });
+    .action((paths: string[], options: RemoveOptions) => removeFiles(io, paths, options));
+  return newGroup("files", "List and remove files of projects.", [list, remove]);
 }
 
-async function remove(
+type RemoveOptions = Flags & { readonly purge?: boolean };
+
+async function removeFiles(
   io: Io,
-  sql: Sql,
   given: readonly string[],
-  options: RemoveOptions,
+  { project, environment, purge = false, yes, wait }: RemoveOptions,
 ): Promise<void> {
-  const { environment, purge = false, yes, wait } = options;
   const paths = [...new Set(given.map(documentPath))];
-  const project = await findProject(sql, options.project);
-  if (!purge) await requireEnvironment(sql, project, environment);
-  const files = await listFiles(sql, project.id, purge ? null : environment);
-  const known = new Set(files.map(({ path }) => path));
-  const place = purge ? project.slug : `${environment} of ${project.slug}`;
-  const missing = paths.find((path) => !known.has(path));
-  if (missing !== undefined) {
-    throw new CommandError(`there is no file "${abbreviate(missing)}" in ${place}`);
-  }
-  const what = `${paths.length} of ${files.length} files`;
-  const extent = purge ? ", with all versions and from all releases, for good" : "";
-  await confirm(io, `Remove ${what} from ${place}${extent}?`, yes);
-  if (purge) await purgeFiles(sql, project.id, paths);
-  else await removeFiles(sql, project.id, environment, paths);
-  notice(io, `removed ${what} from ${place}`);
-  await untilSearchable(io, sql, [project.id], wait);
+  await changeProject(io, project, async ({ sql, id, slug, call }) => {
+    if (!purge) await requireEnvironment(sql, { id, slug }, environment);
+    const files = await listFiles(sql, id, purge ? null : environment);
+    const known = new Set(files.map(({ path }) => path));
+    const place = purge ? slug : `${environment} of ${slug}`;
+    const missing = paths.find((path) => !known.has(path));
+    if (missing !== undefined) {
+      throw new CommandError(`there is no file "${abbreviate(missing)}" in ${place}`);
+    }
+    const number = `${paths.length} of ${files.length} files`;
+    const extent = purge ? ", with all versions and from all releases, for good" : "";
+    await confirm(io, `Remove ${number} from ${place}${extent}?`, yes);
+    if (purge) await purgeFiles(sql, id, paths);
+    else {
+      for (const path of paths) {
+        await call("deleteFile", { params: { file_reference: path }, query: { environment } });
+      }
+    }
+    notice(io, `removed ${number} from ${place}`);
+    await untilSearchable(io, sql, [id], wait);
+  });
 }
 
-async function requireEnvironment(sql: Sql, project: Project, name: string): Promise<void> {
-  await inWords(findWorkingSet(sql, project.id, name), {
-    "environment-not-found": `${project.slug} has no environment "${abbreviate(name)}"`,
+async function requireEnvironment(sql: Sql, { id, slug }: Project, name: string): Promise<void> {
+  await inWords(findWorkingSet(sql, id, name), {
+    "environment-not-found": `${slug} has no environment "${abbreviate(name)}"`,
   });
 }

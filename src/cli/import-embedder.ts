@@ -1,17 +1,20 @@
 import { HASHING } from "../config/embedders.ts";
-import type { Sql } from "../db/client.ts";
+import type { Queryable, Sql } from "../db/client.ts";
 import { fingerprintOf } from "../embeddings/store.ts";
+import type { ImportDestination } from "../import/destination.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
 import { embedderName, importEmbedder } from "../import/embedders/project-embedders.ts";
+import type { FolderFile } from "../import/markdown/folder.ts";
+import { countOtherEmbedders } from "../import/markdown/other-embedders.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
+import type { Project } from "./database.ts";
 import {
   createEmbedder,
   createWorkingEmbedder,
   type EmbedderOptions,
   usesHashing,
 } from "./embedder-options.ts";
-import type { Project } from "./find-project.ts";
 import type { Io } from "./io.ts";
 import { notice } from "./output.ts";
 
@@ -60,4 +63,24 @@ export async function chooseEmbedder(
   if (known?.fingerprint === own) return { embedder: importEmbedder(own, known, later) };
   later(`the embedder ${own} is not configured here`);
   return { embedder: importEmbedder(own, undefined, later) };
+}
+
+/** Warns before an import whose embedder is not that of the files which stay as they are. */
+export async function warnOfMixedEmbedders(
+  io: Io,
+  sql: Queryable,
+  { project, environments, files }: ImportDestination & { readonly files: readonly FolderFile[] },
+  embedder: Embedder,
+): Promise<void> {
+  const except = files.map(({ path }) => path);
+  for (const environment of environments) {
+    const scope = { project, environment, except };
+    const { others } = await countOtherEmbedders(sql, scope, embedder.name);
+    if (others === 0) continue;
+    notice(
+      io,
+      `${environment} of ${project} has files that another embedder than ${embedder.name} has embedded: ` +
+        "a search finds the ones or the others; import all of them with one embedder",
+    );
+  }
 }

@@ -1,14 +1,20 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { PASSING_KEY_DAYS } from "../api/api-keys/issue.ts";
 import { isParquet } from "../import/tables/rows.ts";
+import { newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
-import { yesOption } from "./confirm.ts";
-import { createOption } from "./database.ts";
 import { embedderOptions, requireValidEmbedder } from "./embedder-options.ts";
-import { FORMAT_OPTIONS, formatOptions } from "./format-options.ts";
-import { noWaitOption } from "./index-wait.ts";
+import { FORMAT_OPTIONS, formatOptions } from "./folders.ts";
 import type { Io } from "./io.ts";
-import { columnMap, email } from "./options.ts";
+import {
+  addOptions,
+  columnMap,
+  createOption,
+  email,
+  noWaitOption,
+  requireWith,
+  yesOption,
+} from "./options.ts";
 import { pruneMaxOption } from "./prune.ts";
 import {
   DEFAULT_ENVIRONMENT,
@@ -17,26 +23,15 @@ import {
   STANDARD_INPUT,
 } from "./run-import.ts";
 
-const NEEDS_MARKDOWN = ["prune", "watch", ...FORMAT_OPTIONS] as const;
-const NEEDS_PRUNE = [
-  ["pruneMax", "--prune-max"],
-  ["yes", "--yes"],
-] as const;
+const NEEDS_MARKDOWN = ["prune", "watch", ...FORMAT_OPTIONS];
+const NEEDS_PRUNE = ["pruneMax", "yes"];
 const NEEDS_PROJECT = [
-  ["project", "--project"],
-  ["environment", "--environment"],
-  ["owner", "--owner"],
-  ["key", "--key"],
-  ["embedder", "--embedder"],
-  ["embed", "--embed"],
-  ["embedUrl", "--embed-url"],
-  ["embedModel", "--embed-model"],
-  ["embedDimension", "--embed-dimension"],
-] as const;
+  ...["project", "environment", "owner", "key", "embedder"],
+  ...["embed", "embedUrl", "embedModel", "embedDimension"],
+];
 
 export function importCommand(io: Io): Command {
-  const command = new Command("import")
-    .description("Import records from NDJSON files, tables, or a folder of documents.")
+  const command = newCommand("import")
     .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
     .option("--strict", "import nothing if a single line or file is rejected")
     .option(
@@ -71,43 +66,14 @@ export function importCommand(io: Io): Command {
     .addOption(pruneMaxOption())
     .addOption(yesOption())
     .addOption(noWaitOption())
-    .addOption(createOption())
-    .addHelpText(
-      "after",
-      `
-Each line of an NDJSON file is one JSON object; docs/import-format.md describes the record kinds.
-The command ends when searches of a running service see what was imported.
-Rejected lines are reported as FILE:LINE: reason and the others are imported; the exit status is
-then 1. Importing the same records twice changes nothing, so an interrupted import can be run again.
-
-With --map, rows become chunks: those in succession with the same id are one file, and columns that the
-map does not name are metadata. Without an embedding column the texts are embedded.
-
---prune shows what it is going to remove and asks on a terminal. Elsewhere it needs --yes, or --prune-max
-with the largest share of the files that may be removed; --yes removes any number.
-
-All options except --strict, --no-wait and --create require --markdown or --map. Texts are embedded by the embedder of the
-project. One that --markdown creates has the one that --embedder names, or \`hashing\`, which is meant for
-demonstrations. With --embed or --embed-url it has none, and those embed the texts of this import; EMBED_API_KEY
-is sent to the endpoint as a bearer token.
-
-Examples:
-  ./tessera import project.ndjson files.ndjson.zst
-  zcat export.ndjson.gz | ./tessera import --strict -
-  ./tessera import --markdown ./docs --project handbook
-  ./tessera import --markdown ./notes.md --project handbook
-  ./tessera import --markdown ./docs --project handbook --embed ollama
-  ./tessera import points.parquet --map id=_id,text=text,embedding=emb --project handbook
-  ./tessera import --markdown ./docs --project handbook --environment staging \\
-    --prune --prune-max 20% \\
-    --embed-url http://127.0.0.1:11434/v1/embeddings --embed-model nomic-embed-text`,
-    );
-  for (const option of [...formatOptions(), ...embedderOptions()]) command.addOption(option);
-  return command.action(async (files: string[], options: ImportOptions) => {
-    requireConsistency(command, files, options);
-    const summary = await runImport(io, files, options);
-    if (summary.rejected > 0) throw new ReportedError();
-  });
+    .addOption(createOption());
+  return addOptions(command, [...formatOptions(), ...embedderOptions()]).action(
+    async (files: string[], options: ImportOptions) => {
+      requireConsistency(command, files, options);
+      const summary = await runImport(io, files, options);
+      if (summary.rejected > 0) throw new ReportedError();
+    },
+  );
 }
 
 /** Exits with a usage error if the arguments contradict each other. */
@@ -120,22 +86,13 @@ function requireConsistency(
   if (markdown !== undefined && (files.length > 0 || map !== undefined)) {
     command.error("error: --markdown cannot be combined with files or --map");
   }
-  const only = NEEDS_MARKDOWN.find((name) => options[name] === true);
-  if (only !== undefined && markdown === undefined) {
-    command.error(`error: --${only} requires --markdown`);
-  }
-  const unpruned = NEEDS_PRUNE.find(([name]) => options[name] !== undefined);
-  if (unpruned !== undefined && options.prune !== true) {
-    command.error(`error: ${unpruned[1]} requires --prune`);
-  }
+  if (markdown === undefined) requireWith(command, NEEDS_MARKDOWN, "--markdown");
+  if (options.prune !== true) requireWith(command, NEEDS_PRUNE, "--prune");
   if (markdown !== undefined || map !== undefined) {
     if (project === undefined) command.error("error: --markdown and --map require --project");
     requireValidEmbedder(command, options);
   } else {
-    const misplaced = NEEDS_PROJECT.find(([name]) => options[name] !== undefined);
-    if (misplaced !== undefined) {
-      command.error(`error: ${misplaced[1]} requires --markdown or --map`);
-    }
+    requireWith(command, NEEDS_PROJECT, "--markdown or --map");
     const parquet = files.find(isParquet);
     if (parquet !== undefined) command.error(`error: ${parquet} requires --map`);
   }

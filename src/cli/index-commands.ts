@@ -1,20 +1,44 @@
-import { Command } from "commander";
-import { readIndexState } from "../api/projects/index-state.ts";
+import type { Command } from "commander";
+import { type IndexState, readIndexState } from "../api/projects/index-state.ts";
 import { listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
 import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { isComplete, readIndexReports, shortId } from "../indexing/changes/index-state.ts";
-import { untilShown } from "../indexing/changes/visibility.ts";
+import { untilReported, untilShown } from "../indexing/changes/visibility.ts";
+import { newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import { withDatabase } from "./database.ts";
-import { findProject, type Project } from "./find-project.ts";
-import { progressOf, waitUntilComplete } from "./index-wait.ts";
+import { findProject, type Project, withDatabase } from "./database.ts";
+import { missingIn, progressOf } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
+import { type OpenProject, withProject } from "./operations.ts";
 import { duration } from "./options.ts";
-import { print } from "./output.ts";
-import { formatTable } from "./table.ts";
-import { WaitNotice } from "./wait-notice.ts";
+import { type Column, print, tableOf } from "./output.ts";
+import { waiting } from "./progress.ts";
+
+/** Interval between two looks at an index that a command waits for. */
+const INDEX_WAIT_POLL_MS = 500;
+
+type Report = Awaited<ReturnType<typeof readIndexReports>>[number];
+
+const ofVectors = (cell: (report: Report) => string) => (report: Report) =>
+  report.dimension === 0 ? "-" : cell(report);
+
+const COLUMNS: readonly Column<Report>[] = [
+  ["node", ({ server }) => shortId(server)],
+  ["project", ({ project }) => project],
+  ["dimension", ({ dimension }) => (dimension === 0 ? "text" : String(dimension))],
+  ["vectors", ofVectors(({ vectors }) => String(vectors))],
+  ["graphed", ofVectors(({ graphed }) => String(graphed))],
+  ["documents", ({ dimension, documents }) => (dimension === 0 ? String(documents) : "-")],
+  ["memory", ({ memory }) => memory],
+  ["seq", ({ seq }) => String(seq)],
+  ["pending", ({ pending }) => String(pending)],
+  ["complete", (report) => (isComplete(report) ? "yes" : "no")],
+  ["recall", ({ recall }) => recall?.toFixed(4) ?? "-"],
+  ["samples", ({ samples }) => String(samples ?? "-")],
+  ["seen", ({ ageSeconds, fresh }) => `${ageSeconds} s ago${fresh ? "" : " (stopped?)"}`],
+];
 
 interface StatusOptions {
   readonly project?: string;
@@ -22,99 +46,67 @@ interface StatusOptions {
   readonly timeout: number;
 }
 
-function requireProject({ wait, project }: StatusOptions): void {
-  if (wait === true && project === undefined) {
-    throw new CommandError("--wait needs --project <slug>: `./tessera projects list` lists them");
-  }
-}
-
 export function indexCommand(io: Io): Command {
-  const status = new Command("status")
-    .description("Show the indexes of the running servers and their progress.")
+  const status = newCommand("index status")
     .option("--project <slug>", "show only the indexes of this project")
     .option("--wait", "wait until the indexes of the project are complete")
     .addOption(duration("--timeout <duration>", "how long to wait, such as 90s or 30m", "10m"))
-    .addHelpText(
-      "after",
-      `
-Prints one row per server, project and dimension, and one for the text of each project, with its
-number of documents. "pending" is the number of change log entries
-that the server has not processed yet. "complete" means that there are none, and that the graph is
-built and calibrated. "recall" is the share of the true best results that recent
-searches found, measured on a sample of them ("samples"); "-" before the first one. Servers report every few seconds, and only the projects that
-they have loaded.
-
-Examples:
-  ./tessera index status
-  ./tessera index status --project handbook --wait --timeout 30m`,
-    )
-    .action(async (options: StatusOptions) => {
-      requireProject(options);
-      const text = await withDatabase(io, async (sql) => {
-        const { project, wait, timeout } = options;
-        if (wait === true) {
-          await interruptible(
-            () => "the service goes on",
-            () => waitUntilComplete(io, sql, project as string, timeout),
-          );
-        }
-        const found = project === undefined ? undefined : await findProject(sql, project);
-        return await statusText(sql, found?.id);
-      });
-      print(io, text);
-    });
-  const rebuild = new Command("rebuild")
-    .description("Rebuild the indexes from the database.")
+    .action(async (options: StatusOptions) => print(io, await statusOf(io, options)));
+  const rebuild = newCommand("index rebuild")
     .option("--project <slug>", "rebuild only the indexes of this project")
-    .addHelpText(
-      "after",
-      `
-Waits for the running servers that have loaded the projects. Any other server rebuilds the indexes
-when it next loads the project.
-
-Examples:
-  ./tessera index rebuild
-  ./tessera index rebuild --project handbook`,
-    )
-    .action(async ({ project }: { project?: string }) => {
-      await withDatabase(io, (sql) =>
-        interruptible(
-          () => "the servers go on with what was asked of them",
-          () => rebuildIndexes(io, sql, project),
-        ),
-      );
+    .action(async ({ project }: { readonly project?: string }) => {
+      const keeps = () => "the servers go on with what was asked of them";
+      await withDatabase(io, (sql) => interruptible(keeps, () => rebuildIndexes(io, sql, project)));
     });
-  return new Command("index")
-    .description("Manage the search indexes.")
-    .addCommand(status)
-    .addCommand(rebuild);
+  return newGroup("index", "Manage the search indexes.", [status, rebuild]);
 }
 
-async function statusText(sql: Sql, projectId: string | undefined): Promise<string> {
+async function statusOf(io: Io, { project, wait, timeout }: StatusOptions): Promise<string> {
+  if (project === undefined) {
+    if (!wait) return await withDatabase(io, (sql) => statusText(sql));
+    throw new CommandError("--wait needs --project <slug>: `./tessera projects list` lists them");
+  }
+  return await withProject(io, project, async (found) => {
+    const keeps = () => "the service goes on";
+    if (wait) await interruptible(keeps, () => untilComplete(io, found, timeout));
+    return await statusText(found.sql, found.id);
+  });
+}
+
+async function statusText(sql: Sql, projectId?: string): Promise<string> {
   const { seq, at } = await new ChangeLog(sql).newest();
-  const rows = await readIndexReports(sql, projectId);
+  const reports = await readIndexReports(sql, projectId);
   const since = at === "" ? "" : `, ${new Date(at).toISOString()}`;
   const change = `change log: at ${seq}${since}\n`;
-  if (rows.length === 0) return `${change}no running server reports an index\n`;
-  const header =
-    "node project dimension vectors graphed documents memory seq pending complete recall samples seen".split(
-      " ",
-    );
-  const table = rows.map((row) => [
-    shortId(row.server),
-    row.project,
-    ...(row.dimension === 0
-      ? ["text", "-", "-", `${row.documents}`]
-      : [`${row.dimension}`, `${row.vectors}`, `${row.graphed}`, "-"]),
-    row.memory,
-    `${row.seq}`,
-    `${row.pending}`,
-    isComplete(row) ? "yes" : "no",
-    row.recall?.toFixed(4) ?? "-",
-    String(row.samples ?? "-"),
-    `${row.ageSeconds} s ago${row.fresh ? "" : " (stopped?)"}`,
-  ]);
-  return change + formatTable(header, table);
+  if (reports.length === 0) return `${change}no running server reports an index\n`;
+  return change + tableOf(reports, COLUMNS);
+}
+
+/**
+ * Waits until the indexes of a project are complete on every running server that has loaded it. Throws a CommandError
+ * with the work that is left when the time is over.
+ */
+async function untilComplete(
+  io: Io,
+  { sql, slug, call }: OpenProject,
+  timeoutSeconds: number,
+): Promise<void> {
+  const read = async () => (await call("getIndexState")) as IndexState;
+  let state = await read();
+  const holds = async () => {
+    state = await read();
+    return state.complete;
+  };
+  const isComplete = await waiting(io.stderr, (show) =>
+    untilReported(sql, holds, {
+      signal: AbortSignal.timeout(timeoutSeconds * 1_000),
+      pollMs: INDEX_WAIT_POLL_MS,
+      onWait: () => show(progressOf(state)),
+    }),
+  );
+  if (isComplete) return;
+  const left = missingIn(state);
+  throw new CommandError(`${slug}: not complete after ${timeoutSeconds} s: ${left}`);
 }
 
 async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promise<void> {
@@ -138,7 +130,8 @@ async function rebuildIndexes(io: Io, sql: Sql, slug: string | undefined): Promi
 /** Asks for a rebuild, and waits until every running server that has loaded the project has made it. */
 async function untilRebuilt(io: Io, sql: Sql, { id, slug }: Project): Promise<void> {
   const position = await new ChangeLog(sql).requestRebuild(id);
-  const wait = new WaitNotice(io.stderr);
-  const onWait = async () => wait.show(`${slug}: ${progressOf(await readIndexState(sql, id))}`);
-  await untilShown(sql, { projects: [id], position, onWait }).finally(() => wait.stop());
+  await waiting(io.stderr, (show) => {
+    const onWait = async () => show(`${slug}: ${progressOf(await readIndexState(sql, id))}`);
+    return untilShown(sql, { projects: [id], position, onWait });
+  });
 }

@@ -7,27 +7,23 @@ export const READER_GONE_STATUS = 141;
 /** Shows the cursor and enables line wrapping, which a progress bar may have disabled. */
 const RESTORE_TERMINAL = "\x1b[?25h\x1b[?7h\r\x1b[K";
 
-/** Functions that close the resources of the running command. */
-const closers = new Set<() => Promise<void>>();
+/** Functions that close the resources of a running command. */
+const closers = new WeakMap<Io, Set<() => Promise<void>>>();
 
-/** Functions that run when the command has ended, for whatever reason. */
-const enders = new Set<() => Promise<void>>();
-
-/** Closes a resource once the command has ended. The command may use it until then. */
-export function atEnd(close: () => Promise<void>): void {
-  enders.add(close);
+/**
+ * Closes a resource when the command ends, for whatever reason. The command may use it until then, or close it itself
+ * and call the returned function.
+ */
+export function atEnd(io: Io, close: () => Promise<void>): () => void {
+  const own = closers.get(io) ?? new Set();
+  closers.set(io, own.add(close));
+  return () => own.delete(close);
 }
 
-/** Runs the functions of `atEnd`. */
-export async function endAll(): Promise<void> {
-  const closing = [...enders];
-  enders.clear();
-  for (const close of closing) await close();
-}
-
-/** Closes the resources of the command, because it is going to end early. */
-export async function closeAll(): Promise<void> {
-  for (const close of closers) await close().catch(() => {});
+/** Closes the resources of a command that ends. */
+export async function closeAll(io: Io): Promise<void> {
+  for (const close of closers.get(io) ?? []) await close().catch(() => {});
+  closers.delete(io);
 }
 
 /** The message about the results that stay, for an interruption now. */
@@ -46,21 +42,19 @@ export async function interruptible<T>(keeps: () => string, work: () => Promise<
   }
 }
 
-/** Closes a resource before an interrupted command exits. Returns a function that removes the signal handlers again. */
-export function onInterruption(io: Io, close: () => Promise<void>): () => void {
-  closers.add(close);
+/** Closes the resources of the command when it is interrupted. Returns a function that removes the signal handlers. */
+export function onInterruption(io: Io): () => void {
   const removers = Object.entries(SIGNALS).map(([signal, status]) => {
     const exit = async () => {
       if (io.stderr.isTTY) writeStyled(io.stderr, RESTORE_TERMINAL);
       notice(io, kept === undefined ? "interrupted" : `interrupted: ${kept()}`);
-      await closeAll();
+      await closeAll(io);
       process.exit(status);
     };
     process.once(signal, exit);
     return () => process.removeListener(signal, exit);
   });
   return () => {
-    closers.delete(close);
     for (const remove of removers) remove();
   };
 }

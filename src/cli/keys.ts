@@ -1,20 +1,54 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { closest } from "fastest-levenshtein";
 import { issueApiKey } from "../api/api-keys/issue.ts";
+import { type ListedKey, listKeys, rotateKey } from "../api/api-keys/manage.ts";
 import { PERMISSIONS } from "../auth/principal.ts";
 import { ROLES, type Role } from "../auth/roles.ts";
+import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { API_KEY_SCOPES_MAX } from "../shared/limits.ts";
+import { newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import { withDatabase } from "./database.ts";
-import { findProject } from "./find-project.ts";
+import { confirm } from "./confirm.ts";
+import { changeDatabase, findProject, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { keysListCommand, keysRevokeCommand, keysRotateCommand } from "./keys-manage.ts";
-import { collect, email, futureTime, keyName } from "./options.ts";
-import { notice, print } from "./output.ts";
-import { refuseTypo, requireRole } from "./users.ts";
+import { Operations } from "./operations.ts";
+import {
+  collect,
+  duration,
+  email,
+  type Flags,
+  futureTime,
+  jsonOption,
+  keyName,
+  requireWith,
+  yesOption,
+} from "./options.ts";
+import { type Column, notice, print, printList, shortTime } from "./output.ts";
+import { refuseTypo, requireRole, requireUser } from "./users.ts";
 
 const USUAL_ROLE: Role = "member";
+
+const COLUMNS: readonly Column<ListedKey>[] = [
+  ["key", (key) => key.key_prefix],
+  ["name", (key) => key.name],
+  ["user", (key) => key.user],
+  ["project", (key) => key.project ?? "all"],
+  ["scopes", (key) => (key.scopes.length === 0 ? "all" : key.scopes.join(","))],
+  ["created", (key) => shortTime(key.created_at)],
+  ["last used", (key) => shortTime(key.last_used_at)],
+  ["expires", (key) => shortTime(key.expires_at)],
+  ["revoked", (key) => shortTime(key.revoked_at)],
+];
+
+export function keysCommand(io: Io): Command {
+  return newGroup("keys", "Manage API keys.", [
+    createCommand(io),
+    listCommand(io),
+    revokeCommand(io),
+    rotateCommand(io),
+  ]);
+}
 
 interface CreateOptions {
   readonly user: string;
@@ -26,9 +60,8 @@ interface CreateOptions {
   readonly role?: Role;
 }
 
-export function keysCommand(io: Io): Command {
-  const create = new Command("create")
-    .description("Create an API key and print it once, alone on the last line.")
+function createCommand(io: Io): Command {
+  return newCommand("keys create")
     .requiredOption("--user <email>", "user that the key acts as; created if unknown", email)
     .requiredOption("--name <name>", "name of the key", keyName)
     .option("--project <slug>", "restrict the key to this project")
@@ -41,34 +74,18 @@ export function keysCommand(io: Io): Command {
     )
     .option("--create", "create the user even if the address resembles that of another")
     .option("--expires-at <time>", "expiry, for example 2030-01-31T12:00:00Z", futureTime)
-    .addHelpText(
-      "after",
-      `
-Without --scope the key has all permissions of its user except account.*. Permissions:
-${Object.entries(PERMISSIONS)
-  .map(([name, meaning]) => `  ${name.padEnd(24)} ${meaning}`)
-  .join("\n")}
-
-Only a hash of the key is stored. The key cannot be shown again.
-
-Examples:
-  ./tessera keys create --user ada@example.com --name laptop
-  ./tessera keys create --user ci@example.com --name ci --project docs --scope search.query
-  KEY=$(./tessera keys create --user ada@example.com --name script | tail -n 1)`,
-    )
+    .addHelpText("after", () => `\nPermissions:\n${permissionLines()}`)
     .action((options: CreateOptions, command: Command) => {
-      const { role, project } = options;
-      if (role !== undefined && project === undefined) {
-        command.error("error: --role requires --project");
-      }
+      if (options.project === undefined) requireWith(command, ["role"], "--project");
       return createKey(io, options);
     });
-  return new Command("keys")
-    .description("Manage API keys.")
-    .addCommand(create)
-    .addCommand(keysListCommand(io))
-    .addCommand(keysRevokeCommand(io))
-    .addCommand(keysRotateCommand(io));
+}
+
+function permissionLines(): string {
+  const lines = Object.entries(PERMISSIONS).map(
+    ([name, meaning]) => `  ${name.padEnd(24)} ${meaning}`,
+  );
+  return lines.join("\n");
 }
 
 async function createKey(io: Io, options: CreateOptions): Promise<void> {
@@ -77,22 +94,19 @@ async function createKey(io: Io, options: CreateOptions): Promise<void> {
     throw new CommandError(`a key can have at most ${API_KEY_SCOPES_MAX} scopes`);
   }
   for (const permission of scope) requireScope(permission);
-  const { key, userCreated, joined } = await withDatabase(
-    io,
-    async (sql) => {
-      if (options.create !== true) await refuseTypo(sql, user);
-      const found = project === undefined ? undefined : await findProject(sql, project);
-      if (found !== undefined && role !== undefined) await requireRole(sql, found, user, role);
-      const projectId = found?.id;
-      const restrictions = { projectId, scopes: scope, expiresAt, joinAs: role ?? USUAL_ROLE };
-      return await issueApiKey(sql, { email: user, name, ...restrictions });
-    },
-    { writes: true, schema: "first" },
-  );
-  if (userCreated) notice(io, `created the user ${user}`);
-  if (joined)
+  const create = async (sql: Sql) => {
+    if (options.create !== true) await refuseTypo(sql, user);
+    const found = project === undefined ? undefined : await findProject(sql, project);
+    if (found !== undefined && role !== undefined) await requireRole(sql, found, user, role);
+    const rights = { projectId: found?.id, scopes: scope, joinAs: role ?? USUAL_ROLE };
+    return await issueApiKey(sql, { email: user, name, expiresAt, ...rights });
+  };
+  const made = await withDatabase(io, create, { writes: true, schema: "first" });
+  if (made.userCreated) notice(io, `created the user ${user}`);
+  if (made.joined) {
     notice(io, `${user} is now a member of ${project} with the role ${role ?? USUAL_ROLE}`);
-  print(io, key);
+  }
+  print(io, made.key);
 }
 
 function requireScope(scope: string): void {
@@ -100,5 +114,74 @@ function requireScope(scope: string): void {
   const similar = closest(scope, Object.keys(PERMISSIONS));
   throw new CommandError(
     `"${abbreviate(scope)}" is not a permission; did you mean ${similar}? \`keys create --help\` lists all`,
+  );
+}
+
+interface ListOptions {
+  readonly project?: string;
+  readonly user?: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+function listCommand(io: Io): Command {
+  return newCommand("keys list")
+    .option("--project <slug>", "only keys that are bound to this project")
+    .option("--user <email>", "only keys of this user", email)
+    .option("--all", "revoked and expired keys too")
+    .addOption(jsonOption())
+    .action(async ({ project, user, all, json }: ListOptions) => {
+      const keys = await withDatabase(io, async (sql) => {
+        const projectId = project && (await findProject(sql, project)).id;
+        const userId = user && (await requireUser(sql, user)).id;
+        return await listKeys(sql, { projectId, userId, all });
+      });
+      printList(io, keys, COLUMNS, { json, empty: "there are no such keys" });
+    });
+}
+
+function revokeCommand(io: Io): Command {
+  return newCommand("keys revoke")
+    .argument("<key>", "its public part, tsr_<prefix>, or its id")
+    .addOption(yesOption())
+    .action(async (reference: string, { yes }: Flags) => {
+      await changeDatabase(io, async (sql) => {
+        const key = await findKey(sql, reference);
+        await confirm(io, `Revoke the key ${key.key_prefix} "${key.name}" of ${key.user}?`, yes);
+        const operations = await Operations.open(sql);
+        await operations.call("revokeApiKey", { params: { id: key.id } });
+        notice(io, `revoked ${key.key_prefix}`);
+      });
+    });
+}
+
+function rotateCommand(io: Io): Command {
+  return newCommand("keys rotate")
+    .argument("<key>", "the public part of the old key, tsr_<prefix>, or its id")
+    .addOption(
+      duration(
+        "--grace <time>",
+        "how long the old key still works, such as 90s, 30m, 24h, 7d or 0",
+        "24h",
+      ),
+    )
+    .action(async (reference: string, { grace }: { readonly grace: number }) => {
+      const { old, key } = await changeDatabase(io, async (sql) => {
+        const found = await findKey(sql, reference);
+        return { old: found.key_prefix, key: await rotateKey(sql, found.id, grace) };
+      });
+      const end = shortTime(new Date(Date.now() + grace * 1_000));
+      notice(io, grace === 0 ? `revoked ${old}` : `${old} works until ${end} at most`);
+      print(io, key);
+    });
+}
+
+/** The valid key with this id or public part. A whole key is accepted, too. */
+async function findKey(sql: Sql, reference: string): Promise<ListedKey> {
+  const prefix = /^(tsr_[^_]+)_/.exec(reference)?.[1] ?? reference;
+  const [key] = await listKeys(sql, { reference: prefix });
+  if (key !== undefined) return key;
+  throw new CommandError(
+    `there is no valid key "${abbreviate(prefix)}"; \`./tessera keys list\` lists all`,
   );
 }

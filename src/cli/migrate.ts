@@ -1,28 +1,18 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { schemaState } from "../db/migrate.ts";
+import { newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
-import { createOption, withDatabase } from "./database.ts";
+import { withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
+import { createOption } from "./options.ts";
 import { print } from "./output.ts";
 
 export function migrateCommand(io: Io): Command {
-  return new Command("migrate")
-    .description("Migrate the database to the schema of this version.")
+  return newCommand("migrate")
     .addOption(createOption())
     .option(
       "--check",
       "only print the migrations that are pending; the exit status is 1 if there are any",
-    )
-    .addHelpText(
-      "after",
-      `
-The server also does this when it starts; no other command does. A database of a newer version is not changed.
-Back up first: earlier versions do not start on a migrated database.
-
-Examples:
-  ./tessera migrate
-  ./tessera migrate --check
-  DATABASE_URL=postgres://user:password@db/tessera ./tessera migrate`,
     )
     .action(async ({ create, check }: { create?: boolean; check?: boolean }) => {
       if (check === true) return await printPending(io);

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { HASHING } from "../config/embedders.ts";
 import {
   EmbedderAway,
@@ -6,6 +6,7 @@ import {
   ownDimension,
   TextsRefused,
 } from "../import/embedders/project-embedders.ts";
+import { newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
 import type { Io } from "./io.ts";
@@ -23,19 +24,10 @@ function text(value: string): string {
 }
 
 export function modelTestCommand(io: Io): Command {
-  return new Command("test")
-    .description("Embed a text by a model, and print its dimension, speed and a similarity.")
+  return newCommand("models test")
     .argument("<text>", "a question", text)
     .argument("[other]", "the text of a file to compare it with; default: the same", text)
     .option("--embedder <name>", "an embedder of the configuration; default: the only one")
-    .addHelpText(
-      "after",
-      `
-Also for endpoints that EMBEDDERS names.
-
-Examples:
-  ./tessera models test "how do I get my money back" "Refunds are paid within 14 days"`,
-    )
     .action(
       async (query: string, other: string | undefined, { embedder }: { embedder?: string }) => {
         await testModel(io, query, other ?? query, embedder ?? (await onlyEmbedder(io)));

@@ -1,4 +1,3 @@
-import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { ownerOfFirstKey } from "../api/api-keys/manage.ts";
 import { projectNamed } from "../auth/project-reference.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
@@ -6,12 +5,11 @@ import { commandName } from "../config/caller.ts";
 import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { referenceTo } from "../shared/reference.ts";
-import { CommandError } from "./command-error.ts";
-import type { Project } from "./find-project.ts";
+import type { Project } from "./database.ts";
 import { configOf, type Io } from "./io.ts";
 import { write } from "./output.ts";
-import { publicAddress } from "./service-address.ts";
-import { firstAddress } from "./users.ts";
+import { publicAddress } from "./service.ts";
+import { passingKey } from "./users.ts";
 
 /** The address of the user of the first API key, or else one for a new user. */
 export async function defaultOwner(sql: Sql): Promise<string> {
@@ -55,28 +53,15 @@ An API key for requests over HTTP:
 `;
 }
 
-/**
- * A new key for a project, and a request that works with it.
- * @param owner whose key it is; else that of a member
- */
+/** A new key of the owner, or of a member, for a project, and a request that works with it. */
 async function newKey(
   sql: Sql,
   config: Config,
   project: Project,
   owner: string | undefined,
 ): Promise<string> {
-  const { id: projectId, slug } = project;
-  const email = owner ?? (await firstAddress(sql, projectId));
-  if (email === undefined) {
-    throw new CommandError(`${slug} has no member with an address whom a key could belong to`);
-  }
-  const expiresAt = passingKeyEnd();
-  const { key } = await issueApiKey(sql, {
-    email,
-    name: `import of ${slug}`,
-    projectId,
-    expiresAt,
-  });
+  const name = `import of ${project.slug}`;
+  const { key, email, expiresAt } = await passingKey(sql, project, { name, email: owner });
   return `
 An API key of ${email} for this project only, until ${expiresAt.toISOString().slice(0, 10)}, shown only once: ${key}
 

@@ -1,17 +1,10 @@
-import { Option } from "commander";
 import type { Io, Output } from "./io.ts";
-import { formatTable } from "./table.ts";
 
 /** Begins the line of a terminal again, empty. */
 export const CLEAR_LINE = "\r\x1b[K";
 
 /** A column of a list: its title, and the text of a row in it. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string];
-
-/** `--json`, for every command that prints a list. */
-export function jsonOption(): Option {
-  return new Option("--json", "print JSON lines instead of a table");
-}
 
 /** Control characters but line breaks and tabs, and those that change the direction of other text. */
 const TERMINAL_CODES = /(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
@@ -60,14 +53,17 @@ export function printList<Row extends object>(
     notice(io, empty);
     return;
   }
-  const header = columns.map(([title]) => title);
-  print(
-    io,
-    formatTable(
-      header,
-      rows.map((row) => columns.map(([, cell]) => withoutControls(cell(row)))),
-    ),
-  );
+  print(io, tableOf(rows, columns));
+}
+
+/** A table with padded columns. Numbers are right-aligned. */
+export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const cells = rows.map((row) => columns.map(([, cell]) => withoutControls(cell(row))));
+  const all = [columns.map(([title]) => title), ...cells];
+  const widths = columns.map((_, i) => Math.max(...all.map((row) => (row[i] ?? "").length)));
+  const padded = (cell: string, i: number) =>
+    /^\d+$/.test(cell) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0);
+  return all.map((row) => `${row.map(padded).join("  ").trimEnd()}\n`).join("");
 }
 
 /** A name on one line: names may have line breaks, too. */

@@ -1,13 +1,13 @@
-import { Command, Option } from "commander";
-import { deleteOwnedProject } from "../api/projects/change.ts";
+import { type Command, Option } from "commander";
 import { type ListedProject, listAllProjects } from "../api/projects/manage.ts";
-import { OPERATOR } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
-import { confirm, yesOption } from "./confirm.ts";
-import { changeDatabase, withDatabase } from "./database.ts";
-import { findProject, type Project } from "./find-project.ts";
+import { newCommand, newGroup } from "./command.ts";
+import { confirm } from "./confirm.ts";
+import { type Project, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { type Column, jsonOption, notice, plural, printList, shortTime, write } from "./output.ts";
+import { changeProject } from "./operations.ts";
+import { type Flags, jsonOption, yesOption } from "./options.ts";
+import { type Column, notice, plural, printList, shortTime, write } from "./output.ts";
 import { quotaCommand } from "./quota.ts";
 
 const COLUMNS: readonly Column<ListedProject>[] = [
@@ -32,16 +32,11 @@ const MAP_LINES = {
 type MapFormat = keyof typeof MAP_LINES;
 
 function mapCommand(io: Io): Command {
-  return new Command("map")
-    .description("Print the id of each slug, as the table of a balancer (docs/nodes.md).")
+  return newCommand("projects map")
     .addOption(
       new Option("--format <balancer>", "the form of the table")
         .choices(Object.keys(MAP_LINES))
         .default("nginx"),
-    )
-    .addHelpText(
-      "after",
-      "\nExamples:\n  ./tessera projects map > /etc/nginx/tessera-projects.map && nginx -s reload",
     )
     .action(async ({ format }: { format: MapFormat }) => {
       const projects = await withDatabase(io, (sql) => listAllProjects(sql));
@@ -66,32 +61,22 @@ async function contentsOf(sql: Sql, { id, slug }: Project): Promise<string> {
 }
 
 export function projectsCommand(io: Io): Command {
-  const list = new Command("list")
-    .description("List all projects.")
+  const list = newCommand("projects list")
     .addOption(jsonOption())
-    .addHelpText("after", "\nExamples:\n  ./tessera projects list")
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ json }: Flags) => {
       const projects = await withDatabase(io, (sql) => listAllProjects(sql));
       printList(io, projects, COLUMNS, { json, empty: "there are no projects" });
     });
-  const remove = new Command("delete")
-    .description("Delete a project with its files, releases, conversations and webhooks.")
+  const remove = newCommand("projects delete")
     .argument("<slug>", "the project")
     .addOption(yesOption())
-    .addHelpText("after", "\nExamples:\n  ./tessera projects delete handbook")
-    .action(async (slug: string, { yes }: { yes?: boolean }) => {
-      await changeDatabase(io, async (sql) => {
-        const project = await findProject(sql, slug);
-        await confirm(io, `Delete the project ${await contentsOf(sql, project)}, for good?`, yes);
-        const call = { principal: OPERATOR, requestId: "", reference: project.id };
-        await deleteOwnedProject(sql, call, project.slug);
-        notice(io, `deleted ${project.slug}`);
+    .action(async (reference: string, { yes }: Flags) => {
+      await changeProject(io, reference, async ({ sql, id, slug, call }) => {
+        const question = `Delete the project ${await contentsOf(sql, { id, slug })}, for good?`;
+        await confirm(io, question, yes);
+        await call("deleteProject", { query: { confirm: slug } });
+        notice(io, `deleted ${slug}`);
       });
     });
-  return new Command("projects")
-    .description("Manage projects.")
-    .addCommand(list)
-    .addCommand(mapCommand(io))
-    .addCommand(quotaCommand(io))
-    .addCommand(remove);
+  return newGroup("projects", "Manage projects.", [list, mapCommand(io), quotaCommand(io), remove]);
 }

@@ -41,15 +41,15 @@ const question = ({ paths, of, environment }: Removals) =>
   `remove ${paths.length} of ${of} files from ${environment}?`;
 
 /**
- * Shows the files that --prune is going to remove. Throws a CommandError unless --yes, --prune-max or the user on the
- * terminal allows it.
+ * Shows the files that --prune is going to remove, and returns true. Throws a CommandError unless --yes, --prune-max or
+ * the user on the terminal allows it.
  */
 export async function confirmPrune(
   io: Io,
   sql: Sql,
   scope: Scope,
   { yes, pruneMax }: PruneOptions,
-): Promise<void> {
+): Promise<boolean> {
   for (const removals of await plannedRemovals(sql, scope)) {
     show(io, removals);
     const { paths, of } = removals;
@@ -57,6 +57,7 @@ export async function confirmPrune(
     if (pruneMax === undefined) await confirm(io, question(removals), yes);
     else throw new CommandError(`${tooMany(removals, pruneMax)}; repeat with --yes to remove them`);
   }
+  return true;
 }
 
 /** Whether --prune may remove files while the folder is watched. Prints the reason if it may not. */

@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { listKeys } from "../api/api-keys/manage.ts";
 import { readMembers } from "../api/members/queries.ts";
 import { parseKey } from "../auth/key-format.ts";
@@ -8,10 +7,9 @@ import type { Permission } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
 import { UNFINISHED, writeDurablySync } from "../shared/durable-files.ts";
 import { CommandError } from "./command-error.ts";
-import { withDatabase } from "./database.ts";
-import { findProject } from "./find-project.ts";
+import { findProject, type Project, withDatabase } from "./database.ts";
 import { configOf, type Io } from "./io.ts";
-import { firstAddress } from "./users.ts";
+import { passingKey } from "./users.ts";
 
 /** Keys that commands have made for themselves, in the data directory. */
 const FILE = "command-keys.json";
@@ -53,10 +51,10 @@ export function keptKey(io: Io, place: Place): string | undefined {
  * @param refused the kept key, if the service has refused it
  */
 export async function makeKey(io: Io, place: Place, refused?: string): Promise<string> {
-  const expiresAt = passingKeyEnd();
-  const key = await withDatabase(io, async (sql) => {
-    if (refused !== undefined) await requireRefusal(sql, place, refused);
-    return await issueFor(sql, place.project, expiresAt);
+  const { key, expiresAt } = await withDatabase(io, async (sql) => {
+    const project = await findProject(sql, place.project);
+    if (refused !== undefined) await requireRefusal(sql, place, project, refused);
+    return await passingKey(sql, project, { name: "tessera search", scopes: SCOPES });
   });
   const { dataDir } = configOf(io);
   const file = join(dataDir, FILE);
@@ -76,8 +74,12 @@ export async function makeKey(io: Io, place: Place, refused?: string): Promise<s
 }
 
 /** Throws a CommandError if the key is valid here: the service must have another database, which no key helps. */
-async function requireRefusal(sql: Sql, { address, project }: Place, key: string): Promise<void> {
-  const { id } = await findProject(sql, project);
+async function requireRefusal(
+  sql: Sql,
+  { address }: Place,
+  { id }: Project,
+  key: string,
+): Promise<void> {
   const reference = parseKey(key)?.keyPrefix;
   const [valid] = await listKeys(sql, { reference, projectId: id });
   if (valid === undefined) return;
@@ -86,13 +88,4 @@ async function requireRefusal(sql: Sql, { address, project }: Place, key: string
   throw new CommandError(
     `the service at ${address} refuses a key of this database: give this command the same DATABASE_URL, or use --key`,
   );
-}
-
-async function issueFor(sql: Sql, reference: string, expiresAt: Date): Promise<string> {
-  const { id: projectId, slug } = await findProject(sql, reference);
-  const email = await firstAddress(sql, projectId);
-  if (email === undefined)
-    throw new CommandError(`${slug} has no member with an address: use --key`);
-  const name = "tessera search";
-  return (await issueApiKey(sql, { email, name, projectId, scopes: SCOPES, expiresAt })).key;
 }

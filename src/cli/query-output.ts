@@ -63,13 +63,22 @@ function widthOf({ columns = COLUMNS_DEFAULT }: Output): number {
 export function printFound<Result extends object>(
   io: Io,
   results: readonly Result[],
-  columns: readonly Column<Result>[],
-  { read, json }: { readonly read: (result: Result) => Found; readonly json?: boolean | undefined },
+  {
+    columns,
+    read,
+    json,
+  }: {
+    readonly columns: readonly Column<Found>[];
+    readonly read: (result: Result) => Found;
+    readonly json?: boolean | undefined;
+  },
 ): void {
-  if (!io.stdout.isTTY || json === true || results.length === 0) {
-    printList(io, results, columns, { json, empty: "nothing found" });
-    return;
+  const empty = "nothing found";
+  const found = results.map(read);
+  if (json === true) printList(io, results, [], { json, empty });
+  else if (!io.stdout.isTTY || found.length === 0) printList(io, found, columns, { empty });
+  else {
+    const width = widthOf(io.stdout);
+    writeStyled(io.stdout, `${found.map((each) => stacked(each, width)).join("\n\n")}\n`);
   }
-  const width = widthOf(io.stdout);
-  writeStyled(io.stdout, `${results.map((result) => stacked(read(result), width)).join("\n\n")}\n`);
 }

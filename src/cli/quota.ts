@@ -1,15 +1,10 @@
-import { Command, InvalidArgumentError } from "commander";
-import {
-  type Limit,
-  QUOTAS,
-  type QuotaState,
-  readQuotas,
-  setQuotas,
-} from "../api/projects/quota.ts";
-import { withDatabase } from "./database.ts";
-import { findProject } from "./find-project.ts";
+import { type Command, InvalidArgumentError } from "commander";
+import { type Limit, QUOTAS, type QuotaState, setQuotas } from "../api/projects/quota.ts";
+import { newCommand } from "./command.ts";
 import type { Io } from "./io.ts";
-import { type Column, jsonOption, printList } from "./output.ts";
+import { changeProject, withProject } from "./operations.ts";
+import { jsonOption } from "./options.ts";
+import { type Column, printList } from "./output.ts";
 
 const COLUMNS: readonly Column<QuotaState>[] = [
   ["quota", ({ quota }) => quota],
@@ -30,9 +25,7 @@ type QuotaOptions = Partial<Record<(typeof QUOTAS)[number], Limit>> & {
 };
 
 export function quotaCommand(io: Io): Command {
-  const command = new Command("quota")
-    .description("Print and set what a project may store.")
-    .argument("<slug>", "the project");
+  const command = newCommand("projects quota").argument("<slug>", "the project");
   for (const quota of QUOTAS) {
     command.option(
       `--${quota} <n>`,
@@ -42,29 +35,13 @@ export function quotaCommand(io: Io): Command {
   }
   return command
     .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-All versions of all files count, whatever environments and releases hold them. Each row of a project counts as 200
-bytes and its texts, documents and embeddings. What would exceed a quota is refused as a whole; what is stored already
-stays.
-
-Examples:
-  ./tessera projects quota handbook
-  ./tessera projects quota handbook --files 10000 --bytes 1000000000
-  ./tessera projects quota handbook --files none`,
-    )
     .action(async (slug: string, { json, ...given }: QuotaOptions) => {
-      const writes = Object.keys(given).length > 0;
-      const quotas = await withDatabase(
-        io,
-        async (sql) => {
-          const { id } = await findProject(sql, slug);
-          if (writes) await setQuotas(sql, id, given);
-          return await readQuotas(sql, id);
-        },
-        { writes },
-      );
-      printList(io, quotas, COLUMNS, { json, empty: "" });
+      const isChange = Object.keys(given).length > 0;
+      const open = isChange ? changeProject : withProject;
+      const quotas = await open(io, slug, async ({ sql, id, call }) => {
+        if (isChange) await setQuotas(sql, id, given);
+        return (await call("getQuotas")) as { readonly data: QuotaState[] };
+      });
+      printList(io, quotas.data, COLUMNS, { json, empty: "" });
     });
 }

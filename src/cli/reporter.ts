@@ -6,12 +6,11 @@ import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";
 import { CLEAR_LINE, plural, withoutControls, write, writeStyled } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
-import { WaitNotice } from "./wait-notice.ts";
+import { progressBar, WaitNotice } from "./progress.ts";
 
 const BYTES_PER_MB = 1_000_000;
 
-/** Reports rejected records on standard error, with a progress bar if that is a terminal. */
+/** Reports the progress of an import and its rejected records on standard error, with a progress bar on a terminal. */
 export class Reporter {
   readonly #started = performance.now();
   readonly #bar: SingleBar | undefined;
@@ -40,52 +39,54 @@ export class Reporter {
   }
 
   /** Moves the progress bar by this many bytes or files. */
-  advance(amount: number): void {
+  readonly onRead = (amount: number): void => {
     this.#done += amount;
     this.#draw();
-  }
+  };
 
-  addRecords(imported: ReadonlyMap<string, number>): void {
+  readonly onFile = (): void => this.onRead(1);
+
+  readonly onBatch = (imported: ReadonlyMap<string, number>): void => {
     for (const count of imported.values()) this.#records += count;
     this.#draw();
-  }
+  };
 
   /** Shows the step after the last record. */
-  finishing(step: string): void {
+  readonly onFinishing = (step: string): void => {
     this.#bar?.stop();
     this.#wait ??= new WaitNotice(this.#stderr);
     this.#wait.show(`all records are read: ${step}`);
-  }
+  };
 
-  report(where: string, reason: string): void {
+  readonly onReport = (where: string, reason: string): void => {
     if (this.#bar !== undefined) writeStyled(this.#stderr, CLEAR_LINE);
     write(this.#stderr, `${withoutControls(where)}: ${reason}\n`);
-  }
+  };
 
   /** Reports an unknown field where it first occurs, because it may be a misspelling. */
-  unknownField(where: string, field: string): void {
+  readonly onUnknownField = (where: string, field: string): void => {
     const reported = this.#unknownFields;
     if (reported.has(field) || reported.size >= IMPORT_UNKNOWN_FIELDS_MAX) return;
     reported.add(field);
     const similar = knownField(field);
     const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
-    this.report(
+    this.onReport(
       "tessera",
       `ignored unknown field ${abbreviate(field)}, first at ${withoutControls(where)}${hint}`,
     );
-  }
+  };
 
   /** Counts a file without a scope, which no search finds. */
-  unscoped(where: string): void {
+  readonly onUnscoped = (where: string): void => {
     this.#firstUnscoped ??= where;
     this.#unscoped++;
-  }
+  };
 
   /** Reports a problem that no single record causes. */
   warn(): void {
     if (this.#firstUnscoped === undefined) return;
     const first = withoutControls(this.#firstUnscoped);
-    this.report("tessera", `${unscopedFiles(this.#unscoped)}; first at ${first}`);
+    this.onReport("tessera", `${unscopedFiles(this.#unscoped)}; first at ${first}`);
   }
 
   /** The message about the records that stay, for an interrupted import. */

@@ -15,7 +15,7 @@ import type { ImportSummary } from "../import/import-summary.ts";
 import { importTable } from "../import/import-table.ts";
 import { findMarkdown, skippedIn } from "../import/markdown/folder.ts";
 import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
-import { settledScan, watchFolder } from "../import/markdown/watch.ts";
+import { settledScan } from "../import/markdown/watch.ts";
 import { readBatches } from "../import/records/batches.ts";
 import { ImportError } from "../import/records/errors.ts";
 import { fileSource, type Source, streamSource } from "../import/records/source.ts";
@@ -26,17 +26,15 @@ import { CommandError } from "./command-error.ts";
 import { configuredEmbedders } from "./configured-embedder.ts";
 import { withDatabase } from "./database.ts";
 import { type EmbedderOptions, explainEmbeddingError } from "./embedder-options.ts";
-import { chooseEmbedder } from "./import-embedder.ts";
+import { openConversions, watch } from "./folders.ts";
+import { chooseEmbedder, warnOfMixedEmbedders } from "./import-embedder.ts";
 import { untilSearchable } from "./index-wait.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import { openConversions } from "./kept-conversions.ts";
 import { defaultOwner, tellNextSteps } from "./next-steps.ts";
-import { warnOfMixedEmbedders } from "./other-embedders.ts";
 import { notice, print, withoutControls } from "./output.ts";
 import { confirmPrune, type PruneOptions, withinPruneMax } from "./prune.ts";
 import { Reporter } from "./reporter.ts";
-import { untilDone } from "./until-done.ts";
 import { refuseTypo, requireOwner } from "./users.ts";
 
 export interface ImportOptions extends EmbedderOptions, PruneOptions, FormatOptions {
@@ -88,19 +86,10 @@ async function importFiles(
   const embedders = fingerprintsOf(await configuredEmbedders(io));
   const work = (sql: Sql) =>
     reported(io, sql, new Reporter(io.stderr, total, "bytes"), options, (reporter) => {
-      const batches = readBatches(sources, {
-        onRead: (bytes) => reporter.advance(bytes),
-        onUnknownField: (where, field) => reporter.unknownField(where, field),
-      });
-      return importRecords(sql, batches, {
-        actor: OPERATOR,
-        embedders,
-        strict: options.strict === true,
-        onRejected: (where, reason) => reporter.report(where, reason),
-        onUnscoped: (where) => reporter.unscoped(where),
-        onWarning: (where, message) => reporter.report(where, message),
-        onBatch: (imported) => reporter.addRecords(imported),
-        onFinishing: (step) => reporter.finishing(step),
+      const { onReport, onUnscoped, onBatch, onFinishing } = reporter;
+      return importRecords(sql, readBatches(sources, reporter), {
+        ...{ actor: OPERATOR, embedders, strict: options.strict === true },
+        ...{ onRejected: onReport, onWarning: onReport, onUnscoped, onBatch, onFinishing },
       });
     });
   return await withDatabase(io, work, { create: options.create, schema: "first" });
@@ -139,35 +128,33 @@ async function importFolder(
     throw new CommandError(withoutControls(notes.join("; ")));
   }
   // Before the first import, so that no change is missed.
-  const changes = options.watch
-    ? await watchFolder(place, (fault) => notice(io, withoutControls(fault)))
-    : undefined;
-  const first = async (sql: Sql, destination: ImportDestination, embedder: Embedder) => {
-    const found = await find();
-    if (options.prune) {
-      await confirmPrune(io, sql, { ...destination, ...found, text: options.text }, options);
-    }
-    if (embedder.fingerprint === undefined) {
-      await warnOfMixedEmbedders(io, sql, { ...destination, files: found.files }, embedder);
-    }
-    const work = { ...options, ...destination, ...found, folder, conversions, embedder };
-    return await importFound(io, sql, work);
-  };
-  const again = async (sql: Sql, destination: ImportDestination) => {
-    const project = await projectNamed(sql, destination.project);
-    const { embedder } = await chooseEmbedder(io, sql, project, options);
-    const found = await find();
-    // While the folder is watched, the user cannot answer a question.
+  const watching = options.watch ? await watch(io, place, reasonOf) : undefined;
+  const importNow = async (
+    sql: Sql,
+    destination: ImportDestination,
+    embedder: Embedder,
+    mayPrune: typeof confirmPrune,
+  ) => {
+    const found = { ...destination, ...(await find()) };
     const prune =
       options.prune === true &&
-      (await withinPruneMax(io, sql, { ...destination, ...found, text: options.text }, options));
-    const work = { ...options, ...destination, ...found, folder, conversions, embedder, prune };
-    await importFound(io, sql, work);
+      (await mayPrune(io, sql, { ...found, text: options.text }, options));
+    const work = { ...options, ...found, folder, conversions, embedder, prune };
+    return await importFound(io, sql, work);
+  };
+  const first = async (sql: Sql, destination: ImportDestination, embedder: Embedder) => {
+    if (embedder.fingerprint === undefined) {
+      await warnOfMixedEmbedders(io, sql, { ...destination, files }, embedder);
+    }
+    return await importNow(sql, destination, embedder, confirmPrune);
   };
   return await intoProject(io, options, first, async (sql, destination) => {
-    if (changes === undefined) return;
-    notice(io, `watching ${place}; interrupt to end`);
-    for await (const _ of changes) await untilDone(io, () => again(sql, destination), reasonOf);
+    await watching?.(async () => {
+      const project = await projectNamed(sql, destination.project);
+      const { embedder } = await chooseEmbedder(io, sql, project, options);
+      // While the folder is watched, the user cannot answer a question.
+      await importNow(sql, destination, embedder, withinPruneMax);
+    });
   });
 }
 
@@ -182,21 +169,11 @@ type FoundFiles = Parameters<typeof importMarkdown>[1] &
   Pick<ImportOptions, "strict" | "wait">;
 
 async function importFound(io: Io, sql: Sql, work: FoundFiles): Promise<ImportSummary> {
-  return await reported(
-    io,
-    sql,
-    new Reporter(io.stderr, work.files.length, "files"),
-    work,
-    (reporter) => {
-      for (const note of skippedIn(work)) reporter.report("tessera", withoutControls(note));
-      return importMarkdown(sql, work, {
-        onFile: () => reporter.advance(1),
-        onReport: (path, reason) => reporter.report(path, reason),
-        onBatch: (imported) => reporter.addRecords(imported),
-        onFinishing: (step) => reporter.finishing(step),
-      });
-    },
-  );
+  const reporter = new Reporter(io.stderr, work.files.length, "files");
+  return await reported(io, sql, reporter, work, () => {
+    for (const note of skippedIn(work)) reporter.onReport("tessera", withoutControls(note));
+    return importMarkdown(sql, work, reporter);
+  });
 }
 
 async function importRows(
@@ -209,16 +186,7 @@ async function importRows(
   const total = await sizeOfTables(files);
   return await intoProject(io, options, (sql, destination, embedder) =>
     reported(io, sql, new Reporter(io.stderr, total, "bytes"), options, (reporter) =>
-      importTable(
-        sql,
-        { ...destination, files, columns, embedder, strict },
-        {
-          onRead: (bytes) => reporter.advance(bytes),
-          onReport: (where, reason) => reporter.report(where, reason),
-          onBatch: (imported) => reporter.addRecords(imported),
-          onFinishing: (step) => reporter.finishing(step),
-        },
-      ),
+      importTable(sql, { ...destination, files, columns, embedder, strict }, reporter),
     ),
   );
 }

@@ -4,7 +4,7 @@ import { ImportError } from "../import/records/errors.ts";
 import { ModelError } from "../models/model-error.ts";
 import { VERSION } from "../shared/version.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
-import { closeAll, endAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
+import { closeAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, write } from "./output.ts";
 
@@ -82,10 +82,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   // A service goes on without a reader of its output.
   const status = await (args[0] === "serve" ? ended : Promise.race([ended, output.failed]));
   await output.settle();
-  await endAll();
+  await closeAll(io);
   const { failure } = output;
   if (failure === undefined) return status as number;
-  await closeAll();
   if (failure.code === "EPIPE") return READER_GONE_STATUS;
   notice(io, `the output cannot be written: ${failure.message}`);
   return 1;

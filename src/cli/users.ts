@@ -1,3 +1,4 @@
+import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { readMembers } from "../api/members/queries.ts";
 import { OWNER, type Role } from "../auth/roles.ts";
 import { addressKey, findUser, similarAddress } from "../auth/users.ts";
@@ -5,7 +6,7 @@ import { commandName } from "../config/caller.ts";
 import type { Queryable, Sql } from "../db/client.ts";
 import { referenceTo } from "../shared/reference.ts";
 import { CommandError } from "./command-error.ts";
-import type { Project } from "./find-project.ts";
+import type { Project } from "./database.ts";
 
 /**
  * The user with this email address, in any case. Throws a CommandError for an unknown address.
@@ -31,10 +32,24 @@ export async function refuseTypo(sql: Queryable, email: string): Promise<void> {
   throw new CommandError(`there is no user ${email}${hint(similar)} --create makes a new user`);
 }
 
-/** The address of a member of a project, of an owner if one has an address. */
-export async function firstAddress(sql: Sql, projectId: string): Promise<string | undefined> {
-  const members = await readMembers(sql, projectId);
-  return members.find(({ email }) => email !== null)?.email ?? undefined;
+/** A key for a project alone, of the user with this address or else of a member, for PASSING_KEY_DAYS. */
+export async function passingKey(
+  sql: Sql,
+  { id: projectId, slug }: Project,
+  {
+    email: given,
+    name,
+    scopes,
+  }: { email?: string | undefined; name: string; scopes?: readonly string[] },
+) {
+  const members = given === undefined ? await readMembers(sql, projectId) : [];
+  const email = given ?? members.find((member) => member.email !== null)?.email;
+  if (email == null) {
+    throw new CommandError(`${slug} has no member with an address whom a key could belong to`);
+  }
+  const expiresAt = passingKeyEnd();
+  const { key } = await issueApiKey(sql, { email, name, projectId, scopes, expiresAt });
+  return { key, email, expiresAt };
 }
 
 /** The role that a user has in a project; undefined for none. */

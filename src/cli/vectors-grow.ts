@@ -2,11 +2,11 @@ import type { SingleBar } from "cli-progress";
 import type { Sql } from "../db/client.ts";
 import { type Growth, hasLeader, readGrowth, wantPlacements } from "../pgvector/operator/growth.ts";
 import { CommandError } from "./command-error.ts";
-import type { Project } from "./find-project.ts";
+import type { Project } from "./database.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { plural, print } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
+import { withBar } from "./progress.ts";
 
 const POLL_MS = 250;
 /** A node that takes over needs a moment. */
@@ -38,16 +38,13 @@ export async function growProject(
     print(io, `${slug}: is to have ${plural(count, "placement")}`);
     return;
   }
-  const bar = progressBar(io.stderr, "{phase} {bar} {value} of {total} vectors");
-  bar?.start(0, 0, { phase: "waiting" });
-  try {
-    const keeps = () => "the nodes go on by themselves, and the same command shows their progress";
-    await interruptible(keeps, () =>
-      untilGrown(vectors, { id, slug }, count, (growth) => draw(bar, growth)),
-    );
-  } finally {
-    bar?.stop();
-  }
+  const keeps = () => "the nodes go on by themselves, and the same command shows their progress";
+  await interruptible(keeps, () =>
+    withBar(io.stderr, "{phase} {bar} {value} of {total} vectors", (bar) => {
+      bar?.start(0, 0, { phase: "waiting" });
+      return untilGrown(vectors, { id, slug }, count, (growth) => draw(bar, growth));
+    }),
+  );
   const { serving } = await readGrowth(vectors, id);
   print(io, `${slug}: ${plural(count, "placement")}, ${serving?.vectors ?? 0} vectors`);
 }

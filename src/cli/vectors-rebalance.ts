@@ -10,11 +10,21 @@ import {
 } from "../pgvector/operator/workers.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";
-import { notice, plural, print } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
-import { formatTable } from "./table.ts";
+import { type Column, notice, plural, print, tableOf } from "./output.ts";
+import { withBar } from "./progress.ts";
 
 const MIB = 1_048_576;
+
+/** The size of placements, in MiB. */
+export function mebibytes(placements: ReadonlyArray<{ readonly bytes: number }>): string {
+  return `${Math.round(placements.reduce((sum, { bytes }) => sum + bytes, 0) / MIB)}`;
+}
+
+const COLUMNS: readonly Column<Move>[] = [
+  ["from", ({ group }) => group.worker],
+  ["to", ({ to }) => to],
+  ["MiB", ({ group }) => mebibytes([group])],
+];
 
 /** An error of Citus with its remedy. */
 export function explainCitus(error: unknown): Error {
@@ -44,8 +54,7 @@ export async function rebalance(io: Io, vectors: Sql, dryRun: boolean): Promise<
     return;
   }
   if (dryRun) {
-    const rows = moves.map(({ group, to }) => [group.worker, to, mebibytes(group.bytes)]);
-    print(io, formatTable(["from", "to", "MiB"], rows));
+    print(io, tableOf(moves, COLUMNS));
     return;
   }
   const mode = await transferMode(vectors);
@@ -56,11 +65,9 @@ export async function rebalance(io: Io, vectors: Sql, dryRun: boolean): Promise<
     );
   }
   await moveAll(io, vectors, moves, mode);
-  const bytes = moves.reduce((sum, { group }) => sum + group.bytes, 0);
-  print(io, `moved ${plural(moves.length, "placement")}, ${mebibytes(bytes)} MiB`);
+  const size = mebibytes(moves.map(({ group }) => group));
+  print(io, `moved ${plural(moves.length, "placement")}, ${size} MiB`);
 }
-
-const mebibytes = (bytes: number) => `${Math.round(bytes / MIB)}`;
 
 async function moveAll(
   io: Io,
@@ -68,20 +75,17 @@ async function moveAll(
   moves: readonly Move[],
   mode: TransferMode,
 ): Promise<void> {
-  const bar = progressBar(
-    io.stderr,
-    "moving {bar} {value} of {total} placements | {to} gets {size} MiB",
-  );
-  bar?.start(moves.length, 0, { to: "", size: "" });
+  const format = "moving {bar} {value} of {total} placements | {to} gets {size} MiB";
   try {
-    for (const [done, move] of moves.entries()) {
-      bar?.update(done, { to: move.to, size: mebibytes(move.group.bytes) });
-      await moveGroup(vectors, move, mode);
-    }
+    await withBar(io.stderr, format, async (bar) => {
+      bar?.start(moves.length, 0, { to: "", size: "" });
+      for (const [done, move] of moves.entries()) {
+        bar?.update(done, { to: move.to, size: mebibytes([move.group]) });
+        await moveGroup(vectors, move, mode);
+      }
+    });
   } catch (error) {
     const { message } = explainCitus(error);
     throw new CommandError(`${message}; run the command again: what has been moved stays`);
-  } finally {
-    bar?.stop();
   }
 }

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseKey } from "../../src/auth/key-format.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { PROJECT_ROOT, runCommand } from "../../support/processes/process.ts";
@@ -11,8 +13,12 @@ beforeEach(async () => {
 });
 
 describe("the command line", () => {
-  test("prints help for every command, with examples", async () => {
-    for (const command of await commandNames()) {
+  test("prints the section of the page of commands as the help of every command, with examples", async () => {
+    const page = readFileSync(join(PROJECT_ROOT, "docs/commands.md"), "utf8");
+    const names = await commandNames();
+    const sections = [...page.matchAll(/^### (.+)$/gm)].map(([, name]) => name);
+    expect(sections.sort() as string[]).toEqual(names.toSorted());
+    for (const command of names) {
       const result = await cli.run([...command.split(" "), "--help"]);
       expect(result, command).toMatchObject({ status: 0, stderr: "" });
       expect(result.stdout).toContain(`Usage: tessera ${command}`);

@@ -1,3 +1,4 @@
+import type { Sql } from "../../db/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import {
   bytesOperation,
@@ -126,27 +127,32 @@ export function fileOperations(
       handle: (call) => getFile(sql, call),
     }),
     putOperation(services),
-    operation({
-      id: "deleteFile",
-      method: "DELETE",
-      path: FILE_PATH,
-      tag: "Files",
-      summary: "Remove a file from an environment",
-      description: `Takes the file out of the working set. Releases keep it. ${EDITORS}`,
-      extension: true,
-      permission: "files.write",
-      params: WrittenFileParams,
-      query: WorkingSetQuery,
-      headers: ChangeHeaders,
-      status: 204,
-      problems: [...WRITE_PROBLEMS, "file-not-found"],
-      responseHeaders: servesHeader,
-      async handle(call) {
-        const serves = await deleteFile(services, call);
-        return new Response(null, { status: 204, headers: servesRelease(serves) });
-      },
-    }),
+    deleteFileOperation(sql),
   ];
+}
+
+/** DELETE /projects/{project_reference}/files/{file_reference}. */
+export function deleteFileOperation(sql: Sql): Operation {
+  return operation({
+    id: "deleteFile",
+    method: "DELETE",
+    path: FILE_PATH,
+    tag: "Files",
+    summary: "Remove a file from an environment",
+    description: `Takes the file out of the working set. Releases keep it. ${EDITORS}`,
+    extension: true,
+    permission: "files.write",
+    params: WrittenFileParams,
+    query: WorkingSetQuery,
+    headers: ChangeHeaders,
+    status: 204,
+    problems: [...WRITE_PROBLEMS, "file-not-found"],
+    responseHeaders: servesHeader,
+    async handle(call) {
+      const serves = await deleteFile(sql, call);
+      return new Response(null, { status: 204, headers: servesRelease(serves) });
+    },
+  });
 }
 
 /** Names the release that an environment serves, because searches of it do not show the change. */

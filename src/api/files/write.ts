@@ -86,7 +86,7 @@ export async function putFile({ sql, writes }: WriteServices, call: PutCall): Pr
  * Takes a file out of a working set. Returns the release that is served instead, if any. Throws as `putFile` does, and
  * `file-not-found`.
  */
-export async function deleteFile({ sql }: WriteServices, call: WriteCall): Promise<string | null> {
+export async function deleteFile(sql: Sql, call: WriteCall): Promise<string | null> {
   const change = changeOf(call);
   requirePath(change.path);
   return await removeFile(sql, change);

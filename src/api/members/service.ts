@@ -2,7 +2,7 @@ import { actAs, actorOf, transactionAs } from "../../audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
 import type { Role } from "../../auth/roles.ts";
-import { recordUser } from "../../auth/users.ts";
+import { findUser, recordUser } from "../../auth/users.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { holdProject, lockMembers } from "../../db/project-lock.ts";
 import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
@@ -135,6 +135,19 @@ async function accept(
   await actAs(tx, { ...actorOf(principal, requestId), invited_by: offer.invited_by });
 }
 
+/** The id of the member whom a call names. The operator names any user, who becomes a member without an invitation. */
+async function findNamedId(
+  tx: Transaction,
+  { isOperator }: Principal,
+  projectId: string,
+  invitee: string,
+): Promise<string | undefined> {
+  if (!isOperator) return await findMemberId(tx, projectId, invitee);
+  const user = await findUser(tx, invitee);
+  if (user === undefined) throw new Problem("user-not-found");
+  return user.id;
+}
+
 /**
  * Changes the role of a member, or invites the user whom the call names, also an unknown one. An invited user who names
  * their own id and an offered role becomes a member. The same request repeated changes no rows. Throws
@@ -152,7 +165,7 @@ export async function setMember(
       await accept(tx, call, offers, role);
       return await storeRole(tx, projectId, userId, role);
     }
-    const memberId = await findMemberId(tx, projectId, invitee);
+    const memberId = await findNamedId(tx, principal, projectId, invitee);
     const isOwn = memberId === userId;
     const repeats = isOwn && (await readMember(tx, projectId, userId))?.role === role;
     // The caller may have been removed by a change that came first.

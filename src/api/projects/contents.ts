@@ -7,8 +7,6 @@ import { charge } from "../../db/quotas.ts";
 import { AUDIT_PATHS_MAX } from "../../shared/limits.ts";
 import type { PageRange } from "../../shared/page-info.ts";
 import type { RowOf } from "../../shared/rows.ts";
-import { takeOut } from "../files/working-set.ts";
-import { findWorkingSet } from "../scopes/working-set.ts";
 import type { EnvironmentItem, ReleaseItem } from "./schema.ts";
 
 export interface ListedRelease extends RowOf<Static<typeof ReleaseItem>> {
@@ -93,19 +91,6 @@ export async function listFiles(
         SELECT FROM environment_files w JOIN environments e ON e.id = w.environment_id
         WHERE e.project_id = f.project_id AND e.name = ${environment} AND w.file_id = f.id))
     ORDER BY f.path`;
-}
-
-/** Removes files from a working set. Releases do not change. */
-export async function removeFiles(
-  sql: Sql,
-  projectId: string,
-  environment: string,
-  paths: readonly string[],
-): Promise<void> {
-  await transactionAs(sql, OPERATOR, async (tx) => {
-    await holdProject(tx, projectId);
-    await takeOut(tx, await findWorkingSet(tx, projectId, environment), paths);
-  });
 }
 
 /** Deletes rows by a column. Returns the number of the deleted rows and their bytes. */

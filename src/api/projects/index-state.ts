@@ -125,7 +125,7 @@ const IndexState = described("IndexState", "The state of a project's indexes.", 
     "When its files, environments or releases last changed; null when `last_sequence` is.",
   ),
 });
-type IndexState = Static<typeof IndexState>;
+export type IndexState = Static<typeof IndexState>;
 
 const EXAMPLE: IndexState = {
   complete: false,

@@ -10,6 +10,6 @@ test("a report is one line without control characters, even if the file name con
       done();
     },
   });
-  new Reporter(stderr, 1, "files").report("a\n\x1b[31m\u009b.md", "is not text");
+  new Reporter(stderr, 1, "files").onReport("a\n\x1b[31m\u009b.md", "is not text");
   expect(written).toEqual(["a??[31m?.md: is not text\n"]);
 });

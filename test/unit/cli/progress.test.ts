@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from "bun:test";
 import { Writable } from "node:stream";
-import { WaitNotice } from "../../../src/cli/wait-notice.ts";
+import { WaitNotice } from "../../../src/cli/progress.ts";
 
 afterEach(() => {
   jest.useRealTimers();
