@@ -4,7 +4,7 @@ import type { Sql } from "../db/client.ts";
 import { newCommand } from "./command.ts";
 import { findProject, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { count, email, jsonOption, time } from "./options.ts";
+import { count, email, time } from "./options.ts";
 import { type Column, printList, shortTime } from "./output.ts";
 import { requireUser } from "./users.ts";
 
@@ -29,13 +29,12 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ];
 
 export function auditCommand(io: Io): Command {
-  return newCommand("audit")
+  return newCommand("audit", "json")
     .option("--project <slug>", "only entries of this project")
     .option("--user <email>", "only entries of this user", email)
     .option("--action <name>", "only this action, such as import, denied or key.revoked")
     .option("--since <time>", "only entries from this time on", time)
     .option("--limit <n>", "the newest entries", count, AUDIT_LISTED_DEFAULT)
-    .addOption(jsonOption())
     .action(async (options: Options) => {
       const entries = await withDatabase(io, (sql) => readEntries(sql, options));
       printList(io, entries, COLUMNS, {

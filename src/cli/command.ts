@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { ROOT } from "../config/caller.ts";
+import { url } from "./options.ts";
 
 /** The page that describes the commands, each in a section. */
 const PAGE = join(ROOT, "docs", "commands.md");
@@ -25,19 +26,45 @@ function pageText(): string {
   }
 }
 
+/** The options that several commands share, as commander passes them. A command has those that it declares. */
+export interface Flags {
+  readonly project: string;
+  readonly environment: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+  readonly create?: boolean;
+  readonly wait: boolean;
+}
+
+const SHARED = {
+  project: () => new Option("--project <slug>", "the project").makeOptionMandatory(),
+  environment: () => new Option("--environment <name>", "the environment").default("production"),
+  json: () => new Option("--json", "print JSON lines instead of a table"),
+  yes: () => new Option("--yes", "do not ask"),
+  wait: () => new Option("--no-wait", "end before searches of a running service see the change"),
+  create: () => new Option("--create", "create the embedded database if there is none in DATA_DIR"),
+  url: () => new Option("--url <url>", "address of the service").argParser(url),
+  key: () => new Option("--key <key>", "API key; default: TESSERA_API_KEY"),
+};
+
 /**
  * A command whose help is its section of the page: a sentence, paragraphs, and examples as indented code.
  *
  * @param name with that of its group, such as `keys list`
+ * @param shared the shared options that it has
  */
-export function newCommand(name: string): Command {
+export function newCommand(name: string, ...shared: (keyof typeof SHARED)[]): Command {
   const [about = "", ...paragraphs] = sectionOf(name).split("\n\n");
   const help = paragraphs.map((text) =>
     text.startsWith("    ") ? `Examples:\n${text.replace(/^ {4}/gm, "  ")}` : text,
   );
-  return new Command(name.split(" ").at(-1))
+  const command = new Command(name.split(" ").at(-1))
     .description(about)
     .addHelpText("after", `\n${help.join("\n\n")}`);
+  return addOptions(
+    command,
+    shared.map((option) => SHARED[option]()),
+  );
 }
 
 /** A command that only has others. */
@@ -45,4 +72,20 @@ export function newGroup(name: string, about: string, commands: readonly Command
   const group = new Command(name).description(about);
   for (const each of commands) group.addCommand(each);
   return group;
+}
+
+/** Adds options that commands share. */
+export function addOptions(command: Command, options: readonly Option[]): Command {
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+/** Exits with a usage error if an option is given without the one that it needs. */
+export function requireWith(command: Command, names: readonly string[], needed: string): void {
+  const given = command.options.find(
+    (option) =>
+      names.includes(option.attributeName()) &&
+      command.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  if (given !== undefined) command.error(`error: ${given.long} requires ${needed}`);
 }

@@ -20,13 +20,12 @@ import {
 } from "../shared/limits.ts";
 import { answers, findService } from "../shared/running-service.ts";
 import { VERSION } from "../shared/version.ts";
-import { newCommand } from "./command.ts";
+import { type Flags, newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
 import { checkDisk } from "./doctor-disk.ts";
 import { checkEmbedders, checkProjectEmbedders } from "./doctor-embedders.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 import { configOf, type Io } from "./io.ts";
-import { type Flags, jsonOption } from "./options.ts";
 import { type Column, printList } from "./output.ts";
 
 /** The oldest supported major version of PostgreSQL. */
@@ -40,13 +39,11 @@ const COLUMNS: readonly Column<Finding>[] = [
 ];
 
 export function doctorCommand(io: Io): Command {
-  return newCommand("doctor")
-    .addOption(jsonOption())
-    .action(async ({ json }: Flags) => {
-      const findings = await examine(io);
-      printList(io, findings, COLUMNS, { json, empty: "" });
-      if (findings.some(({ state }) => state === "failed")) throw new ReportedError();
-    });
+  return newCommand("doctor", "json").action(async ({ json }: Flags) => {
+    const findings = await examine(io);
+    printList(io, findings, COLUMNS, { json, empty: "" });
+    if (findings.some(({ state }) => state === "failed")) throw new ReportedError();
+  });
 }
 
 async function examine(io: Io): Promise<Finding[]> {

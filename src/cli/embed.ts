@@ -5,7 +5,7 @@ import {
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
 } from "../shared/limits.ts";
-import { newCommand } from "./command.ts";
+import { addOptions, newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import {
   createEmbedder,
@@ -15,7 +15,6 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import type { Io } from "./io.ts";
-import { addOptions } from "./options.ts";
 import { jsonLine, print } from "./output.ts";
 
 interface Options extends EmbedderOptions {

@@ -16,7 +16,6 @@ import { changeDatabase, findProject, type Project } from "./database.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { Operations } from "./operations.ts";
-import { projectOption } from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
 import { withBar } from "./progress.ts";
 
@@ -30,8 +29,7 @@ interface Options {
 }
 
 export function embeddingsCommand(io: Io): Command {
-  const rebuild = newCommand("embeddings rebuild")
-    .addOption(projectOption())
+  const rebuild = newCommand("embeddings rebuild", "project")
     .option("--embedder <name>", "the embedder that the project gets; default: the one it has")
     .addOption(
       new Option(

@@ -4,21 +4,13 @@ import { findWorkingSet } from "../api/scopes/working-set.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { documentPath } from "../shared/paths.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import type { Project } from "./database.ts";
 import { untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { changeProject, inWords, withProject } from "./operations.ts";
-import {
-  environmentOption,
-  type Flags,
-  jsonOption,
-  noWaitOption,
-  projectOption,
-  yesOption,
-} from "./options.ts";
 import { type Column, notice, printList } from "./output.ts";
 
 const COLUMNS: readonly Column<ListedFile>[] = [
@@ -30,10 +22,8 @@ const COLUMNS: readonly Column<ListedFile>[] = [
 ];
 
 export function filesCommand(io: Io): Command {
-  const list = newCommand("files list")
-    .addOption(projectOption())
+  const list = newCommand("files list", "project", "json")
     .option("--environment <name>", "only files of this working set")
-    .addOption(jsonOption())
     .action(async ({ project, environment, json }: Flags & { readonly environment?: string }) => {
       const files = await withProject(io, project, async ({ sql, ...found }) => {
         if (environment !== undefined) await requireEnvironment(sql, found, environment);
@@ -41,13 +31,9 @@ export function filesCommand(io: Io): Command {
       });
       printList(io, files, COLUMNS, { json, empty: "there are no files" });
     });
-  const remove = newCommand("files remove")
+  const remove = newCommand("files remove", "project", "environment", "yes", "wait")
     .argument("<path...>", "paths of the files")
-    .addOption(projectOption())
-    .addOption(environmentOption())
     .option("--purge", "delete all their versions, also from releases")
-    .addOption(yesOption())
-    .addOption(noWaitOption())
     .action((paths: string[], options: RemoveOptions) => removeFiles(io, paths, options));
   return newGroup("files", "List and remove files of projects.", [list, remove]);
 }

@@ -1,20 +1,12 @@
 import type { Command } from "commander";
 import { PASSING_KEY_DAYS } from "../api/api-keys/issue.ts";
 import { isParquet } from "../import/tables/rows.ts";
-import { newCommand } from "./command.ts";
+import { addOptions, newCommand, requireWith } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
 import { embedderOptions, requireValidEmbedder } from "./embedder-options.ts";
 import { FORMAT_OPTIONS, formatOptions } from "./folders.ts";
 import type { Io } from "./io.ts";
-import {
-  addOptions,
-  columnMap,
-  createOption,
-  email,
-  noWaitOption,
-  requireWith,
-  yesOption,
-} from "./options.ts";
+import { columnMap, email } from "./options.ts";
 import { pruneMaxOption } from "./prune.ts";
 import {
   DEFAULT_ENVIRONMENT,
@@ -31,7 +23,7 @@ const NEEDS_PROJECT = [
 ];
 
 export function importCommand(io: Io): Command {
-  const command = newCommand("import")
+  const command = newCommand("import", "yes", "wait", "create")
     .argument("[file...]", "NDJSON files, optionally .gz or .zst; - for standard input")
     .option("--strict", "import nothing if a single line or file is rejected")
     .option(
@@ -63,10 +55,7 @@ export function importCommand(io: Io): Command {
       "--prune",
       "with --markdown: remove Markdown files (with --text also .txt) that the folder does not have",
     )
-    .addOption(pruneMaxOption())
-    .addOption(yesOption())
-    .addOption(noWaitOption())
-    .addOption(createOption());
+    .addOption(pruneMaxOption());
   return addOptions(command, [...formatOptions(), ...embedderOptions()]).action(
     async (files: string[], options: ImportOptions) => {
       requireConsistency(command, files, options);

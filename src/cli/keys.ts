@@ -7,23 +7,13 @@ import { ROLES, type Role } from "../auth/roles.ts";
 import type { Sql } from "../db/client.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { API_KEY_SCOPES_MAX } from "../shared/limits.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup, requireWith } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import { changeDatabase, findProject, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
 import { Operations } from "./operations.ts";
-import {
-  collect,
-  duration,
-  email,
-  type Flags,
-  futureTime,
-  jsonOption,
-  keyName,
-  requireWith,
-  yesOption,
-} from "./options.ts";
+import { collect, duration, email, futureTime, keyName } from "./options.ts";
 import { type Column, notice, print, printList, shortTime } from "./output.ts";
 import { refuseTypo, requireRole, requireUser } from "./users.ts";
 
@@ -125,11 +115,10 @@ interface ListOptions {
 }
 
 function listCommand(io: Io): Command {
-  return newCommand("keys list")
+  return newCommand("keys list", "json")
     .option("--project <slug>", "only keys that are bound to this project")
     .option("--user <email>", "only keys of this user", email)
     .option("--all", "revoked and expired keys too")
-    .addOption(jsonOption())
     .action(async ({ project, user, all, json }: ListOptions) => {
       const keys = await withDatabase(io, async (sql) => {
         const projectId = project && (await findProject(sql, project)).id;
@@ -141,9 +130,8 @@ function listCommand(io: Io): Command {
 }
 
 function revokeCommand(io: Io): Command {
-  return newCommand("keys revoke")
+  return newCommand("keys revoke", "yes")
     .argument("<key>", "its public part, tsr_<prefix>, or its id")
-    .addOption(yesOption())
     .action(async (reference: string, { yes }: Flags) => {
       await changeDatabase(io, async (sql) => {
         const key = await findKey(sql, reference);

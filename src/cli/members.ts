@@ -3,11 +3,11 @@ import { type Command, Option } from "commander";
 import type { ProjectMember } from "../api/members/schema.ts";
 import { ROLES, type Role } from "../auth/roles.ts";
 import { findOrCreateUser } from "../auth/users.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import type { Io } from "./io.ts";
 import { changeProject, listCommand, type Words } from "./operations.ts";
-import { email, type Flags, projectOption, yesOption } from "./options.ts";
+import { email } from "./options.ts";
 import { notice, shortTime } from "./output.ts";
 import { requireUser } from "./users.ts";
 
@@ -30,9 +30,8 @@ export function membersCommand(io: Io): Command {
 }
 
 function addCommand(io: Io): Command {
-  return newCommand("members add")
+  return newCommand("members add", "project")
     .argument("<email>", "the user", email)
-    .addOption(projectOption())
     .addOption(
       new Option("--role <role>", "owners change everything, editors the contents, members read")
         .choices(ROLES)
@@ -51,10 +50,8 @@ function addCommand(io: Io): Command {
 }
 
 function removeCommand(io: Io): Command {
-  return newCommand("members remove")
+  return newCommand("members remove", "project", "yes")
     .argument("<email>", "the user", email)
-    .addOption(projectOption())
-    .addOption(yesOption())
     .action(async (given: string, { project, yes }: Flags) => {
       await changeProject(io, project, async ({ sql, slug, call }) => {
         const { email: address } = await requireUser(sql, given);

@@ -4,12 +4,10 @@ import { newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
 import { withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { createOption } from "./options.ts";
 import { print } from "./output.ts";
 
 export function migrateCommand(io: Io): Command {
-  return newCommand("migrate")
-    .addOption(createOption())
+  return newCommand("migrate", "create")
     .option(
       "--check",
       "only print the migrations that are pending; the exit status is 1 if there are any",

@@ -5,7 +5,7 @@ import { installRuntime } from "../models/install-runtime.ts";
 import { embedderNameOf, installedModels } from "../models/installed.ts";
 import { PRESETS } from "../models/presets.ts";
 import { findRuntime } from "../models/runtime.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import { changeDatabase } from "./database.ts";
@@ -13,7 +13,6 @@ import { rebuildProject } from "./embeddings.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { modelTestCommand } from "./model-test.ts";
-import { type Flags, jsonOption, yesOption } from "./options.ts";
 import { type Column, notice, print, printList } from "./output.ts";
 import { withBar } from "./progress.ts";
 
@@ -97,21 +96,18 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 function listCommand(io: Io): Command {
-  return newCommand("models list")
-    .addOption(jsonOption())
-    .action(({ json }: Flags) => {
-      const rows = installedModels(configOf(io).dataDir);
-      printList(io, rows, COLUMNS, {
-        json,
-        empty: "there are no models: `./tessera models pull` fetches one",
-      });
+  return newCommand("models list", "json").action(({ json }: Flags) => {
+    const rows = installedModels(configOf(io).dataDir);
+    printList(io, rows, COLUMNS, {
+      json,
+      empty: "there are no models: `./tessera models pull` fetches one",
     });
+  });
 }
 
 function removeCommand(io: Io): Command {
-  return newCommand("models remove")
+  return newCommand("models remove", "yes")
     .argument("<name>", "a name of `models list`")
-    .addOption(yesOption())
     .action(async (name: string, { yes }: Flags) => {
       const models = installedModels(configOf(io).dataDir);
       const model = models.find((each) => each.name === name);

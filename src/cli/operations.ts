@@ -11,11 +11,10 @@ import { validatorsOf } from "../http/pipeline.ts";
 import type { ProjectEmbedders } from "../import/embedders/project-embedders.ts";
 import type { Slug } from "../problem/catalogue.ts";
 import { Problem } from "../problem/problem.ts";
-import { newCommand } from "./command.ts";
+import { type Flags, newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject, type Project, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { type Flags, jsonOption, projectOption } from "./options.ts";
 import { type Column, printList } from "./output.ts";
 
 /** The parameters of a call, and its body as a client sends it. */
@@ -146,11 +145,8 @@ export function listCommand<Row extends object>(
   name: string,
   { operation, columns, empty, reversed = false }: ProjectList<Row>,
 ): Command {
-  return newCommand(name)
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .action(async ({ project, json }: Flags) => {
-      const rows = await withProject(io, project, ({ list }) => list<Row>(operation));
-      printList(io, reversed ? rows.toReversed() : rows, columns, { json, empty });
-    });
+  return newCommand(name, "project", "json").action(async ({ project, json }: Flags) => {
+    const rows = await withProject(io, project, ({ list }) => list<Row>(operation));
+    printList(io, reversed ? rows.toReversed() : rows, columns, { json, empty });
+  });
 }

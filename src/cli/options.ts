@@ -1,65 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { ImportError } from "../import/records/errors.ts";
 import { type ColumnMap, parseColumnMap } from "../import/tables/column-map.ts";
 import { checkFilter } from "../shared/filter/check.ts";
 import { isDateTime, parseDateTime } from "../shared/formats.ts";
 import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
-
-/** The options that several commands share, as commander passes them. A command has those that it declares. */
-export interface Flags {
-  readonly project: string;
-  readonly environment: string;
-  readonly json?: boolean;
-  readonly yes?: boolean;
-  readonly create?: boolean;
-  readonly wait: boolean;
-}
-
-/** `--project`, for every command about one project. */
-export function projectOption(): Option {
-  return new Option("--project <slug>", "the project").makeOptionMandatory();
-}
-
-/** `--environment`, for commands that change or copy a working set. */
-export function environmentOption(): Option {
-  return new Option("--environment <name>", "the environment").default("production");
-}
-
-/** `--json`, for every command that prints a list. */
-export function jsonOption(): Option {
-  return new Option("--json", "print JSON lines instead of a table");
-}
-
-/** `--yes`, for every destructive command. */
-export function yesOption(): Option {
-  return new Option("--yes", "do not ask");
-}
-
-/** `--no-wait`, for every command that changes the results of searches. */
-export function noWaitOption(): Option {
-  return new Option("--no-wait", "end before searches of a running service see the change");
-}
-
-/** `--create`, for commands that may be the first ones on a machine. */
-export function createOption(): Option {
-  return new Option("--create", "create the embedded database if there is none in DATA_DIR");
-}
-
-/** Adds options that commands share. */
-export function addOptions(command: Command, options: readonly Option[]): Command {
-  for (const option of options) command.addOption(option);
-  return command;
-}
-
-/** Exits with a usage error if an option is given without the one that it needs. */
-export function requireWith(command: Command, names: readonly string[], needed: string): void {
-  const given = command.options.find(
-    (option) =>
-      names.includes(option.attributeName()) &&
-      command.getOptionValueSource(option.attributeName()) === "cli",
-  );
-  if (given !== undefined) command.error(`error: ${given.long} requires ${needed}`);
-}
 
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {

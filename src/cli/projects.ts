@@ -1,12 +1,11 @@
 import { type Command, Option } from "commander";
 import { type ListedProject, listAllProjects } from "../api/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { type Project, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
 import { changeProject } from "./operations.ts";
-import { type Flags, jsonOption, yesOption } from "./options.ts";
 import { type Column, notice, plural, printList, shortTime, write } from "./output.ts";
 import { quotaCommand } from "./quota.ts";
 
@@ -61,15 +60,12 @@ async function contentsOf(sql: Sql, { id, slug }: Project): Promise<string> {
 }
 
 export function projectsCommand(io: Io): Command {
-  const list = newCommand("projects list")
-    .addOption(jsonOption())
-    .action(async ({ json }: Flags) => {
-      const projects = await withDatabase(io, (sql) => listAllProjects(sql));
-      printList(io, projects, COLUMNS, { json, empty: "there are no projects" });
-    });
-  const remove = newCommand("projects delete")
+  const list = newCommand("projects list", "json").action(async ({ json }: Flags) => {
+    const projects = await withDatabase(io, (sql) => listAllProjects(sql));
+    printList(io, projects, COLUMNS, { json, empty: "there are no projects" });
+  });
+  const remove = newCommand("projects delete", "yes")
     .argument("<slug>", "the project")
-    .addOption(yesOption())
     .action(async (reference: string, { yes }: Flags) => {
       await changeProject(io, reference, async ({ sql, id, slug, call }) => {
         const question = `Delete the project ${await contentsOf(sql, { id, slug })}, for good?`;

@@ -8,7 +8,7 @@ import {
   SEARCH_THRESHOLD_DEFAULT,
   WEAK_SCORE,
 } from "../shared/limits.ts";
-import { newCommand } from "./command.ts";
+import { addOptions, newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import {
   createEmbedder,
@@ -18,11 +18,11 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import { configOf, type Io } from "./io.ts";
-import { addOptions, count, filter, jsonOption, projectOption } from "./options.ts";
+import { count, filter } from "./options.ts";
 import { type Column, notice } from "./output.ts";
 import { keptKey, makeKey } from "./query-key.ts";
 import { excerpt, type Found, printFound } from "./query-output.ts";
-import { addressOf, explained, type ServiceFlags, serviceOptions } from "./service.ts";
+import { addressOf, explained, type ServiceFlags } from "./service.ts";
 
 /** Far more than the largest page of results. */
 const ANSWER_MAX_BYTES = 67_108_864;
@@ -71,19 +71,17 @@ const ITEMS: readonly Column<Found>[] = [
 
 /** Adds the arguments and options of every query. */
 function queryCommand(name: string, verb: string, limitMax: number): Command {
-  const command = newCommand(name)
+  const command = newCommand(name, "project", "json", "url", "key")
     .argument("<text>", "what to look for")
-    .addOption(projectOption())
     .option("--environment <name>", `the environment to ${verb}`)
     .option("--release <name>", `${verb} this release instead`)
     .option("--limit <n>", `maximum number of results, 1 to ${limitMax}`, count, LIMIT_DEFAULT)
     .option("--filter <json>", "only what matches, see docs/filters.md", filter)
-    .addOption(jsonOption())
     .hook("preAction", () => {
       const { limit } = command.opts<QueryOptions>();
       if (limit > limitMax) command.error(`error: --limit must be between 1 and ${limitMax}`);
     });
-  return addOptions(command, serviceOptions());
+  return command;
 }
 
 export function searchCommand(io: Io): Command {

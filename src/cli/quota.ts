@@ -3,7 +3,6 @@ import { type Limit, QUOTAS, type QuotaState, setQuotas } from "../api/projects/
 import { newCommand } from "./command.ts";
 import type { Io } from "./io.ts";
 import { changeProject, withProject } from "./operations.ts";
-import { jsonOption } from "./options.ts";
 import { type Column, printList } from "./output.ts";
 
 const COLUMNS: readonly Column<QuotaState>[] = [
@@ -25,7 +24,7 @@ type QuotaOptions = Partial<Record<(typeof QUOTAS)[number], Limit>> & {
 };
 
 export function quotaCommand(io: Io): Command {
-  const command = newCommand("projects quota").argument("<slug>", "the project");
+  const command = newCommand("projects quota", "json").argument("<slug>", "the project");
   for (const quota of QUOTAS) {
     command.option(
       `--${quota} <n>`,
@@ -33,15 +32,13 @@ export function quotaCommand(io: Io): Command {
       limit,
     );
   }
-  return command
-    .addOption(jsonOption())
-    .action(async (slug: string, { json, ...given }: QuotaOptions) => {
-      const isChange = Object.keys(given).length > 0;
-      const open = isChange ? changeProject : withProject;
-      const quotas = await open(io, slug, async ({ sql, id, call }) => {
-        if (isChange) await setQuotas(sql, id, given);
-        return (await call("getQuotas")) as { readonly data: QuotaState[] };
-      });
-      printList(io, quotas.data, COLUMNS, { json, empty: "" });
+  return command.action(async (slug: string, { json, ...given }: QuotaOptions) => {
+    const isChange = Object.keys(given).length > 0;
+    const open = isChange ? changeProject : withProject;
+    const quotas = await open(io, slug, async ({ sql, id, call }) => {
+      if (isChange) await setQuotas(sql, id, given);
+      return (await call("getQuotas")) as { readonly data: QuotaState[] };
     });
+    printList(io, quotas.data, COLUMNS, { json, empty: "" });
+  });
 }

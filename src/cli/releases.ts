@@ -2,11 +2,10 @@ import type { Static } from "@sinclair/typebox";
 import type { Command } from "commander";
 import type { EnvironmentItem, ReleaseItem } from "../api/projects/schema.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup } from "./command.ts";
 import { untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";
 import { changeProject, listCommand, type Words } from "./operations.ts";
-import { environmentOption, type Flags, noWaitOption, projectOption } from "./options.ts";
 import { notice, shortTime } from "./output.ts";
 
 interface Change {
@@ -43,11 +42,8 @@ export function releasesCommand(io: Io): Command {
     empty: "the project has no releases",
     reversed: true,
   });
-  const create = newCommand("releases create")
+  const create = newCommand("releases create", "project", "environment", "wait")
     .argument("<name>", "name of the release, such as v1.4.0")
-    .addOption(projectOption())
-    .addOption(environmentOption())
-    .addOption(noWaitOption())
     .action(async (name: string, options: Flags) => {
       const { environment } = options;
       const done = `created ${name} from the working set of ${environment}`;
@@ -75,11 +71,9 @@ export function environmentsCommand(io: Io): Command {
 }
 
 function activateCommand(io: Io): Command {
-  const command = newCommand("environments activate")
+  const command = newCommand("environments activate", "project", "wait")
     .argument("<environment>", "the environment")
     .argument("[release]", "the release to serve")
-    .addOption(projectOption())
-    .addOption(noWaitOption())
     .option("--working-set", "serve the working set instead of a release");
   type Options = Flags & { readonly workingSet?: boolean };
   return command.action(async (name: string, release: string | undefined, options: Options) => {

@@ -1,23 +1,13 @@
-import { Option } from "commander";
 import { TesseraError } from "../../client/src/index.ts";
 import type { Config } from "../config/schema.ts";
 import { AnswerTooLong } from "../shared/bounded-fetch.ts";
 import { findService, localUrl } from "../shared/running-service.ts";
 import { CommandError } from "./command-error.ts";
-import { url } from "./options.ts";
 
 /** Where a command finds the service, and as whom it asks. */
 export interface ServiceFlags {
   readonly url?: string | undefined;
   readonly key?: string;
-}
-
-/** `--url` and `--key`, for commands that ask a service over HTTP. */
-export function serviceOptions(): Option[] {
-  return [
-    new Option("--url <url>", "address of the service").argParser(url),
-    new Option("--key <key>", "API key; default: TESSERA_API_KEY"),
-  ];
 }
 
 /**

@@ -3,23 +3,15 @@ import { Tessera, TesseraError } from "../../client/src/index.ts";
 import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
 import { ImportError } from "../import/records/errors.ts";
 import { REMOVALS_SHOWN_MAX } from "../shared/limits.ts";
-import { newCommand } from "./command.ts";
+import { addOptions, type Flags, newCommand } from "./command.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
 import { formatOptions, openConversions, watch } from "./folders.ts";
 import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import {
-  addOptions,
-  environmentOption,
-  type Flags,
-  noWaitOption,
-  projectOption,
-  yesOption,
-} from "./options.ts";
 import { notice, print, withoutControls } from "./output.ts";
 import { withBar } from "./progress.ts";
-import { addressOf, explained, type ServiceFlags, serviceOptions } from "./service.ts";
+import { addressOf, explained, type ServiceFlags } from "./service.ts";
 
 interface SyncOptions extends Flags, FormatOptions, ServiceFlags {
   readonly dryRun?: boolean;
@@ -27,20 +19,16 @@ interface SyncOptions extends Flags, FormatOptions, ServiceFlags {
 }
 
 export function syncCommand(io: Io): Command {
-  const command = newCommand("sync")
+  const command = newCommand("sync", "project", "environment", "yes", "wait", "url", "key")
     .argument("<dir>", "the folder, whose .md, .mdx and .markdown files the environment is to have")
-    .addOption(projectOption())
-    .addOption(environmentOption())
     .option("--dry-run", "only print the plan")
     .option("--watch", "go on whenever something in the folder changes, until interrupted")
-    .addOption(yesOption())
-    .addOption(noWaitOption())
     .action(async (folder: string, options: SyncOptions) => {
       const noMore = onInterruption(io);
       const keeps = () => "what was written stays written, and the same command does the rest";
       await interruptible(keeps, () => syncFolder(io, folder, options)).finally(noMore);
     });
-  return addOptions(command, [...serviceOptions(), ...formatOptions()]);
+  return addOptions(command, formatOptions());
 }
 
 async function syncFolder(io: Io, folder: string, options: SyncOptions): Promise<void> {

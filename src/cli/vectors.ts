@@ -5,12 +5,11 @@ import { hasCitus } from "../pgvector/open-schema.ts";
 import { hasSchema, readCopies } from "../pgvector/operator/growth.ts";
 import { addWorker, readGroups, readWorkers } from "../pgvector/operator/workers.ts";
 import { VECTOR_PLACEMENTS_MAX } from "../shared/limits.ts";
-import { newCommand, newGroup } from "./command.ts";
+import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject, withDatabase } from "./database.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import { type Flags, projectOption } from "./options.ts";
 import { type Column, notice, plural, print, tableOf } from "./output.ts";
 import { growProject } from "./vectors-grow.ts";
 import { explainCitus, mebibytes, rebalance } from "./vectors-rebalance.ts";
@@ -34,8 +33,7 @@ function address(value: string): { readonly host: string; readonly port: number 
 
 export function vectorsCommand(io: Io): Command {
   const status = newCommand("vectors status").action(() => withVectors(io, showStatus));
-  const divide = newCommand("vectors placements")
-    .addOption(projectOption())
+  const divide = newCommand("vectors placements", "project")
     .requiredOption("--count <number>", "how many placements it is to have", placements)
     .option("--no-wait", "return at once; the node that writes vectors does the work")
     .action(({ project, count, wait }: Flags & { readonly count: number }) =>
