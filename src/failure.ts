@@ -2,7 +2,7 @@ import { ConfigError } from "./config/load.ts";
 import { CoordinationRefusal } from "./coordination/coordinator.ts";
 import { EmbeddedDatabaseError } from "./db/embedded.ts";
 import { explainDatabase } from "./db/errors.ts";
-import { DatabaseRefusal } from "./db/session/refusal.ts";
+import { DatabaseRefusal } from "./db/session/session.ts";
 import { ListenError } from "./http/listen.ts";
 import { Problem } from "./problem/problem.ts";
 import { ServiceRunsError } from "./shared/service-claim.ts";

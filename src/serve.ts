@@ -11,7 +11,7 @@ import type { Config } from "./config/schema.ts";
 import type { Coordinator } from "./coordination/coordinator.ts";
 import { openCoordinator } from "./coordination/open.ts";
 import type { Sql } from "./db/client.ts";
-import { migrateWhenReachable } from "./db/migrate.ts";
+import { migrateWhenReachable, watchSchema } from "./db/migrate.ts";
 import {
   checkWrites,
   databaseId,
@@ -19,10 +19,9 @@ import {
   openConfiguredDatabase,
   sharedIdentity,
 } from "./db/open.ts";
-import { watchSchema } from "./db/schema-watch.ts";
 import type { Demo } from "./demo/content.ts";
 import { greeting, prepareDemo } from "./demo/demo.ts";
-import { openEmbedding } from "./embeddings/queue/open.ts";
+import { openEmbedding } from "./embeddings/queue/embedding-queue.ts";
 import { openEngine } from "./engine/open.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";

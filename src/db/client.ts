@@ -2,7 +2,8 @@ import postgres from "postgres";
 import type { CallObserver } from "../observability/calls.ts";
 import { parseJson } from "../shared/json/parse.ts";
 import { DB_POOL_CONNECTIONS, DB_STATEMENT_TIMEOUT_MS, DB_SUSPECT_MS } from "../shared/limits.ts";
-import { observePool } from "./observed-sql.ts";
+import { withEachQuery } from "./outage/each-query.ts";
+import { aroundQuery, type DriverQuery } from "./outage/guarded-query.ts";
 import {
   BACKGROUND_DEADLINES,
   guardPool,
@@ -13,15 +14,19 @@ import { OutageGuard } from "./outage/outage-guard.ts";
 import { ARRAY_TYPES } from "./session/array-types.ts";
 import { sessionOf } from "./session/session.ts";
 
-const DB_CONNECT_TIMEOUT_SECONDS = 5;
-
 export { withoutDeadlines, withWriteDeadline } from "./outage/guarded-sql.ts";
 
+const DB_CONNECT_TIMEOUT_SECONDS = 5;
 const DB_IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
 const DB_RECONNECT_MS = 200;
 /** Commands have time: they are probed later, and bear an outage of this length. */
 const DB_PATIENT_SUSPECT_MS = 10_000;
 const DB_PATIENCE_MS = 60_000;
+/** Spans name statements up to this length. */
+const TRACE_STATEMENT_MAX_CHARS = 500;
+/** The statements with metrics of their own. The service sends no others while it answers requests. */
+const OPERATIONS = new Set(["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"]);
+const FIRST_WORD = /^\s*([A-Za-z]+)/;
 
 export type Sql = postgres.Sql<Record<string, never>>;
 export type Transaction = postgres.TransactionSql<Record<string, never>>;
@@ -100,4 +105,37 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const { observer } = options;
   const decorate = (pool: Sql) => (observer === undefined ? pool : observePool(pool, observer));
   return guardPool(sql as unknown as Sql, guard, deadlines, decorate);
+}
+
+type Base = postgres.Sql<Record<string, never>>;
+
+function operationOf({ strings }: DriverQuery): string {
+  const word = FIRST_WORD.exec(strings[0] ?? "")?.[1]?.toUpperCase() ?? "";
+  return OPERATIONS.has(word) ? word : "OTHER";
+}
+
+/** The statement with placeholders for its values. */
+function textOf({ strings }: DriverQuery): string {
+  return strings.join("?").replace(/\s+/g, " ").trim().slice(0, TRACE_STATEMENT_MAX_CHARS);
+}
+
+/** The same pool, transaction or connection with all its statements observed. */
+function observeStatements<T extends Base>(base: T, observer: CallObserver): T {
+  return withEachQuery(base, (query) =>
+    aroundQuery(query, () => observer.start(operationOf(query), () => textOf(query))),
+  );
+}
+
+/**
+ * Observes all statements of a pool and its transactions. A transaction counts as an operation of its
+ * own, from waiting for a connection to the commit.
+ */
+function observePool(base: Base, observer: CallObserver): Base {
+  const begin = (...args: unknown[]) => {
+    const work = args.pop() as (tx: unknown) => unknown;
+    const inside = (tx: Base) => work(observeStatements(tx, observer));
+    const run = base.begin as unknown as (...all: unknown[]) => Promise<unknown>;
+    return observer.around("TRANSACTION", () => run(...args, inside));
+  };
+  return Object.assign(observeStatements(base, observer), { begin }) as unknown as Base;
 }

@@ -1,9 +1,11 @@
+import { chownSync, closeSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { isRoot } from "./embedded/account.ts";
 import { findBinaries } from "./embedded/binaries.ts";
 import { ensureCluster, type ServerPlan } from "./embedded/cluster.ts";
 import { EmbeddedDatabaseError, explainFileError } from "./embedded/failure.ts";
-import { locateCluster } from "./embedded/location.ts";
-import { tryOwn } from "./embedded/ownership.ts";
+import { type ClusterLocation, locateCluster } from "./embedded/location.ts";
 import { type Server, START_TIMEOUT_MS, serverUrl, startServer } from "./embedded/server.ts";
 
 export { EmbeddedDatabaseError } from "./embedded/failure.ts";
@@ -57,6 +59,22 @@ export async function openEmbeddedDatabase(
       return kept;
     },
   };
+}
+
+/**
+ * Takes the right to start and to stop the server, unless another process has it. The kernel takes it from a
+ * process that ends, however that happens. Resolves to the function that gives it back.
+ */
+export async function tryOwn({ home }: ClusterLocation): Promise<(() => void) | undefined> {
+  const lock = join(home, "lock");
+  // Loaded here, so that `tessera doctor` can say that the search core does not load.
+  const { tryLockFile, unlockFile } = await import("../../native/index.ts");
+  closeSync(openSync(lock, "a", 0o600));
+  // When root opens the cluster of an ordinary user, that user must be able to lock the file later.
+  const { uid, gid } = statSync(home);
+  if (isRoot() && statSync(lock).uid !== uid) chownSync(lock, uid, gid);
+  const handle = tryLockFile(lock);
+  return handle === null ? undefined : () => unlockFile(handle);
 }
 
 /** Starts the server as its owner, or joins that of another process once it accepts connections. */

@@ -4,13 +4,14 @@ import type { Log } from "../observability/log.ts";
 import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
 import { type Queryable, type Sql, withoutDeadlines } from "./client.ts";
 import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
-import { DatabaseRefusal } from "./session/refusal.ts";
-import { requireOnPath, requireSession } from "./session/session.ts";
+import { DatabaseRefusal, requireOnPath, requireSession } from "./session/session.ts";
 
 /** Maximum wait of a migration for a table. All later transactions queue behind it for that time. */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
 /** Pause between two attempts, in which those transactions proceed. */
 const MIGRATION_RETRY_MS = 1_000;
+/** Interval at which a process looks for a migration by a newer version. */
+const SCHEMA_CHECK_MS = 2_000;
 
 const DIRECTORY = `${import.meta.dir}/migrations`;
 /** The advisory lock with which concurrent migrations wait for each other. */
@@ -169,4 +170,29 @@ export async function migrateWhenReachable(sql: Sql, log: Log, signal: AbortSign
     },
   });
   if (applied.length > 0) log.info({ applied }, "migrated the database");
+}
+
+interface SchemaWatch {
+  /** Resolves when this version can no longer use the database. */
+  readonly refused: Promise<DatabaseRefusal>;
+  close(): void;
+}
+
+/** Watches whether a newer version has migrated the database. */
+export function watchSchema(sql: Sql): SchemaWatch {
+  const { promise: refused, resolve } = Promise.withResolvers<DatabaseRefusal>();
+  let isChecking = false;
+  const check = async () => {
+    if (isChecking) return;
+    isChecking = true;
+    try {
+      await schemaState(sql);
+    } catch (error) {
+      // A database that does not answer is asked again.
+      if (error instanceof DatabaseRefusal) resolve(error);
+    }
+    isChecking = false;
+  };
+  const timer = setInterval(check, SCHEMA_CHECK_MS);
+  return { refused, close: () => clearInterval(timer) };
 }

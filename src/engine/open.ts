@@ -1,24 +1,21 @@
 import { measureRecall } from "../../native/index.ts";
 import type { Config } from "../config/schema.ts";
 import { INDEX_REPORTS_CHANNEL } from "../db/channels.ts";
-import { openDatabase, type Sql } from "../db/client.ts";
+import type { Sql } from "../db/client.ts";
 import { ChangeLog } from "../indexing/changes/change-log.ts";
 import { noteParkedTask } from "../indexing/changes/index-state.ts";
 import { Indexer } from "../indexing/indexer.ts";
 import type { IndexRecall } from "../indexing/thread/messages.ts";
-import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
-import { AppliedVectors } from "../pgvector/applied-vectors.ts";
-import { noteRecall, recalibrate } from "../pgvector/catalogue.ts";
+import { AppliedVectors, noteRecall, recalibrate } from "../pgvector/catalogue.ts";
 import { PgvectorSearch } from "../pgvector/engine.ts";
 import { readMembers } from "../pgvector/filter-members.ts";
-import { GRAPH_SETTINGS, openSchemaWhenReachable } from "../pgvector/open-schema.ts";
+import { openVectorDatabase } from "../pgvector/open-schema.ts";
 import { Replicator } from "../pgvector/replicator/replicator.ts";
 import { type TextMessage, ViewStore } from "../text/index.ts";
 import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
-import { fieldReads } from "./field-reads.ts";
 import { RecallMonitor } from "./recall/recall-monitor.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
@@ -26,13 +23,11 @@ import { warmUp } from "./requests/warm-up.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
 import { retrieve } from "./retrieval/retrieve.ts";
 
-/** Connections of a node's searches to the engine's database. */
 /**
  * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the
  * rest go to workers. This is enough for the searches of 32 clients, or for eight that retrieve.
  */
 const SEARCH_INLINE_MS = 4;
-const VECTOR_DB_CONNECTIONS = 12;
 
 interface OpenedEngine {
   readonly engine: Engine;
@@ -143,6 +138,13 @@ function openRecallMonitor(parts: Parts): RecallMonitor {
   });
 }
 
+/** Reads of fields, which both engines have. */
+const fieldReads = (indexer: Indexer): Pick<Engine, "matching" | "fields" | "facets"> => ({
+  matching: (scope, versionIds) => indexer.matching(scope, versionIds),
+  fields: (scope) => indexer.fields(scope),
+  facets: (scope, matches, names) => indexer.facets(scope, matches, names),
+});
+
 /** The engine inside this process: native memory, an indexing thread and workers. */
 function openEmbedded(parts: Parts): Engine {
   const { indexer, scheduler, lookups, retrievals, platform } = parts;
@@ -175,29 +177,6 @@ function openEmbedded(parts: Parts): Engine {
       await Promise.all([scheduler.close(), indexer.close()]);
     },
   };
-}
-
-/** Opens the database of the vectors and creates the engine's schema in it. */
-async function openVectorDatabase(
-  url: string,
-  changes: ChangeLog,
-  log: Log,
-  metrics: Metrics,
-  signal: AbortSignal,
-): Promise<Sql> {
-  const sql = openDatabase(url, {
-    connections: VECTOR_DB_CONNECTIONS,
-    applicationName: "tessera-search",
-    settings: GRAPH_SETTINGS,
-    observer: observeCalls(metrics.calls, "postgresql"),
-  });
-  try {
-    await openSchemaWhenReachable(sql, await changes.databaseId(), log, signal);
-    return sql;
-  } catch (error) {
-    await sql.end({ timeout: 1 });
-    throw error;
-  }
 }
 
 /** The engine in PostgreSQL, with a thread that writes the vectors. Texts are in this process. */

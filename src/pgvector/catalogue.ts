@@ -1,5 +1,6 @@
-import type { Queryable } from "../db/client.ts";
-import { DIMENSIONS } from "../shared/limits.ts";
+import type { Queryable, Sql } from "../db/client.ts";
+import { DIMENSIONS, VECTOR_APPLIED_POLL_MS } from "../shared/limits.ts";
+import { SingleFlight } from "../shared/single-flight.ts";
 import { floatsOf } from "../shared/vector.ts";
 import { SCHEMA } from "./tables.ts";
 
@@ -122,4 +123,28 @@ export async function readState(sql: Queryable): Promise<VectorState> {
   const [row] = await sql<{ seq: string; complete: boolean }[]>`
     SELECT seq, complete FROM ${sql(SCHEMA)}.state`;
   return { seq: Number(row?.seq ?? 0), complete: row?.complete === true };
+}
+
+/** The changes that the engine's database has applied. Concurrent callers share a query. */
+export class AppliedVectors {
+  readonly #state: SingleFlight<Awaited<ReturnType<typeof readState>>>;
+
+  constructor(sql: Sql) {
+    this.#state = new SingleFlight(() => readState(sql));
+  }
+
+  /** True if searches see all changes up to this one. Rejects when the database does not answer. */
+  async has(seq: number): Promise<boolean> {
+    const state = await this.#state.run();
+    return state.complete && state.seq >= seq;
+  }
+
+  /** Resolves with true once `has` returns true, or with false on an abort of the signal. */
+  async waitFor(seq: number, signal: AbortSignal): Promise<boolean> {
+    while (!(await this.has(seq).catch(() => false))) {
+      if (signal.aborted) return false;
+      await Bun.sleep(VECTOR_APPLIED_POLL_MS);
+    }
+    return true;
+  }
 }

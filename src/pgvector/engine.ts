@@ -24,10 +24,9 @@ import {
   VECTOR_APPLIED_POLL_MS,
 } from "../shared/limits.ts";
 import { FairSemaphore } from "../tenants/fair-semaphore.ts";
-import { renderAnswer } from "./answer.ts";
 import { readContents, readState, type ScopeContents, Thresholds } from "./catalogue.ts";
 import type { FilterMembers } from "./filter-members.ts";
-import { countMatches, type FoundChunk, findChunks } from "./found-chunks.ts";
+import { countMatches, type FoundChunk, findChunks, renderAnswer } from "./found-chunks.ts";
 import {
   candidatesFor,
   planFor,

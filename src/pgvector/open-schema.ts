@@ -1,9 +1,11 @@
 import pRetry from "p-retry";
-import type { Queryable, Sql } from "../db/client.ts";
+import { openDatabase, type Queryable, type Sql } from "../db/client.ts";
 import { isOutage } from "../db/errors.ts";
-import { DatabaseRefusal } from "../db/session/refusal.ts";
-import { requireSession } from "../db/session/session.ts";
+import { DatabaseRefusal, requireSession } from "../db/session/session.ts";
+import type { ChangeLog } from "../indexing/changes/change-log.ts";
+import { observeCalls } from "../observability/calls.ts";
 import type { Log } from "../observability/log.ts";
+import type { Metrics } from "../observability/metrics.ts";
 import {
   DB_WAIT_REPORT_ATTEMPTS,
   DB_WAIT_RETRY_MS,
@@ -19,6 +21,8 @@ import { SCHEMA } from "./tables.ts";
 const LAYOUT = 4;
 /** The advisory lock under which one process at a time creates the schema. */
 const LOCK_KEY = [7305, 2] as const;
+/** Connections of a node's searches to the engine's database. */
+const VECTOR_DB_CONNECTIONS = 12;
 /** The first version that continues a scan of the graph until enough rows pass the filter. */
 const PGVECTOR_MIN = [0, 8] as const;
 
@@ -196,7 +200,7 @@ async function create(sql: Sql, origin: string): Promise<void> {
  * DatabaseRefusal. An abort of `signal` ends the wait.
  * @param origin the id of the platform's database
  */
-export async function openSchemaWhenReachable(
+async function openSchemaWhenReachable(
   sql: Sql,
   origin: string,
   log: Log,
@@ -217,5 +221,28 @@ export async function openSchemaWhenReachable(
     });
   } catch (error) {
     throw explain(error);
+  }
+}
+
+/** Opens the database of the vectors and creates the engine's schema in it. */
+export async function openVectorDatabase(
+  url: string,
+  changes: ChangeLog,
+  log: Log,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Promise<Sql> {
+  const sql = openDatabase(url, {
+    connections: VECTOR_DB_CONNECTIONS,
+    applicationName: "tessera-search",
+    settings: GRAPH_SETTINGS,
+    observer: observeCalls(metrics.calls, "postgresql"),
+  });
+  try {
+    await openSchemaWhenReachable(sql, await changes.databaseId(), log, signal);
+    return sql;
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    throw error;
   }
 }

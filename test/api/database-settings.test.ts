@@ -153,7 +153,7 @@ describe("sessions", () => {
     const connecting = texts.filter(([, text = ""]) => /\bpostgres\(/.test(text));
     expect(connecting.map(([file]) => file).sort()).toEqual([
       "src/db/client.ts",
-      "src/db/outage/probe.ts",
+      "src/db/outage/outage-guard.ts",
     ]);
     for (const [, text] of connecting) expect(text).toContain("...session.parameters");
     // What the locale of a database decides is decided by bytes instead.

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { join } from "node:path";
 import { findBinaries } from "../../src/db/embedded/binaries.ts";
 import { locateCluster } from "../../src/db/embedded/location.ts";
-import { tryOwn } from "../../src/db/embedded/ownership.ts";
 import { serverUrl } from "../../src/db/embedded/server.ts";
+import { tryOwn } from "../../src/db/embedded.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import { folderWithCluster } from "../../support/processes/own-postgres.ts";

@@ -23,8 +23,8 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/db/embedded/binaries.ts": "syncs the copied programs before they get their name",
   "src/db/embedded/cluster.ts":
     "initdb syncs the cluster, and its name is synced before it is used; the log is for people",
-  "src/db/embedded/ownership.ts": "a lock has no contents",
-  "src/import/thread/spool.ts": "a spool has no name, and ends with its process",
+  "src/db/embedded.ts": "a lock has no contents",
+  "src/import/thread/input.ts": "a spool has no name, and ends with its process",
   "src/models/hub/download.ts": "syncs a file and compares its checksum before it gets its name",
   "src/models/install-runtime.ts": "syncs the runtime before its folder gets its name",
   "src/shared/durable-files.ts": "writes durably",

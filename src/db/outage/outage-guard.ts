@@ -1,8 +1,9 @@
+import postgres from "postgres";
 import { Breaker } from "../../shared/breaker.ts";
 import { DB_PROBE_TIMEOUT_MS } from "../../shared/limits.ts";
+import { sessionOf } from "../session/session.ts";
 import { NoAnswer } from "./no-answer.ts";
 import { PoolSockets } from "./pool-sockets.ts";
-import { type Probe, startProbe } from "./probe.ts";
 
 /** The unit in which deadlines are checked. */
 const DB_GUARD_TICK_MS = 50;
@@ -10,6 +11,8 @@ const DB_GUARD_TICK_MS = 50;
 const DB_PROBE_INTERVAL_MS = 300;
 /** A statement that does not end within this time of its cancellation has lost its connection. */
 const DB_CANCEL_TIMEOUT_MS = 1_000;
+/** States in which a server answers but is starting or shutting down. */
+const STOPPED_STATES = /^57P0/;
 
 /** A query, or a transaction as a whole, for which a caller waits. */
 interface Waiting {
@@ -178,4 +181,35 @@ export class OutageGuard {
 /** The error of a statement that is not sent during an outage. */
 export function neverRanError(): NoAnswer {
   return new NoAnswer("NEVER_SENT");
+}
+
+interface Probe {
+  /** True when the server has answered, even with an error. */
+  readonly answer: Promise<boolean>;
+  /** Ends the probe; `answer` then settles. */
+  stop(): void;
+}
+
+/** Asks the server for a sign of life, over a connection of its own. */
+function startProbe(url: string): Probe {
+  const sockets = new PoolSockets();
+  const session = sessionOf(url);
+  const sql = postgres(session.url, {
+    ...(session.path === undefined ? {} : { path: session.path }),
+    max: 1,
+    fetch_types: false,
+    prepare: false,
+    onnotice: () => {},
+    connection: { ...session.parameters, application_name: "tessera-probe" },
+    socket: (address: Parameters<PoolSockets["connect"]>[0]) => sockets.connect(address),
+  } as postgres.Options<Record<string, never>>);
+  const answer = sql`SELECT 1`.then(
+    () => true,
+    (error: unknown) => {
+      const isAnswer = error instanceof postgres.PostgresError;
+      return isAnswer && !STOPPED_STATES.test(error.code);
+    },
+  );
+  void answer.finally(() => sql.end({ timeout: 0 }));
+  return { answer, stop: () => sockets.closeSilent(0) };
 }

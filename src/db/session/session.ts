@@ -1,5 +1,4 @@
 import type postgres from "postgres";
-import { DatabaseRefusal } from "./refusal.ts";
 
 /**
  * Settings that change the meaning of statements and results. A server, a database or a role may have other defaults,
@@ -110,4 +109,16 @@ export async function requireOnPath(sql: Queryable): Promise<void> {
     `the tables of Tessera are in the schema ${row.schema}, where sessions do not look`,
     `add search_path=${encodeURIComponent(row.schema)} to DATABASE_URL, as in postgres://host/database?search_path=...`,
   );
+}
+
+/** The database cannot be used as it is. The message is one line and ends with the remedy. */
+export class DatabaseRefusal extends Error {
+  override readonly name = "DatabaseRefusal";
+
+  constructor(
+    readonly found: string,
+    readonly remedy: string,
+  ) {
+    super(`${found}: ${remedy}`);
+  }
 }

@@ -7,7 +7,7 @@ import {
   vectorOfBytes,
   vectorText,
 } from "../../../src/pgvector/codes.ts";
-import { cosineTo } from "../../../src/pgvector/cosine.ts";
+import { cosineTo } from "../../../src/pgvector/found-chunks.ts";
 import { DIMENSIONS } from "../../../src/shared/limits.ts";
 import { cosine, nearVector, randomVector } from "../../../support/api/versions.ts";
 
