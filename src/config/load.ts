@@ -16,8 +16,9 @@ import {
   LOG_LEVELS,
   type LogLevel,
   SEARCH_ENGINES,
+  TRACE_PROTOCOLS,
+  type TracingConfig,
 } from "./schema.ts";
-import { readTracing } from "./tracing.ts";
 
 const SEARCH_WORKERS_MAX = 256;
 const SLOW_REQUEST_MAX_MS = 3_600_000;
@@ -78,6 +79,17 @@ function readRateLimit(reader: Reader): Config["rateLimit"] {
     userRequests: limit("RATE_LIMIT_USER_REQUESTS"),
     windowSeconds: RATE_LIMIT_WINDOW_SECONDS,
   };
+}
+
+const [DEFAULT_PROTOCOL] = TRACE_PROTOCOLS;
+
+/** Reads the standard variables of OpenTelemetry. Spans are exported when an endpoint is named. */
+function readTracing(reader: Reader): TracingConfig | undefined {
+  const endpoint = reader.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http", "https"]);
+  const protocol = reader.oneOf("OTEL_EXPORTER_OTLP_PROTOCOL", DEFAULT_PROTOCOL, TRACE_PROTOCOLS);
+  const ratio = reader.number("OTEL_TRACES_SAMPLER_ARG", 1, 0, 1);
+  if (endpoint === undefined) return undefined;
+  return { url: `${endpoint.replace(/\/+$/, "")}/v1/traces`, protocol, ratio };
 }
 
 /** The memory that indexes use by default: a share of the machine's, or of the container's limit. */

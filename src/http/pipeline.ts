@@ -4,7 +4,6 @@ import { traceRequest } from "../observability/tracing.ts";
 import { OVERLOADED, Problem } from "../problem/problem.ts";
 import { type Validator, validator } from "../problem/validate.ts";
 import { isWrite, queryOf as querySchemaOf, setChange } from "./changes.ts";
-import { requireClient } from "./client-presence.ts";
 import { conditionalText } from "./conditional.ts";
 import type { Common, HttpContext, Incoming, Validators } from "./incoming.ts";
 import { jsonOf } from "./json-body.ts";
@@ -258,4 +257,17 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       return response;
     });
   };
+}
+
+/**
+ * Resolves in the next turn of the event loop, and throws when the client has gone away by then. Bun
+ * closes a connection on which a second request arrives before the first is answered. Both usually
+ * arrive together, so waiting a turn before a change is made keeps a change that could not be
+ * answered from being made at all.
+ */
+async function requireClient(request: Request): Promise<void> {
+  const { signal } = request;
+  await new Promise((resolve) => setImmediate(resolve));
+  if (!signal.aborted) return;
+  throw new Problem("validation-failed", { detail: "The client has closed the connection." });
 }

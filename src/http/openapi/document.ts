@@ -8,8 +8,7 @@ import { headersOf, queryOf } from "../changes.ts";
 import { credentialOf, type MediaType, type Operation, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
-import { type Json, plainSchema } from "./json-schema.ts";
-import { withNamedSchemas } from "./schemas.ts";
+import { type Json, plainSchema, withNamedSchemas } from "./json-schema.ts";
 
 /** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];

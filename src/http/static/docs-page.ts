@@ -6,7 +6,6 @@ import { JSON_TYPE } from "../respond.ts";
 import type { MountPage } from "../router.ts";
 import { guidePages } from "./guides.ts";
 import { pageHeaders } from "./page-headers.ts";
-import { referenceScript } from "./reference.ts";
 import { StaticDocument } from "./static-document.ts";
 import { HTML_TYPE, TEXT_PAGE_HEADERS } from "./text-page.ts";
 
@@ -108,4 +107,43 @@ export function mountDocs(
   for (const [name, { type, read }] of Object.entries(ASSETS)) {
     serve([`${path}/${name}`], async () => file(await read(), type));
   }
+}
+
+/** The routes that the plugin for Fastify registers. */
+interface Route {
+  readonly url: string;
+  handler(request: null, reply: Reply): unknown;
+}
+
+interface Reply {
+  header(name: string, value: string): Reply;
+  send(body: string): unknown;
+}
+
+type Plugin = (
+  host: { route(route: Route): void },
+  options: { readonly configuration: { readonly url: string } },
+  done: () => void,
+) => void;
+
+/**
+ * The script of Scalar, which shows an OpenAPI document. It is taken from the plugin for Fastify, because that
+ * contains it in one file, where the package of the script itself comes with 268 others.
+ */
+async function referenceScript(): Promise<string> {
+  const { default: plugin } = await import("@scalar/fastify-api-reference");
+  let script: string | undefined;
+  const reply: Reply = {
+    header: () => reply,
+    send: (body) => {
+      script = body;
+    },
+  };
+  const route = ({ url, handler }: Route) => {
+    if (url.endsWith("/scalar.js")) handler(null, reply);
+  };
+  // Nothing but the script is wanted, so the address of the document does not matter.
+  (plugin as unknown as Plugin)({ route }, { configuration: { url: "/" } }, () => {});
+  if (script === undefined) throw new Error("the package of Scalar has no script");
+  return script;
 }
