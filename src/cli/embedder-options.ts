@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts";
-import { EmbeddingError, type EmbeddingSetting } from "../import/embedders/embedding-error.ts";
+import { EmbeddingError, type EmbeddingSetting } from "../import/embedders/embedding-response.ts";
 import { EMBED_PROBE } from "../import/embedders/endpoint.ts";
 import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
 import { EMBEDDER_DIMENSION_MAX } from "../shared/limits.ts";

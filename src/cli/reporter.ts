@@ -1,7 +1,7 @@
 import type { SingleBar } from "cli-progress";
 import type { ImportSummary } from "../import/import-summary.ts";
 import { knownField } from "../import/records/parse.ts";
-import { unscopedFiles } from "../import/records/unscoped.ts";
+import { unscopedFiles } from "../import/records/parsed-record.ts";
 import { abbreviate } from "../shared/abbreviate.ts";
 import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
 import type { Output } from "./io.ts";

@@ -7,7 +7,7 @@ import type { Sql } from "../db/client.ts";
 import { databaseName } from "../db/open.ts";
 import type { ImportDestination } from "../import/destination.ts";
 import type { Embedder } from "../import/embedders/embedder.ts";
-import { EmbeddingError } from "../import/embedders/embedding-error.ts";
+import { EmbeddingError } from "../import/embedders/embedding-response.ts";
 import { fingerprintsOf } from "../import/embedders/project-embedders.ts";
 import { importMarkdown } from "../import/import-markdown.ts";
 import { importRecords } from "../import/import-records.ts";

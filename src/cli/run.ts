@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { EmbeddingError } from "../import/embedders/embedding-error.ts";
+import { EmbeddingError } from "../import/embedders/embedding-response.ts";
 import { ImportError } from "../import/records/errors.ts";
 import { ModelError } from "../models/model-error.ts";
 import { VERSION } from "../shared/version.ts";

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { BuildArtifact } from "bun";
 import { basePathOf } from "../http/request.ts";
 import type { MountPage } from "../http/router.ts";
 import { pageHeaders } from "../http/static/page-headers.ts";
@@ -7,12 +8,25 @@ import { HTML_TYPE } from "../http/static/text-page.ts";
 import { FIRST_KEY_ARGUMENTS } from "../shared/first-key.ts";
 import { lazy } from "../shared/lazy.ts";
 import { TtlCache } from "../shared/ttl-cache.ts";
-import { bundlePage } from "./bundle.ts";
 
 const FOLDER = join(import.meta.dir, "page");
 /** Placeholders in the page: the base path of its files, and the command that creates the first API key. */
 const BASE_PLACEHOLDER = "{console}";
 const FIRST_KEY_PLACEHOLDER = "{first-key}";
+const ENTRIES = ["page/main.tsx", "page/main.css"].map((name) => join(import.meta.dir, name));
+
+/** The script and the styles of the page, each in one file, by name. */
+async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>> {
+  const { outputs } = await Bun.build({
+    entrypoints: ENTRIES,
+    target: "browser",
+    minify: true,
+    jsx: { runtime: "automatic", importSource: "preact" },
+  });
+  const read = async (file: BuildArtifact) =>
+    [file.path.replace(/^.*\//, ""), new Uint8Array(await file.arrayBuffer())] as const;
+  return new Map(await Promise.all(outputs.map(read)));
+}
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Bundle = Awaited<ReturnType<typeof bundlePage>>;

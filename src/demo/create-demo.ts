@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
+import { generateKey } from "../auth/key-format.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
 import { HASHING } from "../config/embedders.ts";
 import type { Sql } from "../db/client.ts";
@@ -16,14 +17,17 @@ import { findMarkdown } from "../import/markdown/folder.ts";
 import type { Log } from "../observability/log.ts";
 import { writeDurablySync } from "../shared/durable-files.ts";
 import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
-import { type Demo, PROJECT, QUERY } from "./content.ts";
-import { RECORDS } from "./records.ts";
+import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
 
 const QUERY_LIMIT = 3;
 const QUERY_FILE = "demo-query.json";
 /** The file is an example, so all users may read it. */
 const QUERY_FILE_MODE = 0o644;
 const DOCUMENTS = join(import.meta.dir, "..", "..", "fixtures", "docs");
+const COLLEAGUE = "grace@example.com";
+const CONVERSATION = "9d2c4b6a-1e3f-4a5b-8c7d-0f1e2d3c4b5a";
+const QUESTION = "0198c0de-0000-7000-8000-000000000002";
+const BRANCH = "0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55";
 
 /**
  * Creates the demo project in one transaction: a user, and a project with two environments and a release. Then the user
@@ -76,3 +80,63 @@ async function writeQuery(dataDir: string): Promise<string> {
   writeDurablySync(file, `${JSON.stringify(body)}\n`, { mode: QUERY_FILE_MODE });
   return file;
 }
+
+/** The demo project's records besides its files: one for each id that the examples of the OpenAPI document name. */
+const RECORDS: readonly object[] = [
+  {
+    record: "release",
+    project: PROJECT,
+    name: RELEASE,
+    environment: "production",
+    export_status: "success",
+    build_status: "success",
+    deploy_status: "success",
+  },
+  { record: "user", email: COLLEAGUE, name: "Grace" },
+  {
+    record: "api_key",
+    id: "0197a3c2-5d1e-7c0b-9a40-3f2b6f1c8e55",
+    user: FIRST_OWNER,
+    name: "an example, whose secret nobody knows",
+    key: generateKey(),
+    project: PROJECT,
+    scopes: ["knowledge.lookup"],
+  },
+  { record: "branch", id: BRANCH, project: PROJECT, name: "new-guide" },
+  { record: "status_check", branch_id: BRANCH, check_name: "links", status: "success" },
+  {
+    record: "conversation",
+    id: CONVERSATION,
+    project_id: PROJECT,
+    created_by: FIRST_OWNER,
+    title: "Release notes",
+  },
+  {
+    record: "message",
+    id: QUESTION,
+    conversation_id: CONVERSATION,
+    seq: 1,
+    role: "user",
+    parts: [{ type: "text", text: "Is the release live?" }],
+  },
+  {
+    record: "message",
+    id: "0198c0de-0000-7000-8000-000000000003",
+    conversation_id: CONVERSATION,
+    seq: 2,
+    role: "assistant",
+    parent_id: QUESTION,
+    parts: [{ type: "text", text: `${RELEASE} is live.` }],
+  },
+  {
+    record: "input_request",
+    id: "3f0a9b1c-6f7d-4f0e-9b51-2d2f4a7c8e10",
+    conversation_id: CONVERSATION,
+    title: "Deploy?",
+    fields: [
+      { name: "environment", type: "text", required: true },
+      { name: "approve", type: "boolean" },
+    ],
+  },
+  { record: "webhook_definition", id: "github-deploys", project: PROJECT, secret: generateKey() },
+];

@@ -5,8 +5,7 @@ import { Backpressure } from "./backpressure.ts";
 import { fingerprintsOf, projectEmbedders } from "./embedders/project-embedders.ts";
 import { HeldProjects } from "./held-projects.ts";
 import type { ImportOptions } from "./import-options.ts";
-import type { ImportSummary } from "./import-summary.ts";
-import { noteImport } from "./note-import.ts";
+import { type ImportSummary, noteImport } from "./import-summary.ts";
 import { announceProject } from "./put/announce.ts";
 import { Batch } from "./put/batch.ts";
 import {
@@ -24,10 +23,8 @@ import {
 } from "./put/scopes.ts";
 import { writeBatch } from "./put/write-batch.ts";
 import type { InputRecord } from "./records/batches.ts";
-import { RecordError } from "./records/errors.ts";
-import type { ParsedRecord } from "./records/parsed-record.ts";
-import { isOfScope, namesNoScope } from "./records/unscoped.ts";
-import { explainFrozen, rejectionReason } from "./rejection.ts";
+import { explainFrozen, RecordError, rejectionReason } from "./records/errors.ts";
+import { isOfScope, namesNoScope, type ParsedRecord } from "./records/parsed-record.ts";
 import { ImportSession } from "./session.ts";
 
 /** Rolls back a strict import that has rejected a record. */

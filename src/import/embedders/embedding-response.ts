@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { EMBEDDER_DIMENSION_MAX } from "../../shared/limits.ts";
 import { padded, vectorFault } from "../../shared/vector.ts";
-import { EmbeddingError } from "./embedding-error.ts";
 
 const BYTES_PER_ELEMENT = 4;
 
@@ -77,4 +76,20 @@ function requireSearchable(vector: Float32Array): void {
     throw new EmbeddingError("the model returned a vector with elements that are not finite");
   }
   if (fault === "all-zeros") throw new EmbeddingError("the model returned a vector of zeros");
+}
+
+/** A setting of an embedding endpoint. */
+export type EmbeddingSetting = "url" | "model" | "dimension" | "apiKey";
+
+/** Why a text could not be embedded. */
+export class EmbeddingError extends Error {
+  override name = "EmbeddingError";
+
+  /** @param settings the settings that may be wrong */
+  constructor(
+    message: string,
+    readonly settings: readonly EmbeddingSetting[] = [],
+  ) {
+    super(message);
+  }
 }

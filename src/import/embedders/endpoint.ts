@@ -1,8 +1,7 @@
 import { boundedFetch } from "../../shared/bounded-fetch.ts";
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { padded } from "../../shared/vector.ts";
-import { EmbeddingError } from "./embedding-error.ts";
-import { parseEmbeddingResponse } from "./embedding-response.ts";
+import { EmbeddingError, parseEmbeddingResponse } from "./embedding-response.ts";
 import { type FittingChars, TextsAtFault } from "./text-batches.ts";
 
 /** Maximum characters of an error response in a message. */

@@ -6,11 +6,9 @@ import { Breaker, CircuitOpen } from "../../shared/breaker.ts";
 import { EMBED_TIMEOUT_MS } from "../../shared/limits.ts";
 import { storedDimension } from "../../shared/vector.ts";
 import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
-import { EmbeddingError } from "./embedding-error.ts";
+import { EmbeddingError } from "./embedding-response.ts";
 import { Endpoint, isTimeout, RequestFailure } from "./endpoint.ts";
 import { embedPassage } from "./feature-hashing.ts";
-import { withSecondTry } from "./second-try.ts";
-import { overSocket } from "./socket.ts";
 import {
   EMBED_BATCH_INPUTS,
   type FittingChars,
@@ -20,6 +18,7 @@ import {
   TextBatches,
   TextsAtFault,
 } from "./text-batches.ts";
+import { overSocket, withSecondTry } from "./transport.ts";
 
 /** Requests that one process sends to an embedder at once unless it is configured with another number. */
 const EMBED_CONCURRENCY = 4;

@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import { EMBED_ATTEMPTS, EMBED_RETRY_BASE_MS, EMBED_RETRY_MAX_MS } from "../../shared/limits.ts";
 import type { Embedder, Passage } from "./embedder.ts";
-import { EmbeddingError, type EmbeddingSetting } from "./embedding-error.ts";
+import { EmbeddingError, type EmbeddingSetting } from "./embedding-response.ts";
 import { Endpoint, RequestFailure } from "./endpoint.ts";
 import { type Outcome, TextBatches, TextsAtFault } from "./text-batches.ts";
 

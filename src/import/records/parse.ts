@@ -1,3 +1,5 @@
+import type { TSchema } from "@sinclair/typebox";
+import { distance } from "fastest-levenshtein";
 import { Problem } from "../../problem/problem.ts";
 import { type Validator, validator } from "../../problem/validate.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
@@ -11,10 +13,11 @@ import { fileRemoval, fileVersion } from "./file-record.ts";
 import type { ParsedRecord } from "./parsed-record.ts";
 import { RECORD_SCHEMAS, type RecordKind, type RecordOf } from "./schemas.ts";
 import { type ImportTarget, requireTarget, withTarget } from "./target.ts";
-import { type OnUnknownField, omitUnknownFields, similarField } from "./unknown-fields.ts";
 
 /** Validation errors reported per record. */
 const IMPORT_RECORD_ERRORS_MAX = 3;
+/** Letters of a word per accepted typo. */
+const LETTERS_PER_TYPO = 3;
 
 type RecordSchema = (typeof RECORD_SCHEMAS)[RecordKind];
 
@@ -134,4 +137,57 @@ function omitChunkNulls(value: object): object {
     return { ...omitNulls(chunk), ...required };
   });
   return { ...value, chunks: cleaned };
+}
+
+/** Receives the path of a field that the schema does not name, such as `chunks.colour`. */
+type OnUnknownField = (field: string) => void;
+
+/**
+ * A copy of the value without the fields that its schema does not name, at any depth. An object
+ * whose schema names no fields keeps all of them.
+ */
+function omitUnknownFields(
+  schema: TSchema,
+  value: unknown,
+  onUnknownField: OnUnknownField,
+  path = "",
+): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = schema["items"] as TSchema | undefined;
+    if (items === undefined) return value;
+    return value.map((item) => omitUnknownFields(items, item, onUnknownField, path));
+  }
+  const properties = schema["properties"] as Record<string, TSchema> | undefined;
+  if (properties === undefined) return value;
+  const known: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    const field = path === "" ? name : `${path}.${name}`;
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined) onUnknownField(field);
+    else known[name] = omitUnknownFields(property, member, onUnknownField, field);
+  }
+  return known;
+}
+
+/** The name of the schema that an unknown field resembles. `field` is a path such as `chunks.colour`. */
+function similarField(schema: TSchema, field: string): string | undefined {
+  const names = field.split(".");
+  let level: TSchema | undefined = schema;
+  for (const name of names.slice(0, -1)) {
+    const member: TSchema | undefined = level?.["properties"]?.[name];
+    level = member?.["items"] ?? member;
+  }
+  return similarTo(names.at(-1) ?? "", Object.keys(level?.["properties"] ?? {}));
+}
+
+/** The candidate with the fewest typos from the word; undefined if all have too many. */
+function similarTo(word: string, candidates: Iterable<string>): string | undefined {
+  let nearest: { readonly candidate: string; readonly typos: number } | undefined;
+  for (const candidate of candidates) {
+    const typos = distance(word.toLowerCase(), candidate.toLowerCase());
+    const allowed = Math.max(word.length, candidate.length) / LETTERS_PER_TYPO;
+    if (typos <= allowed && typos < (nearest?.typos ?? Infinity)) nearest = { candidate, typos };
+  }
+  return nearest?.candidate;
 }

@@ -1,11 +1,18 @@
 import type { Sql } from "../../db/client.ts";
-import { IGNORED_FIELDS_MAX, IMPORT_REPORT_ERRORS_MAX } from "../../shared/limits.ts";
+import { Problem } from "../../problem/problem.ts";
+import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
+import {
+  IGNORED_FIELDS_MAX,
+  IMPORT_EXPANSION_FREE_BYTES,
+  IMPORT_EXPANSION_MAX,
+  IMPORT_REFUSED_MAX,
+  IMPORT_REPORT_ERRORS_MAX,
+} from "../../shared/limits.ts";
 import { importRecords } from "../import-records.ts";
 import { readBatches } from "../records/batches.ts";
+import { unscopedFiles } from "../records/parsed-record.ts";
 import type { Source } from "../records/source.ts";
-import { unscopedFiles } from "../records/unscoped.ts";
 import type { ImportJob, ImportReport, ImportThreadOptions } from "./messages.ts";
-import { expanded, requireSense } from "./upload-guard.ts";
 
 /** An import waits this long for a row that another transaction holds. */
 const IMPORT_LOCK_TIMEOUT_MS = 5_000;
@@ -20,6 +27,9 @@ const BOUNDS = {
   statementMs: IMPORT_STATEMENT_TIMEOUT_MS,
   idleInTransactionMs: IMPORT_IDLE_TIMEOUT_MS,
 };
+
+/** The rest of the body is not read, so the connection cannot be used again. */
+const CLOSE = { connection: "close" };
 
 /** Positions are `:LINE`, because the body of a request has no name. */
 function lineOf(where: string): number {
@@ -93,4 +103,63 @@ export async function runJob(
     ...(warnings.length === 0 || (strict && refused > 0) ? {} : { warnings }),
     ignored: [...ignored],
   };
+}
+
+interface Upload {
+  readonly encoding: Encoding;
+  readonly maxBytes: number;
+  /** Throws once the client has disconnected. */
+  readonly requireClient: () => void;
+}
+
+/**
+ * The decompressed bytes of an upload. A few bytes can expand to any number of them, so the expansion is bounded by the
+ * bytes that have arrived, and the client must still be connected. An upload that cannot be decompressed counts as
+ * broken off. Throws `payload-too-large` and `validation-failed`.
+ */
+export async function* expanded(
+  input: AsyncIterable<Uint8Array>,
+  { encoding, maxBytes, requireClient }: Upload,
+): AsyncGenerator<Uint8Array> {
+  let arrived = 0;
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of input) {
+      arrived += piece.byteLength;
+      if (arrived > maxBytes) throw tooLarge(maxBytes);
+      yield piece;
+    }
+  }
+  let bytes = 0;
+  try {
+    for await (const piece of decompressed(encoding, counted())) {
+      requireClient();
+      bytes += piece.byteLength;
+      const most = IMPORT_EXPANSION_FREE_BYTES + arrived * IMPORT_EXPANSION_MAX;
+      if (bytes > maxBytes || (encoding !== "identity" && bytes > most)) {
+        throw tooLarge(maxBytes);
+      }
+      yield piece;
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw uploadProblem(`The body is not complete ${encoding}: ${(error as Error).message}.`);
+  }
+}
+
+function tooLarge(maxBytes: number): Problem {
+  const detail =
+    `The records must have at most ${maxBytes} bytes, compressed or not, and at most ` +
+    `${IMPORT_EXPANSION_MAX} times the bytes of the compressed body.`;
+  return new Problem("payload-too-large", { detail, headers: CLOSE });
+}
+
+const uploadProblem = (detail: string) =>
+  new Problem("validation-failed", { detail, headers: CLOSE });
+
+/** Ends an import that has refused more lines than a mistake explains. */
+function requireSense(refusals: number): void {
+  if (refusals <= IMPORT_REFUSED_MAX) return;
+  throw uploadProblem(
+    `More than ${IMPORT_REFUSED_MAX} lines are refused, so the import has stopped.`,
+  );
 }

@@ -6,10 +6,9 @@ import { DB_CLOSE_TIMEOUT_SECONDS } from "../../shared/limits.ts";
 import { setThreadNiceness } from "../../shared/thread-priority.ts";
 import { postEvent, runThread, threadOptions } from "../../threads/run-thread.ts";
 import { ImportError } from "../records/errors.ts";
+import { PostedInput, spooled } from "./input.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
-import { PostedInput } from "./posted-input.ts";
 import { runJob } from "./run-job.ts";
-import { spooled } from "./spool.ts";
 
 /** All requests go before the parsing of imports. */
 const IMPORT_NICENESS = 10;

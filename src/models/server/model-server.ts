@@ -1,10 +1,17 @@
 import { base64Of } from "../../shared/vector.ts";
 import { FITS_HEADER, QUERY_PATH } from "../local-model.ts";
 import { ModelError } from "../model-error.ts";
-import { batchesOf } from "./batches.ts";
 import type { Model } from "./model.ts";
 import type { ModelTokenizer, Tokens } from "./tokens.ts";
-import { WorkTurns } from "./turns.ts";
+
+/** Maximum sum of the squared lengths of a batch's texts, in tokens: 4 texts of 512 tokens, or 64 of 128. */
+const BATCH_SQUARE_TOKENS = 1_048_576;
+/** Maximum number of texts in a batch. */
+const BATCH_TEXTS = 64;
+/** Minimum tokens of a batch's shortest text, as a share of the longest. Padding takes as much time as tokens. */
+const BATCH_FILLED_MIN = 0.8;
+/** Maximum number of queries that go first in a row while texts of files wait. */
+const QUERIES_IN_A_ROW = 8;
 
 /** The parts of a model that a server uses. */
 export interface ServedModel extends Pick<Model, "run"> {
@@ -156,4 +163,58 @@ class TextsTooLong extends Error {
 function statusOf(error: unknown): number {
   if (error instanceof TextsTooLong) return 413;
   return error instanceof ModelError ? 503 : 500;
+}
+
+/** The places of texts in a request, in batches of about the same length, the shortest first. */
+export function batchesOf(texts: readonly Tokens[]): number[][] {
+  const lengthOf = (place: number) => (texts[place] as Tokens).ids.length;
+  const places = [...texts.keys()].sort((a, b) => lengthOf(a) - lengthOf(b));
+  const batches: number[][] = [];
+  for (const place of places) {
+    const last = batches.at(-1);
+    // All texts of a batch are padded to the length of the last, which is the longest.
+    const fits =
+      last !== undefined &&
+      last.length < BATCH_TEXTS &&
+      lengthOf(last[0] as number) >= BATCH_FILLED_MIN * lengthOf(place) &&
+      (last.length + 1) * lengthOf(place) ** 2 <= BATCH_SQUARE_TOKENS;
+    if (fits) last.push(place);
+    else batches.push([place]);
+  }
+  return batches;
+}
+
+type Work = () => Promise<void>;
+
+/**
+ * Runs one piece of work after the other. Queries go before the texts of files. Requests for texts run in pieces that
+ * alternate, and some pieces run even in a flood of queries.
+ */
+class WorkTurns {
+  readonly #queries: Work[] = [];
+  readonly #pieces: Work[] = [];
+  #inARow = 0;
+  #running = false;
+
+  add(work: Work, isQuery: boolean): void {
+    (isQuery ? this.#queries : this.#pieces).push(work);
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    for (let work = this.#next(); work !== undefined; work = this.#next()) {
+      await work();
+      // Requests that arrived meanwhile are read before the next piece is chosen.
+      await Bun.sleep(0);
+    }
+    this.#running = false;
+  }
+
+  #next(): Work | undefined {
+    const isQuery = this.#pieces.length === 0 || this.#inARow < QUERIES_IN_A_ROW;
+    const query = isQuery ? this.#queries.shift() : undefined;
+    this.#inARow = query === undefined ? 0 : this.#inARow + 1;
+    return query ?? this.#pieces.shift();
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync } from "node:zlib";
-import { expanded } from "../../../src/import/thread/upload-guard.ts";
+import { expanded } from "../../../src/import/thread/run-job.ts";
 import type { Encoding } from "../../../src/shared/compression/decompressed.ts";
 import { randomNumbers } from "../../../support/random.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { EmbeddingError } from "../../../src/import/embedders/embedding-error.ts";
+import { EmbeddingError } from "../../../src/import/embedders/embedding-response.ts";
 import { embeddingsUrl } from "../../../src/import/embedders/endpoint.ts";
 import { remoteEmbedder } from "../../../src/import/embedders/remote-embedder.ts";
 import { EMBED_BATCH_INPUTS } from "../../../src/import/embedders/text-batches.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { withSecondTry } from "../../../src/import/embedders/second-try.ts";
+import { withSecondTry } from "../../../src/import/embedders/transport.ts";
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { batchesOf } from "../../../src/models/server/batches.ts";
+import { batchesOf } from "../../../src/models/server/model-server.ts";
 
 const texts = (lengths: readonly number[]) =>
   lengths.map((length) => ({ ids: Array.from({ length }, () => 1), types: [] }));

@@ -1,7 +1,34 @@
+/** Interval of attempts to reach a process that is starting. */
+const START_POLL_MS = 20;
+/** Codes of errors of a socket on which no process listens. */
+const ABSENT = new Set(["ENOENT", "ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket"]);
 /** A request without an answer for this long is sent once more: one of several processes at an address may be down. */
 const LATE_MS = 1_500;
 /** The pause after a request that has failed immediately. */
 const FAILED_PAUSE_MS = 100;
+
+/**
+ * Sends requests to a process that listens on a Unix socket, which is started if it does not run. A request waits
+ * for it until its signal ends it.
+ */
+export function overSocket(
+  path: string,
+  start: () => void,
+): (url: string, request: RequestInit) => Promise<Response> {
+  return async (url, request) => {
+    for (;;) {
+      try {
+        // A process that ends when it is idle would close a connection that was kept.
+        return await fetch(url, { ...request, unix: path, keepalive: false });
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (request.signal?.aborted === true || !ABSENT.has(code ?? "")) throw error;
+        start();
+        await Bun.sleep(START_POLL_MS);
+      }
+    }
+  };
+}
 
 /** The pause that an error asks for before a second try, 0 without one; undefined for an error that a second try would repeat. */
 type PauseOf = (error: unknown) => number | undefined;
