@@ -1,10 +1,92 @@
+import pTimeout from "p-timeout";
 import type { Config } from "../../config/schema.ts";
 import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import type { Log } from "../../observability/log.ts";
+import { Problem } from "../../problem/problem.ts";
+import { lazy } from "../../shared/lazy.ts";
+import { BILLING_DEADLINE_MS } from "../../shared/limits.ts";
+import { decimalAmount, formattedAmount } from "./amounts.ts";
+import { checkoutOf } from "./checkout-parameters.ts";
+import { CheckoutSessions } from "./checkout-sessions.ts";
 import { requireTrustedOrigin } from "./origins.ts";
-import { UpgradeBody, UpgradeHeaders, UpgradeResult } from "./schema.ts";
-import { createBilling } from "./service.ts";
+import { ProviderError } from "./provider-error.ts";
+import { type Upgrade, UpgradeBody, UpgradeHeaders, UpgradeResult } from "./schema.ts";
+import type { Session } from "./session.ts";
+import { BillingStore } from "./store.ts";
+
+const NOTHING_DUE = { amount_decimal: null, currency: null, amount: null } as const;
+const DONE: UpgradeResult = { status: "ok", checkout_url: null, ...NOTHING_DUE, error: null };
+
+function pending({ url, due }: Session): UpgradeResult {
+  const amounts = due && {
+    amount_decimal: decimalAmount(due.minor, due.currency),
+    currency: due.currency,
+    amount: formattedAmount(due.minor, due.currency),
+  };
+  return { status: "pending", checkout_url: url, ...NOTHING_DUE, ...amounts, error: null };
+}
+
+function refused(error: string): UpgradeResult {
+  return { status: "error", checkout_url: null, ...NOTHING_DUE, error };
+}
+
+function timedOut(): never {
+  const detail = "The payment provider did not answer in time.";
+  throw new Problem("billing-provider-error", { detail });
+}
+
+interface Billing {
+  /**
+   * Starts an upgrade of an account. A refusal by the provider is a result with status `error`.
+   * Throws `billing-not-configured`, and `billing-provider-error` when the provider gives no usable
+   * answer in time.
+   */
+  upgrade(accountId: string, upgrade: Upgrade): Promise<UpgradeResult>;
+}
+
+export function createBilling(config: Config["billing"], sql: Sql, log: Log): Billing {
+  const { secretKey, apiBase, prices } = config;
+  const open = async (secretKey: string): Promise<CheckoutSessions> => {
+    // Loaded with the first upgrade, because the provider's SDK takes long to load.
+    const { createProvider } = await import("./provider.ts");
+    return new CheckoutSessions(createProvider({ secretKey, apiBase }), new BillingStore(sql));
+  };
+  const sessions = secretKey === undefined ? undefined : lazy(() => open(secretKey));
+  /** The details of problems of the configuration that the log has. */
+  const logged = new Set<string>();
+  const configured = (accountId: string, upgrade: Upgrade) => {
+    try {
+      if (sessions === undefined) throw new Problem("billing-not-configured");
+      return { sessions, checkout: checkoutOf(accountId, upgrade, prices) };
+    } catch (error) {
+      const { message } = error as Problem;
+      if (!logged.has(message)) log.warn(`an upgrade is refused: ${message}`);
+      logged.add(message);
+      throw error;
+    }
+  };
+
+  return {
+    async upgrade(accountId, upgrade) {
+      if (upgrade.type === "free") return DONE;
+      const { sessions, checkout } = configured(accountId, upgrade);
+      const deadline = performance.now() + BILLING_DEADLINE_MS;
+      // After a timeout the work continues: the next request uses its outcome.
+      const session = (await sessions()).findOrOpen(accountId, checkout, deadline);
+      try {
+        const options = { milliseconds: BILLING_DEADLINE_MS, fallback: timedOut };
+        return pending(await pTimeout(session, options));
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        const { refusal, code, status } = error;
+        if (refusal === null) throw new Problem("billing-provider-error", { cause: error });
+        log.warn({ code, status }, error.message);
+        return refused(refusal);
+      }
+    },
+  };
+}
 
 interface BillingServices {
   readonly config: Config;

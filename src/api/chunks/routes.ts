@@ -1,11 +1,46 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Principal } from "../../auth/principal.ts";
+import { findProject } from "../../auth/project-access.ts";
+import type { Queryable, Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
+import {
+  type ListServices,
+  PageQuery,
+  type PageRequest,
+  pageRequestOf,
+  readListing,
+} from "../../http/pages.ts";
+import { Problem } from "../../problem/problem.ts";
+import { Chunk } from "../../shared/chunk.ts";
 import { LISTED_MAX_BYTES } from "../../shared/limits.ts";
-import { firstPage } from "../../shared/page-info.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
-import { embeddingOperation } from "./embedding.ts";
-import { ChunkPage } from "./schema.ts";
-import { listChunks } from "./service.ts";
+import { firstPage, pageOf } from "../../shared/page-info.ts";
+import { described, integer, ProjectParams, uuid } from "../../shared/schemas.ts";
+import { type ChunkPosition, type ChunkRow, readChunks } from "./queries.ts";
+
+const EMBEDDING_EXAMPLE_DIMENSION = 768;
+
+const ChunkPage = pageOf(
+  "ChunkPage",
+  Chunk,
+  "The chunks in order of file path (byte order), file version and index.",
+);
+type ChunkPage = Static<typeof ChunkPage>;
+
+/** One page of a project's chunks. Throws `project-not-found` and `invalid-cursor`. */
+async function listChunks(
+  { sql, cursors }: ListServices,
+  principal: Principal,
+  { reference, page }: { readonly reference: string; readonly page: PageRequest },
+): Promise<ChunkPage> {
+  const projectId = await findProject(sql, principal, reference);
+  const { rows, pageInfo } = await readListing<ChunkRow, ChunkPosition>(cursors, page, {
+    binding: `chunks:${projectId}`,
+    keyOf: (row) => [row.file_path, row.file_version_id, row.index],
+    read: (range) => readChunks(sql, projectId, range),
+    isCut: (rows) => rows.length < (rows[0]?.found ?? 0),
+  });
+  return { data: rows.map(({ found: _, ...chunk }) => chunk), page_info: pageInfo };
+}
 
 const EXAMPLE: ChunkPage = {
   data: [
@@ -26,6 +61,64 @@ const EXAMPLE: ChunkPage = {
     "/projects/demo/chunks?limit=1&cursor=4mUv0Zx7",
   ),
 };
+
+const EmbeddingParams = Type.Object({
+  ...ProjectParams.properties,
+  chunk_id: uuid("The id of the chunk.", "8a5d0e9f-8d7c-4b5a-b7c3-a9de1f204c6b"),
+});
+
+const Embedding = described("ChunkEmbedding", "The embedding of a chunk.", {
+  chunk_id: uuid("The id of the chunk."),
+  dimension: integer("The number of elements of the vector."),
+  vector: Type.String({
+    contentEncoding: "base64",
+    description: "The vector as base64 of little-endian float32, as a search accepts it.",
+  }),
+});
+type Embedding = Static<typeof Embedding>;
+
+const EMBEDDING_EXAMPLE: Embedding = {
+  chunk_id: "8a5d0e9f-8d7c-4b5a-b7c3-a9de1f204c6b",
+  dimension: EMBEDDING_EXAMPLE_DIMENSION,
+  vector: Buffer.from(
+    Float32Array.from({ length: EMBEDDING_EXAMPLE_DIMENSION }, (_, i) => Math.sin(i + 1)).buffer,
+  ).toString("base64"),
+};
+
+/** The embedding of a chunk. Throws `project-not-found`, and `chunk-not-found` for a chunk without one. */
+async function getEmbedding(
+  sql: Queryable,
+  principal: Principal,
+  { project_reference: reference, chunk_id: id }: Static<typeof EmbeddingParams>,
+): Promise<Embedding> {
+  const projectId = await findProject(sql, principal, reference);
+  const [row] = await sql<{ id: string; dimension: number; embedding: Buffer }[]>`
+    SELECT id, dimension, embedding FROM chunks
+    WHERE id = ${id} AND project_id = ${projectId} AND embedding IS NOT NULL`;
+  if (row === undefined) throw new Problem("chunk-not-found");
+  const { dimension, embedding } = row;
+  return { chunk_id: row.id, dimension, vector: embedding.toString("base64") };
+}
+
+/** GET /projects/{project_reference}/chunks/{chunk_id}/embedding. */
+function embeddingOperation(sql: Sql): Operation {
+  return operation({
+    id: "getChunkEmbedding",
+    method: "GET",
+    path: "/projects/{project_reference}/chunks/{chunk_id}/embedding",
+    tag: "Chunks",
+    summary: "Read the embedding of a chunk",
+    description: "A search with the vector finds the chunks that are most similar to the chunk.",
+    extension: true,
+    permission: "chunks.read",
+    params: EmbeddingParams,
+    response: Embedding,
+    responseExample: EMBEDDING_EXAMPLE,
+    conditional: true,
+    problems: ["validation-failed", "project-not-found", "chunk-not-found"],
+    handle: ({ params, principal }) => getEmbedding(sql, principal, params),
+  });
+}
 
 /** Operations that read chunks, for administration and debugging. */
 export function chunkOperations(services: ListServices): Operation[] {

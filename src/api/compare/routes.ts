@@ -1,10 +1,17 @@
+import type { Principal } from "../../auth/principal.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { type ListServices, pageRequestOf } from "../../http/pages.ts";
+import {
+  type ListServices,
+  type PageRequest,
+  pageRequestOf,
+  readListing,
+} from "../../http/pages.ts";
 import { onlyPage } from "../../shared/page-info.ts";
 import { ProjectParams } from "../../shared/schemas.ts";
-import { SCOPE_PROBLEMS } from "../scopes/scope-query.ts";
-import { Comparison, ComparisonQuery } from "./schema.ts";
-import { compareScopes } from "./service.ts";
+import { currentScope } from "../scopes/resolver.ts";
+import { SCOPE_PROBLEMS, scopeNameOf } from "../scopes/scope-query.ts";
+import { type ChangeCounts, type ChangePosition, type ChangeRow, readChanges } from "./queries.ts";
+import { Comparison, ComparisonQuery, type FileChange } from "./schema.ts";
 
 const EXAMPLE: Comparison = {
   added: 0,
@@ -22,6 +29,49 @@ const EXAMPLE: Comparison = {
   ],
   page_info: onlyPage("/projects/demo/compare?base_release=v1.4.0&environment=production"),
 };
+
+interface CompareCall {
+  readonly principal: Principal;
+  readonly reference: string;
+  readonly query: ComparisonQuery;
+  readonly page: PageRequest;
+}
+
+function changeOf(row: ChangeRow): FileChange {
+  const isAdded = row.base_version_id === null;
+  const change = isAdded ? "added" : row.version_id === null ? "removed" : "changed";
+  return { change, ...row };
+}
+
+/**
+ * Compares the files that two environments or releases of a project serve, and lists one page of the differences.
+ * Throws `project-not-found`, that of a missing scope, and `invalid-cursor`.
+ */
+async function compareScopes(
+  { sql, cursors }: ListServices,
+  { principal, reference: project, query, page }: CompareCall,
+): Promise<Comparison> {
+  const { base_environment, base_release, environment, release } = query;
+  const baseQuery = {
+    ...(base_environment !== undefined && { environment: base_environment }),
+    ...(base_release !== undefined && { release: base_release }),
+  };
+  const [baseName, name] = [scopeNameOf(baseQuery, "base_"), scopeNameOf(query)];
+  const base = await currentScope(sql, principal, { project, ...baseName });
+  const scope = await currentScope(sql, principal, { project, ...name });
+  let counts: ChangeCounts = { added: 0, removed: 0, changed: 0 };
+  const { rows, pageInfo } = await readListing<ChangeRow, ChangePosition>(cursors, page, {
+    binding: `comparison:${base.id}:${scope.id}`,
+    parameters: { base_environment, base_release, environment, release },
+    keyOf: ({ path }) => [path],
+    async read(range) {
+      const { rows, ...counted } = await readChanges(sql, base, scope, range);
+      counts = counted;
+      return rows;
+    },
+  });
+  return { ...counts, data: rows.map(changeOf), page_info: pageInfo };
+}
 
 /** GET /projects/{project_reference}/compare. */
 export function compareOperation(services: ListServices): Operation {

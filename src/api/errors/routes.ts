@@ -1,11 +1,65 @@
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { conditionalText } from "../../http/conditional.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { TEXT_PAGE_HEADERS } from "../../http/static/text-page.ts";
+import { TEXT_PAGE_HEADERS, textPage } from "../../http/static/text-page.ts";
 import { type ErrorType, errorType } from "../../problem/catalogue.ts";
 import { Problem } from "../../problem/problem.ts";
-import { errorPage } from "./page.ts";
-import { ErrorTypeBody, ErrorTypeParams } from "./schema.ts";
+import { described, listOf, number, text } from "../../shared/schemas.ts";
+
+const escaped = Bun.escapeHTML;
+
+/** A heading and its content; empty without content. */
+function section(heading: string, content: string): string {
+  return content === "" ? "" : `<h2>${heading}</h2>\n${content}\n`;
+}
+
+function list(tag: "ol" | "ul", items: readonly string[] = []): string {
+  if (items.length === 0) return "";
+  return `<${tag}>${items.map((item) => `<li>${item}</li>`).join("")}</${tag}>`;
+}
+
+/** An error type as an HTML page, with the text of the catalogue. `base` is the path of the service. */
+function errorPage(slug: string, type: ErrorType, base: string): string {
+  const { title, status, category, detail, suggestion, steps, tips, example, related } = type;
+  // The pages of all types have the same parent path, so a slug alone links to a page.
+  const links = related?.map((name) => `<a href="${escaped(name)}">${escaped(name)}</a>`);
+  const body = `<main class="frame narrow">
+<article>
+<h1>${escaped(title)}</h1>
+<p class="kind"><code>${escaped(slug)}</code>, status ${status}, category ${category}</p>
+<p>${escaped(detail)}</p>
+${section("What to do", `<p>${escaped(suggestion)}</p>\n${list("ol", steps.map(escaped))}`)}
+${section("Tips", list("ul", tips?.map(escaped)))}
+${section("Example", example === undefined ? "" : `<pre>${escaped(example)}</pre>`)}
+${section("Related", list("ul", links))}
+</article>
+</main>`;
+  return textPage(title, base, body);
+}
+
+const ErrorTypeParams = Type.Object({
+  slug: text("The error type's slug, as in a problem's `slug`.", "project-not-found"),
+});
+
+const Solution = described("ErrorSolution", "How to solve the error.", {
+  message: text("The solution in one sentence."),
+  steps: listOf(Type.String(), "The steps, in order."),
+  example: Type.Optional(text("An example.")),
+  tips: Type.Optional(listOf(Type.String(), "Further advice.")),
+  relatedErrors: Type.Optional(listOf(Type.String(), "Slugs of related error types.")),
+});
+
+const ErrorTypeBody = described("ErrorType", "An error type and how to solve it.", {
+  slug: text("The stable name of the error type."),
+  title: text("A short summary of the error."),
+  status: number("The HTTP status of responses with this error."),
+  category: text("The category of the error."),
+  suggestion: Type.Optional(text("The remedy.")),
+  solution: Type.Optional(Solution),
+  docs: Type.Optional(
+    Type.String({ format: "uri", description: "The URL of the API documentation." }),
+  ),
+});
 
 function bodyOf(slug: string, type: ErrorType, baseUrl: string): Static<typeof ErrorTypeBody> {
   return {

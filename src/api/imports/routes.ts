@@ -1,3 +1,4 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { actorOf } from "../../audit/actor.ts";
 import type { AuditLog } from "../../audit/audit-log.ts";
 import { findWritableProject } from "../../auth/project-access.ts";
@@ -11,11 +12,53 @@ import { targetOf } from "../../import/records/target.ts";
 import type { ImportThreads } from "../../import/thread/import-threads.ts";
 import type { ImportJob, ImportReport } from "../../import/thread/messages.ts";
 import { Problem } from "../../problem/problem.ts";
-import { IMPORTS_MAX } from "../../shared/limits.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { IMPORT_REPORT_ERRORS_MAX, IMPORTS_MAX } from "../../shared/limits.ts";
+import { count, described, flag, listOf, ProjectParams, text } from "../../shared/schemas.ts";
 import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
-import { ImportBody, ImportQuery, ImportResult } from "./schema.ts";
 import { readUpload, tooLarge } from "./upload.ts";
+
+const ImportQuery = Type.Object({
+  strict: Type.Optional(
+    Type.Union([Type.Literal("true"), Type.Literal("false")], {
+      description: "True to keep nothing if a single line is refused. Default: false.",
+      documentedAs: Type.Boolean({ default: false }),
+      examples: [true],
+    }),
+  ),
+});
+
+const ImportBody = text(
+  "One record per line, as `tessera import` reads them. `project` may be absent. Records of other " +
+    "projects and of the kinds `user` and `api_key` are refused.",
+);
+
+const Line = Type.Integer({ minimum: 1, description: "The line, counted from 1." });
+
+const ImportResult = described("ImportResult", "The result of an import.", {
+  lines: count("Lines that were read, without blank ones."),
+  changed: count("Lines that have changed the project."),
+  unchanged: count("Lines whose records were stored already, or that a strict import undid."),
+  refused: count("Lines that were refused."),
+  errors: listOf(
+    described("ImportError", "A refused line.", {
+      line: Line,
+      message: text("Why it was refused."),
+    }),
+    `The first ${IMPORT_REPORT_ERRORS_MAX} refused lines.`,
+  ),
+  truncated: flag("True when more lines were refused than are listed."),
+  warnings: Type.Optional(
+    listOf(
+      described("ImportWarning", "A line, or the first of several alike.", {
+        line: Line,
+        message: text("The possible fault of the record."),
+      }),
+      "Stored content that may not be as meant, such as frontmatter that cannot be read and is " +
+        `text; of at most ${IMPORT_REPORT_ERRORS_MAX} files. Absent without any.`,
+    ),
+  ),
+});
+type ImportResult = Static<typeof ImportResult>;
 
 const NDJSON_TYPE = "application/x-ndjson";
 

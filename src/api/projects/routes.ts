@@ -1,13 +1,14 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { Sql } from "../../db/client.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import { type ListServices, PageQuery, pageRequestOf } from "../../http/pages.ts";
 import { json } from "../../http/respond.ts";
+import { ownDimension, type ProjectEmbedders } from "../../import/embedders/project-embedders.ts";
 import { LISTED_MAX_BYTES, PROJECT_COPY_WAIT_MAX_MS } from "../../shared/limits.ts";
 import { firstPage } from "../../shared/page-info.ts";
 import { referenceTo } from "../../shared/reference.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { described, listOf, ProjectParams, text } from "../../shared/schemas.ts";
 import { deleteOwnedProject, updateProject } from "./change.ts";
-import { embeddersOperation } from "./embedders.ts";
 import { environmentOperations } from "./environments.ts";
 import { indexStateOperation } from "./index-state.ts";
 import { quotasOperation } from "./read-quotas.ts";
@@ -55,6 +56,49 @@ const PAGE_EXAMPLE: ProjectPage = {
   data: [EXAMPLE],
   page_info: firstPage("/projects?limit=1", "/projects?limit=1&cursor=4mUv0Zx7"),
 };
+
+const EmbedderList = described("EmbedderList", "The embedders that projects may have.", {
+  data: listOf(
+    described("Embedder", "A model that makes vectors of texts.", {
+      name: text("The name that projects give."),
+      dimension: Type.Integer({ minimum: 1, description: "The dimension of its vectors." }),
+    }),
+    "The built-in one first, then those of the configuration.",
+  ),
+});
+type EmbedderList = Static<typeof EmbedderList>;
+
+const EMBEDDERS_EXAMPLE: EmbedderList = {
+  data: [
+    { name: "hashing", dimension: 768 },
+    { name: "e5", dimension: 1_024 },
+  ],
+};
+
+/** GET /embedders. */
+function embeddersOperation(embedders: ProjectEmbedders): Operation {
+  return operation({
+    id: "listEmbedders",
+    method: "GET",
+    path: "/embedders",
+    tag: "Projects",
+    summary: "List the embedders that projects may have",
+    description:
+      "They are the same for all callers: the built-in one and those of the configuration.",
+    extension: true,
+    permission: "projects.read",
+    response: EmbedderList,
+    responseExample: EMBEDDERS_EXAMPLE,
+    problems: [],
+    async handle() {
+      const data = [...embedders.values()].map(({ name, fingerprint }) => ({
+        name,
+        dimension: ownDimension(fingerprint),
+      }));
+      return { data };
+    },
+  });
+}
 
 /** Operations on projects, and on their releases and environments. */
 export function projectOperations(services: ProjectServices & ListServices): Operation[] {

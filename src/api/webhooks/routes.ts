@@ -10,11 +10,10 @@ import { JSON_TYPE } from "../../http/respond.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { invalid, Problem } from "../../problem/problem.ts";
 import { createFailpoints } from "../../shared/failpoints.ts";
-import { timestamp } from "../../shared/formats.ts";
+import { isUuid, timestamp } from "../../shared/formats.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../../shared/limits.ts";
 import { TtlCache } from "../../shared/ttl-cache.ts";
 import { requireAccess } from "./access.ts";
-import { definitionUuid } from "./definition-uuid.ts";
 import { definitionOperations } from "./definitions.ts";
 import { webhookEventOperation, webhookEventsOperation } from "./events.ts";
 import { readPayload } from "./payload.ts";
@@ -32,6 +31,8 @@ import {
 import { deliver, OPERATION, type Outcome } from "./service.ts";
 
 const VISIBLE_ASCII = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX_CHARS}}$`);
+/** The namespace of definitions whose ids are not UUIDs. It must never change. */
+const NAMESPACE = "7c0f5ec3-9d5b-4f0c-8f0e-3a1d8b6e2c54";
 
 interface WebhookServices {
   readonly config: Config;
@@ -56,6 +57,14 @@ function idempotencyKeyOf(headers: Headers): string | null {
 
 function charsetOf(request: Request): string | undefined {
   return /;\s*charset="?([\w.:-]+)/i.exec(request.headers.get("content-type") ?? "")?.[1];
+}
+
+/**
+ * The UUID of a webhook definition in results: its id if that is a UUID, otherwise the UUIDv5 of
+ * the id. The same id always has the same UUID.
+ */
+export function definitionUuid(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : Bun.randomUUIDv5(id, NAMESPACE);
 }
 
 /** The result as JSON. The payload is inserted as it was sent, so that numbers keep all digits. */

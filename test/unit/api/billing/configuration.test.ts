@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createBilling } from "../../../../src/api/billing/service.ts";
+import { createBilling } from "../../../../src/api/billing/routes.ts";
 import type { Sql } from "../../../../src/db/client.ts";
 import type { Log } from "../../../../src/observability/log.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { definitionUuid } from "../../../../src/api/webhooks/definition-uuid.ts";
 import { isSamePayload, readPayload } from "../../../../src/api/webhooks/payload.ts";
+import { definitionUuid } from "../../../../src/api/webhooks/routes.ts";
 import { Problem } from "../../../../src/problem/problem.ts";
 import { JSON_MAX_DEPTH } from "../../../../src/shared/limits.ts";
 

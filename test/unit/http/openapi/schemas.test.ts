@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { withNamedSchemas } from "../../../../src/http/openapi/schemas.ts";
+import { withNamedSchemas } from "../../../../src/http/openapi/json-schema.ts";
 
 const text = { type: "string", description: "A text." };
 const inner = { title: "Inner", type: "object", properties: { title: text, default: text } };
