@@ -21,9 +21,15 @@ import { answers, findService } from "../shared/running-service.ts";
 import { VERSION } from "../shared/version.ts";
 import { type Flags, newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
-import { checkDisk } from "./doctor-disk.ts";
-import { checkEmbedders, checkProjectEmbedders } from "./doctor-embedders.ts";
-import { type Finding, failed, ok, warning } from "./finding.ts";
+import {
+  checkDisk,
+  checkEmbedders,
+  checkProjectEmbedders,
+  type Finding,
+  failed,
+  ok,
+  warning,
+} from "./doctor-checks.ts";
 import { configOf, type Io } from "./io.ts";
 import { type Column, printList } from "./output.ts";
 

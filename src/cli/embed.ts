@@ -15,6 +15,7 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import type { Io } from "./io.ts";
+import { between, score } from "./options.ts";
 import { jsonLine, print } from "./output.ts";
 
 interface Options extends EmbedderOptions {
@@ -23,25 +24,20 @@ interface Options extends EmbedderOptions {
   readonly array?: boolean;
 }
 
+const LIMIT = between(1, SEARCH_LIMIT_MAX);
+
 export function embedCommand(io: Io): Command {
   const command = newCommand("embed")
     .argument("<text>", "text to search for")
-    .option("--limit <n>", "maximum number of results", Number, SEARCH_LIMIT_DEFAULT)
+    .option("--limit <n>", "maximum number of results", LIMIT, SEARCH_LIMIT_DEFAULT)
     .option(
       "--threshold <score>",
       `minimum score of a result, 0 to 1 (default: ${EMBED_HASHING_THRESHOLD} without --embed-url)`,
-      Number,
+      score,
     )
     .option("--array", "print the vector as an array of numbers instead of base64");
   return addOptions(command, embedderOptions()).action(async (text: string, options: Options) => {
     requireValidEmbedder(command, options);
-    const { limit, threshold } = options;
-    if (!(limit >= 1 && limit <= SEARCH_LIMIT_MAX)) {
-      command.error(`error: --limit must be between 1 and ${SEARCH_LIMIT_MAX}`);
-    }
-    if (threshold !== undefined && !(threshold >= 0 && threshold <= 1)) {
-      command.error("error: --threshold must be between 0 and 1");
-    }
     if (text.trim() === "") throw new CommandError("the text is empty");
     const vector = await createEmbedder(io, options).embedQuery(text);
     const hashed = usesHashing(options) ? { threshold: EMBED_HASHING_THRESHOLD } : {};

@@ -6,7 +6,7 @@ import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
 import { EMBEDDER_DIMENSION_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
-import { url } from "./options.ts";
+import { between, url } from "./options.ts";
 import { notice, withoutControls } from "./output.ts";
 
 /** Endpoints by name, with the model that they embed with unless another one is named. */
@@ -39,7 +39,7 @@ export function embedderOptions(): Option[] {
     new Option(
       "--embed-dimension <n>",
       `dimension of the embeddings, 1 to ${EMBEDDER_DIMENSION_MAX}`,
-    ).argParser(Number),
+    ).argParser(between(1, EMBEDDER_DIMENSION_MAX)),
   ];
 }
 
@@ -88,12 +88,6 @@ export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
     throw new CommandError("--embed openai needs an API key of OpenAI in EMBED_API_KEY");
   }
   const { embedUrl, embedModel, embedDimension } = { ...preset, ...options };
-  const wanted = embedDimension ?? 1;
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > EMBEDDER_DIMENSION_MAX) {
-    throw new CommandError(
-      `--embed-dimension must be a whole number from 1 to ${EMBEDDER_DIMENSION_MAX}`,
-    );
-  }
   if (embedUrl === undefined || embedModel === undefined) return hashingEmbedder(embedDimension);
   return remoteEmbedder({
     url: embedUrl,

@@ -5,6 +5,9 @@ import { checkFilter } from "../shared/filter/check.ts";
 import { isDateTime, parseDateTime } from "../shared/formats.ts";
 import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
 
+/** More than anything that is counted. */
+const COUNT_MAX = 999_999_999;
+
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
@@ -46,10 +49,22 @@ export function keyName(value: string): string {
   return value;
 }
 
-export function count(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
-  return Number(value);
+/** A parser of numbers within bounds, whole ones unless said otherwise. */
+export function between(min: number, max: number, isWhole = true): (value: string) => number {
+  return (value) => {
+    const number = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    const isValid = number >= min && number <= max && (!isWhole || Number.isInteger(number));
+    if (isValid) return number;
+    const kind = isWhole ? "whole number" : "number";
+    throw new InvalidArgumentError(`It must be a ${kind} between ${min} and ${max}.`);
+  };
 }
+
+/** Parses a positive whole number. */
+export const count = between(1, COUNT_MAX);
+
+/** Parses a score or a threshold. */
+export const score = between(0, 1, false);
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -1,13 +1,13 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type ListedProject, listAllProjects } from "../api/projects/manage.ts";
+import { type Limit, QUOTAS, type QuotaState, setQuotas } from "../api/projects/quota.ts";
 import type { Sql } from "../db/client.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { type Project, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
-import { changeProject } from "./operations.ts";
+import { changeProject, withProject } from "./operations.ts";
 import { type Column, notice, plural, printList, shortTime, write } from "./output.ts";
-import { quotaCommand } from "./quota.ts";
 
 const COLUMNS: readonly Column<ListedProject>[] = [
   ["slug", (project) => project.slug],
@@ -43,6 +43,44 @@ function mapCommand(io: Io): Command {
       const named = projects.filter(({ slug }) => !ids.has(slug));
       write(io.stdout, named.map(MAP_LINES[format]).join(""));
     });
+}
+
+const QUOTA_COLUMNS: readonly Column<QuotaState>[] = [
+  ["quota", ({ quota }) => quota],
+  ["stored", ({ used }) => String(used)],
+  ["allowed", ({ allowed }) => (allowed === null ? "any number" : String(allowed))],
+];
+
+function limit(value: string): Limit {
+  if (value === "none" || value === "default") return value;
+  if (!/^\d{1,15}$/.test(value)) {
+    throw new InvalidArgumentError("It must be a whole number, none or default.");
+  }
+  return Number(value);
+}
+
+type QuotaOptions = Partial<Record<(typeof QUOTAS)[number], Limit>> & {
+  readonly json?: boolean;
+};
+
+function quotaCommand(io: Io): Command {
+  const command = newCommand("projects quota", "json").argument("<slug>", "the project");
+  for (const quota of QUOTAS) {
+    command.option(
+      `--${quota} <n>`,
+      `the most ${quota} that it may store; none for no limit, default for that of the service`,
+      limit,
+    );
+  }
+  return command.action(async (slug: string, { json, ...given }: QuotaOptions) => {
+    const isChange = Object.keys(given).length > 0;
+    const open = isChange ? changeProject : withProject;
+    const quotas = await open(io, slug, async ({ sql, id, call }) => {
+      if (isChange) await setQuotas(sql, id, given);
+      return (await call("getQuotas")) as { readonly data: QuotaState[] };
+    });
+    printList(io, quotas.data, QUOTA_COLUMNS, { json, empty: "" });
+  });
 }
 
 /** A description of the contents that are deleted with a project. */

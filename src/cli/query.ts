@@ -18,7 +18,7 @@ import {
   usesHashing,
 } from "./embedder-options.ts";
 import { configOf, type Io } from "./io.ts";
-import { count, filter } from "./options.ts";
+import { between, filter, score } from "./options.ts";
 import { type Column, notice } from "./output.ts";
 import { keptKey, makeKey } from "./query-key.ts";
 import { excerpt, type Found, printFound } from "./query-output.ts";
@@ -71,17 +71,17 @@ const ITEMS: readonly Column<Found>[] = [
 
 /** Adds the arguments and options of every query. */
 function queryCommand(name: string, verb: string, limitMax: number): Command {
-  const command = newCommand(name, "project", "json", "url", "key")
+  return newCommand(name, "project", "json", "url", "key")
     .argument("<text>", "what to look for")
     .option("--environment <name>", `the environment to ${verb}`)
     .option("--release <name>", `${verb} this release instead`)
-    .option("--limit <n>", `maximum number of results, 1 to ${limitMax}`, count, LIMIT_DEFAULT)
-    .option("--filter <json>", "only what matches, see docs/filters.md", filter)
-    .hook("preAction", () => {
-      const { limit } = command.opts<QueryOptions>();
-      if (limit > limitMax) command.error(`error: --limit must be between 1 and ${limitMax}`);
-    });
-  return command;
+    .option(
+      "--limit <n>",
+      `maximum number of results, 1 to ${limitMax}`,
+      between(1, limitMax),
+      LIMIT_DEFAULT,
+    )
+    .option("--filter <json>", "only what matches, see docs/filters.md", filter);
 }
 
 export function searchCommand(io: Io): Command {
@@ -89,7 +89,7 @@ export function searchCommand(io: Io): Command {
     .addOption(
       new Option("--mode <mode>", "by meaning, by words, or both").choices(RETRIEVAL_MODES),
     )
-    .option("--threshold <score>", "minimum similarity by meaning, 0 to 1", Number);
+    .option("--threshold <score>", "minimum similarity by meaning, 0 to 1", score);
   return addOptions(command, embedderOptions()).action(
     async (query: string, options: SearchOptions) => {
       requireValidEmbedder(command, options);

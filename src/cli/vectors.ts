@@ -3,25 +3,30 @@ import { listAllProjects } from "../api/projects/manage.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
 import { hasCitus } from "../pgvector/open-schema.ts";
 import { hasSchema, readCopies } from "../pgvector/operator/growth.ts";
-import { addWorker, readGroups, readWorkers } from "../pgvector/operator/workers.ts";
+import { type Move, planMoves } from "../pgvector/operator/plan-moves.ts";
+import {
+  addWorker,
+  lockMoves,
+  moveGroup,
+  readGroups,
+  readWorkers,
+  type TransferMode,
+  transferMode,
+} from "../pgvector/operator/workers.ts";
 import { VECTOR_PLACEMENTS_MAX } from "../shared/limits.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject, withDatabase } from "./database.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
+import { between } from "./options.ts";
 import { type Column, notice, plural, print, tableOf } from "./output.ts";
+import { withBar } from "./progress.ts";
 import { growProject } from "./vectors-grow.ts";
-import { explainCitus, mebibytes, rebalance } from "./vectors-rebalance.ts";
 
 /** One, because a rebalancing holds a lock of its session. */
 const CONNECTIONS = 1;
-
-function placements(value: string): number {
-  const count = /^\d{1,3}$/.test(value) ? Number(value) : 0;
-  if (count >= 1 && count <= VECTOR_PLACEMENTS_MAX) return count;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${VECTOR_PLACEMENTS_MAX}.`);
-}
+const MIB = 1_048_576;
 
 function address(value: string): { readonly host: string; readonly port: number } {
   const [, host, port] = /^([^\s:]+):(\d{1,5})$/.exec(value) ?? [];
@@ -34,7 +39,11 @@ function address(value: string): { readonly host: string; readonly port: number 
 export function vectorsCommand(io: Io): Command {
   const status = newCommand("vectors status").action(() => withVectors(io, showStatus));
   const divide = newCommand("vectors placements", "project")
-    .requiredOption("--count <number>", "how many placements it is to have", placements)
+    .requiredOption(
+      "--count <number>",
+      "how many placements it is to have",
+      between(1, VECTOR_PLACEMENTS_MAX),
+    )
     .option("--no-wait", "return at once; the node that writes vectors does the work")
     .action(({ project, count, wait }: Flags & { readonly count: number }) =>
       withCitus(io, async (vectors, platform) => {
@@ -137,3 +146,78 @@ const showStatus: Work = async (vectors, platform, io) => {
   }
   print(io, tableOf(await readCopies(vectors), columns));
 };
+
+/** The size of placements, in MiB. */
+function mebibytes(placements: ReadonlyArray<{ readonly bytes: number }>): string {
+  return `${Math.round(placements.reduce((sum, { bytes }) => sum + bytes, 0) / MIB)}`;
+}
+
+const MOVE_COLUMNS: readonly Column<Move>[] = [
+  ["from", ({ group }) => group.worker],
+  ["to", ({ to }) => to],
+  ["MiB", ({ group }) => mebibytes([group])],
+];
+
+/** An error of Citus with its remedy. */
+function explainCitus(error: unknown): Error {
+  const { code, message, hint } = error as { code?: string; message: string; hint?: string };
+  if (code === undefined) return error as Error;
+  const said = hint === undefined ? message : `${message} (${hint})`;
+  if (code === "42501") {
+    return new CommandError(`${said}: give VECTOR_DATABASE_URL the role of a superuser`);
+  }
+  return new CommandError(
+    `${said}: check that the server runs, has the database with the extensions citus and vector, and lets the coordinator connect`,
+  );
+}
+
+/** Moves placements between the workers; each move is complete before the next one begins. */
+async function rebalance(io: Io, vectors: Sql, dryRun: boolean): Promise<void> {
+  if (!dryRun) {
+    await lockMoves(vectors, () => notice(io, "waiting for another move of placements to end"));
+  }
+  const workers = (await readWorkers(vectors)).filter(({ active }) => active);
+  const moves = planMoves(
+    await readGroups(vectors),
+    workers.map(({ name }) => name),
+  );
+  if (moves.length === 0) {
+    print(io, `nothing to move between ${plural(workers.length, "worker")}`);
+    return;
+  }
+  if (dryRun) {
+    print(io, tableOf(moves, MOVE_COLUMNS));
+    return;
+  }
+  const mode = await transferMode(vectors);
+  if (mode === "block_writes") {
+    notice(
+      io,
+      "changes of a project wait while a placement of it moves, because not all workers have wal_level = logical",
+    );
+  }
+  await moveAll(io, vectors, moves, mode);
+  const size = mebibytes(moves.map(({ group }) => group));
+  print(io, `moved ${plural(moves.length, "placement")}, ${size} MiB`);
+}
+
+async function moveAll(
+  io: Io,
+  vectors: Sql,
+  moves: readonly Move[],
+  mode: TransferMode,
+): Promise<void> {
+  const format = "moving {bar} {value} of {total} placements | {to} gets {size} MiB";
+  try {
+    await withBar(io.stderr, format, async (bar) => {
+      bar?.start(moves.length, 0, { to: "", size: "" });
+      for (const [done, move] of moves.entries()) {
+        bar?.update(done, { to: move.to, size: mebibytes([move.group]) });
+        await moveGroup(vectors, move, mode);
+      }
+    });
+  } catch (error) {
+    const { message } = explainCitus(error);
+    throw new CommandError(`${message}; run the command again: what has been moved stays`);
+  }
+}
