@@ -1,5 +1,8 @@
 import type { Io, Output } from "./io.ts";
 
+/** Files that a command lists before it changes them. */
+const PATHS_SHOWN_MAX = 5;
+
 /** Begins the line of a terminal again, empty. */
 export const CLEAR_LINE = "\r\x1b[K";
 
@@ -69,6 +72,13 @@ export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>
 /** A name on one line: names may have line breaks, too. */
 export function withoutControls(text: string): string {
   return text.replace(TERMINAL_CODES, "?").replace(/[\n\t]/g, "?");
+}
+
+/** The first of some paths after a label, one per line, and the number of the others. */
+export function firstOf(paths: readonly string[], label: string): string[] {
+  const shown = paths.slice(0, PATHS_SHOWN_MAX).map(withoutControls);
+  const more = paths.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].map((text) => `${label} ${text}`);
 }
 
 /** A time to the second; `-` for none. */

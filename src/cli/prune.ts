@@ -1,12 +1,10 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Sql } from "../db/client.ts";
 import { plannedRemovals, type Removals } from "../import/import-markdown.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
-import { REMOVALS_SHOWN_MAX } from "../shared/limits.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import type { Io } from "./io.ts";
-import { notice, withoutControls } from "./output.ts";
+import { firstOf, notice } from "./output.ts";
 
 /** The share of the files that `--watch --prune` removes at once, 0 to 1. */
 const WATCH_PRUNE_MAX = 0.2;
@@ -51,8 +49,8 @@ export async function confirmPrune(
   { yes, pruneMax }: PruneOptions,
 ): Promise<boolean> {
   for (const removals of await plannedRemovals(sql, scope)) {
-    show(io, removals);
     const { paths, of } = removals;
+    for (const line of firstOf(paths, "to be removed:")) notice(io, line);
     if (yes || (pruneMax !== undefined && paths.length <= pruneMax * of)) continue;
     if (pruneMax === undefined) await confirm(io, question(removals), yes);
     else throw new CommandError(`${tooMany(removals, pruneMax)}; repeat with --yes to remove them`);
@@ -77,11 +75,4 @@ export async function withinPruneMax(
 function tooMany({ paths, of, environment }: Removals, max: number): string {
   const removed = `${paths.length} of ${of} files`;
   return `--prune would remove ${removed} (${percent(paths.length / of)}) from ${environment}, more than ${percent(max)}`;
-}
-
-function show(io: Io, { paths }: Removals): void {
-  const shown = paths.slice(0, REMOVALS_SHOWN_MAX);
-  for (const path of shown) notice(io, `to be removed: ${withoutControls(abbreviate(path))}`);
-  const more = paths.length - shown.length;
-  if (more > 0) notice(io, `to be removed: ${more} more`);
 }

@@ -2,14 +2,13 @@ import type { Command } from "commander";
 import { Tessera, TesseraError } from "../../client/src/index.ts";
 import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
 import { ImportError } from "../import/records/errors.ts";
-import { REMOVALS_SHOWN_MAX } from "../shared/limits.ts";
 import { addOptions, type Flags, newCommand } from "./command.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";
 import { formatOptions, openConversions, watch } from "./folders.ts";
 import { interruptible, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
-import { notice, print, withoutControls } from "./output.ts";
+import { firstOf, notice, print, withoutControls } from "./output.ts";
 import { withBar } from "./progress.ts";
 import { addressOf, explained, type ServiceFlags } from "./service.ts";
 
@@ -105,8 +104,7 @@ function showPlan(io: Io, plan: SyncPlan): void {
     ["changed", plan.changed],
     ["removed", plan.removed],
   ] as const) {
-    const shown = files.slice(0, REMOVALS_SHOWN_MAX);
-    for (const { path } of shown) print(io, `  ${kind} ${withoutControls(path)}`);
-    if (files.length > shown.length) print(io, `  ${kind} ${files.length - shown.length} more`);
+    const paths = files.map(({ path }) => path);
+    for (const line of firstOf(paths, `  ${kind}`)) print(io, line);
   }
 }

@@ -296,10 +296,6 @@ export const TEXT_MERGE_MAX_DOCUMENTS = 65_536;
 export const TEXT_MERGE_WHEN_BUSY = { count: 6, ratio: 1 } as const;
 export const TEXT_MERGE_WHEN_IDLE = { count: 2, ratio: 8 } as const;
 
-// Commands.
-/** Files that a command lists before it removes them. */
-export const REMOVALS_SHOWN_MAX = 5;
-
 // Import over HTTP.
 export const IMPORT_DEFAULT_MAX_BYTES = 1_073_741_824;
 /** Imports at a time in one process; callers share these places. */
