@@ -227,6 +227,19 @@ describe("pages", () => {
     expect([foreign.status, foreign.body.slug]).toEqual([404, "project-not-found"]);
   });
 
+  test("another name of its release does not continue a question that names the release", async () => {
+    const own = await api.project(member);
+    const release = await addRelease(sql, own, "v1.0.0");
+    const files = ["a.md", "b.md"].map((name) => writeVersion(sql, own, name, "a text"));
+    await attachToRelease(sql, own, release.id, await Promise.all(files));
+    const target = { release: release.name };
+    const { next: cursor } = (await look({ limit: 1, lookup_target: target }, pathOf(own))).body
+      .page_info;
+    expect((await look({ cursor, lookup_target: target }, pathOf(own))).status).toBe(200);
+    const other = await look({ cursor, lookup_target: { release: release.id } }, pathOf(own));
+    expect([other.status, other.body.slug]).toEqual([400, "invalid-cursor"]);
+  });
+
   test("pages never repeat or skip an item while files change between them", async () => {
     const own = await api.project(member);
     const production = await addEnvironment(sql, own);
