@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { call, projectPath, SERVICE } from "../base/api.ts";
+import { call, listAll, projectPath, SERVICE } from "../base/api.ts";
 import { counted, quoted } from "../base/format.ts";
 import { defaultPlace, parsePlace, placeOptions } from "../base/places.ts";
 import { useResource } from "../base/resource.ts";
@@ -12,12 +12,13 @@ import { Panel } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { type FileSummary, treeOf } from "./file-tree.ts";
 import { FileTree } from "./file-tree-view.tsx";
-import { listFiles } from "./list-files.ts";
 import type { ProjectProps } from "./project-props.ts";
 import { UploadZone } from "./upload-zone.tsx";
 import { useUploads } from "./uploads.ts";
 
 const PAUSE_MS = 200;
+/** Maximum files of the list. They are read in successive requests of a hundred files, which take a second or two. */
+const FILES_MAX = 1_000;
 
 /** The files of an environment or a release as a tree; in an environment they can be added and removed. */
 export function FilesView({ project, params }: ProjectProps) {
@@ -129,4 +130,18 @@ function PathSearch({ words }: { words: string }) {
     return () => clearTimeout(timer);
   }, [text]);
   return <TextField label="Path contains" value={text} onInput={setText} />;
+}
+
+/** The files of a place whose paths contain some words, at most a thousand. */
+async function listFiles(
+  project: string,
+  place: Readonly<Record<string, string>>,
+  words: string,
+  signal: AbortSignal,
+): Promise<{ readonly found: readonly FileSummary[]; readonly all: boolean }> {
+  const filter = words === "" ? undefined : JSON.stringify({ path: { $glob: `**${words}**` } });
+  const query = { ...place, filter };
+  const path = projectPath(project, "files");
+  const found = await listAll<FileSummary>(path, { query, signal, most: FILES_MAX + 1 });
+  return { found: found.slice(0, FILES_MAX), all: found.length <= FILES_MAX };
 }

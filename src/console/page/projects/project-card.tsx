@@ -1,10 +1,10 @@
-import { useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call, projectPath, type Schemas } from "../base/api.ts";
 import { ago, counted, dateTime } from "../base/format.ts";
 import type { Project } from "../base/projects.ts";
 import { useResource } from "../base/resource.ts";
 import { hrefOf } from "../base/router.ts";
-import { useSeen } from "../base/seen.ts";
 import { type State, StateBadge } from "./index-panel.tsx";
 
 type Quotas = Schemas["Quotas"];
@@ -60,4 +60,20 @@ function Changed({ project, state }: { project: Project; state: State }) {
       </time>
     </>
   );
+}
+
+/** True once an element has been on the screen. Its contents are loaded only then. */
+function useSeen(element: RefObject<Element | null>): boolean {
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (element.current === null) return;
+    const watcher = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      setSeen(true);
+      watcher.disconnect();
+    });
+    watcher.observe(element.current);
+    return () => watcher.disconnect();
+  }, []);
+  return seen;
 }
