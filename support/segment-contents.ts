@@ -1,4 +1,4 @@
-import type { FrontmatterEntry } from "../src/shared/frontmatter-entry.ts";
+import type { FrontmatterEntry } from "../src/markdown/types.ts";
 import { openSegment } from "../src/text/index.ts";
 
 /** All that is in a segment, for tests. `native/src/text/segment/text_segment.hpp` describes the sections. */

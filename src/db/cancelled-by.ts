@@ -1,6 +1,5 @@
 import type { Transaction } from "./client.ts";
-import { withEachQuery } from "./outage/each-query.ts";
-import { aroundQuery } from "./outage/guarded-query.ts";
+import { aroundQuery, withEachQuery } from "./outage/guarded-query.ts";
 
 /** The same transaction. Once the signal is aborted, its statement is cancelled and no other begins, so it rolls back. */
 export function cancelledBy(tx: Transaction, signal: AbortSignal): Transaction {

@@ -14,14 +14,14 @@ import { readMembers } from "../pgvector/filter-members.ts";
 import { openVectorDatabase } from "../pgvector/open-schema.ts";
 import { Replicator } from "../pgvector/replicator/replicator.ts";
 import { type TextMessage, ViewStore } from "../text/index.ts";
-import { Searcher } from "./embedded/searcher.ts";
 import type { Engine } from "./engine.ts";
-import { RecallMonitor } from "./recall/recall-monitor.ts";
+import { RecallMonitor } from "./recall-monitor.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { warmUp } from "./requests/warm-up.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
-import { retrieve } from "./retrieval/retrieve.ts";
+import { retrieve } from "./retrieve.ts";
+import { Searcher } from "./searcher.ts";
 
 /**
  * Searches and lookups of one user alone may use this much of one turn of the main thread's event loop; the

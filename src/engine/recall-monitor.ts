@@ -1,12 +1,12 @@
-import type { RecallSample } from "../../../native/index.ts";
-import { joined } from "../../../native/owned-bytes.ts";
+import type { RecallSample } from "../../native/index.ts";
+import { joined } from "../../native/owned-bytes.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
-} from "../../shared/limits.ts";
-import type { SearchRequest } from "../requests/request.ts";
+} from "../shared/limits.ts";
+import type { SearchRequest } from "./requests/request.ts";
 
 /** Counts of the true best hits of one search. */
 interface Sample {

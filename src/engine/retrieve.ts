@@ -1,18 +1,18 @@
-import type { Given } from "../../../native/retrieval.ts";
-import type { Queryable } from "../../db/client.ts";
-import { FieldProject } from "../../indexing/fields/field-project.ts";
-import { FILTER_LATE, FieldWork } from "../../indexing/fields/field-work.ts";
-import { allMatches } from "../../indexing/fields/filter-results.ts";
-import { renderChunk, vectorOf } from "../../indexing/versions/chunk-content.ts";
-import type { ChunkRow } from "../../indexing/versions/version-index.ts";
-import { isMarkdownPath, markdownChunks, readFrontmatterValues } from "../../markdown/index.ts";
-import { Problem } from "../../problem/problem.ts";
-import type { Steps } from "../../shared/filter/steps.ts";
-import { parseJson } from "../../shared/json/parse.ts";
-import { FRONTMATTER_MAX_CHARS } from "../../shared/limits.ts";
-import { hasDocument } from "../../text/index.ts";
-import type { Reply, RetrieveRequest } from "../requests/request.ts";
-import type { Scope } from "../requests/scope.ts";
+import type { Given } from "../../native/retrieval.ts";
+import type { Queryable } from "../db/client.ts";
+import { FieldProject } from "../indexing/fields/field-project.ts";
+import { FILTER_LATE, FieldWork } from "../indexing/fields/field-work.ts";
+import { allMatches } from "../indexing/fields/filter-results.ts";
+import { renderChunk, vectorOf } from "../indexing/versions/chunk-content.ts";
+import type { ChunkRow } from "../indexing/versions/version-index.ts";
+import { isMarkdownPath, markdownChunks, readFrontmatterValues } from "../markdown/index.ts";
+import { Problem } from "../problem/problem.ts";
+import type { Steps } from "../shared/filter/steps.ts";
+import { parseJson } from "../shared/json/parse.ts";
+import { FRONTMATTER_MAX_CHARS } from "../shared/limits.ts";
+import { hasDocument } from "../text/index.ts";
+import type { Reply, RetrieveRequest } from "./requests/request.ts";
+import type { Scope } from "./requests/scope.ts";
 
 /**
  * The maximum number of reads of versions for one request. Each page shows the versions that were read. It needs

@@ -2,6 +2,7 @@ import type { Queryable } from "../db/client.ts";
 import { omitNulls } from "../shared/rows.ts";
 import {
   type ProjectFilter,
+  ReleaseNames,
   type Row,
   readApiKeys,
   readApprovals,
@@ -19,7 +20,6 @@ import {
   readWebhooks,
   type VersionRow,
 } from "./queries.ts";
-import { ReleaseNames } from "./release-names.ts";
 
 /** File versions that an export reads at a time, with their chunks. */
 const EXPORT_VERSIONS_PER_READ = 16;

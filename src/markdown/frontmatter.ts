@@ -1,8 +1,8 @@
-import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
 import { parseJson } from "../shared/json/parse.ts";
 import { FRONTMATTER_MAX_CHARS, FRONTMATTER_MAX_ENTRIES } from "../shared/limits.ts";
 import { FrontmatterError } from "./frontmatter-error.ts";
 import { type Plain, plainText, readPlainYaml } from "./plain-yaml.ts";
+import type { FrontmatterEntry } from "./types.ts";
 
 /** Maps and lists in each other. */
 const JSON_MAX_DEPTH = 16;

@@ -1,4 +1,8 @@
-import type { FrontmatterEntry } from "../shared/frontmatter-entry.ts";
+/** One frontmatter entry. A scalar value is plain text, a nested one compact JSON. */
+export interface FrontmatterEntry {
+  key: string;
+  value: string;
+}
 
 /** A parsed Markdown file. */
 export interface ParsedMarkdown {

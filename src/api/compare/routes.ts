@@ -1,17 +1,74 @@
+import { type Static, Type } from "@sinclair/typebox";
 import type { Principal } from "../../auth/principal.ts";
 import { type Operation, operation } from "../../http/operation.ts";
 import {
   type ListServices,
+  PageQuery,
   type PageRequest,
   pageRequestOf,
   readListing,
 } from "../../http/pages.ts";
-import { onlyPage } from "../../shared/page-info.ts";
-import { ProjectParams } from "../../shared/schemas.ts";
+import { onlyPage, PageInfo } from "../../shared/page-info.ts";
+import { count, nullable, oneOf, ProjectParams, text, uuid } from "../../shared/schemas.ts";
 import { currentScope } from "../scopes/resolver.ts";
-import { SCOPE_PROBLEMS, scopeNameOf } from "../scopes/scope-query.ts";
+import { SCOPE_PROBLEMS, ScopeQuery, scopeNameOf } from "../scopes/scope-query.ts";
 import { type ChangeCounts, type ChangePosition, type ChangeRow, readChanges } from "./queries.ts";
-import { Comparison, ComparisonQuery, type FileChange } from "./schema.ts";
+
+const { environment, release } = ScopeQuery.properties;
+
+const ComparisonQuery = Type.Object({
+  base_environment: Type.Optional({
+    ...environment,
+    description:
+      "The environment to compare with, by name, with the same default as `environment`.",
+  }),
+  base_release: Type.Optional({
+    ...release,
+    description: "The release to compare with, by name or id, instead of an environment.",
+  }),
+  environment,
+  release,
+  ...PageQuery.properties,
+});
+type ComparisonQuery = Static<typeof ComparisonQuery>;
+
+const FileChange = Type.Object(
+  {
+    id: uuid("The file's id."),
+    path: text("The path of the file."),
+    title: text("The title of the version, of a removed file that of the base's version."),
+    change: oneOf(
+      ["added", "removed", "changed"],
+      "`added` if the base lacks the file, `removed` if only the base has it, `changed` if the " +
+        "versions differ.",
+    ),
+    base_version_id: nullable(
+      uuid("A version."),
+      "The version of the base; null for an added file.",
+    ),
+    version_id: nullable(
+      uuid("A version."),
+      "The version compared with it; null for a removed file.",
+    ),
+  },
+  {
+    title: "FileChange",
+    description: "A file that two environments or releases have differently.",
+  },
+);
+type FileChange = Static<typeof FileChange>;
+
+const Comparison = Type.Object(
+  {
+    added: count("Files that the base lacks."),
+    removed: count("Files that only the base has."),
+    changed: count("Files of which both have different versions."),
+    data: Type.Array(FileChange, { description: "These files in order of path." }),
+    page_info: PageInfo,
+  },
+  { title: "Comparison", description: "The differences between two environments or releases." },
+);
+type Comparison = Static<typeof Comparison>;
 
 const EXAMPLE: Comparison = {
   added: 0,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isJsonType } from "../../http/request.ts";
 import { invalid } from "../../problem/problem.ts";
 import { canonicalJson } from "../../shared/json/canonical.ts";
-import { isDeeper } from "../../shared/json-depth.ts";
+import { isDeeper } from "../../shared/json/parse.ts";
 import { JSON_MAX_DEPTH } from "../../shared/limits.ts";
 
 /** The payload of a delivery. */

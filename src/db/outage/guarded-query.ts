@@ -1,3 +1,4 @@
+import type postgres from "postgres";
 import { NoAnswer } from "./no-answer.ts";
 import { neverRanError, type OutageGuard } from "./outage-guard.ts";
 
@@ -125,4 +126,20 @@ function guardedCursor(
     };
     return { [Symbol.asyncIterator]: () => ({ next, return: () => batches.return?.() }) };
   };
+}
+
+/** The same pool, transaction or connection, which hands every query that it makes to `watch`. */
+export function withEachQuery<T extends postgres.Sql<Record<string, never>>>(
+  base: T,
+  watch: (query: DriverQuery) => void,
+): T {
+  const watched = <Made>(made: Made): Made => {
+    if (isQuery(made)) watch(made);
+    return made;
+  };
+  const make = base as unknown as (...args: unknown[]) => unknown;
+  const unsafe = base.unsafe as unknown as (...args: unknown[]) => unknown;
+  return Object.assign((...args: unknown[]) => watched(make(...args)), base, {
+    unsafe: (...args: unknown[]) => watched(unsafe(...args)),
+  }) as unknown as T;
 }

@@ -4,8 +4,7 @@ import {
   DB_TRANSACTION_DEADLINE_MS,
   DB_WRITE_DEADLINE_MS,
 } from "../../shared/limits.ts";
-import { withEachQuery } from "./each-query.ts";
-import { type DriverQuery, guardQuery } from "./guarded-query.ts";
+import { type DriverQuery, guardQuery, withEachQuery } from "./guarded-query.ts";
 import { NoAnswer } from "./no-answer.ts";
 import { neverRanError, type OutageGuard } from "./outage-guard.ts";
 

@@ -4,7 +4,7 @@ import { Problem } from "../../problem/problem.ts";
 import { type Validator, validator } from "../../problem/validate.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
 import { keepOpaqueNumbers } from "../../shared/json/opaque.ts";
-import { isDeeper } from "../../shared/json-depth.ts";
+import { isDeeper } from "../../shared/json/parse.ts";
 import { IMPORT_RECORD_MAX_CHARS, JSON_MAX_DEPTH } from "../../shared/limits.ts";
 import { omitNulls } from "../../shared/rows.ts";
 import { invalidByte } from "./document.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { RecallSample } from "../../../../native/index.ts";
-import { RecallMonitor, RecallWindow } from "../../../../src/engine/recall/recall-monitor.ts";
+import { RecallMonitor, RecallWindow } from "../../../../src/engine/recall-monitor.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,

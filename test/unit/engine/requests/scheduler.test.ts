@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { joined } from "../../../../native/owned-bytes.ts";
-import { Searcher } from "../../../../src/engine/embedded/searcher.ts";
-import { RecallMonitor } from "../../../../src/engine/recall/recall-monitor.ts";
+import { RecallMonitor } from "../../../../src/engine/recall-monitor.ts";
 import type {
   LookupRequest,
   Reply,
@@ -14,6 +13,7 @@ import {
   BATCHES_PER_WORKER,
   type WorkerPool,
 } from "../../../../src/engine/requests/worker-pool.ts";
+import { Searcher } from "../../../../src/engine/searcher.ts";
 import { OVERLOADED } from "../../../../src/problem/problem.ts";
 import {
   ANSWER_INLINE_MAX_BYTES,

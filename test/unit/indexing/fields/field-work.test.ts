@@ -104,6 +104,6 @@ test("no other work on fields is admitted than that, and what retrievals read th
     const text = await Bun.file(join(SOURCES, path)).text();
     for (const [, first] of text.matchAll(/\.inTurn\((\w+)/g)) found.push(`${path}: ${first}`);
   }
-  const files = [...Object.keys(WORK), "engine/retrieval/retrieve.ts"];
+  const files = [...Object.keys(WORK), "engine/retrieve.ts"];
   expect(found.sort()).toEqual(files.map((path) => `${path}: tenant`).sort());
 });
