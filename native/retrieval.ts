@@ -1,6 +1,6 @@
 /** Retrieval of chunks by vector and text, in one call. */
 import { addon } from "./addon.ts";
-import type { FoundPage, Page, QueryWords } from "./text.ts";
+import type { FoundPage, Page } from "./text.ts";
 
 /** Rendered chunks, each followed by its vector, or null without a vector of the query's dimension. */
 type GivenChunks = ReadonlyArray<string | Float32Array | null>;
@@ -45,24 +45,23 @@ interface Retrieval {
    * listed, and `hasAllMatched` says that the list is complete.
    */
   retrieve(
-    request: QueryWords &
-      Page & {
-        /** Null without a vector index. */
-        readonly project: string | null;
-        readonly scope: string;
-        /** 0 by vector, 1 by text, 2 by both. */
-        readonly mode: number;
-        readonly vector: Float32Array | null;
-        readonly threshold: number;
-        /** Maximum number of hits per group, the hits of one file; 0 without groups. */
-        readonly groupSize: number;
-        /** How much hits must differ from earlier ones: 0 to 1. */
-        readonly diversity: number;
-        readonly excluded: Excluded;
-        /** Whether the versions of all matching files are listed. */
-        readonly listsMatches: boolean;
-        readonly given: Given | null;
-      },
+    request: Page & {
+      /** Null without a vector index. */
+      readonly project: string | null;
+      readonly scope: string;
+      /** 0 by vector, 1 by text, 2 by both. */
+      readonly mode: number;
+      readonly vector: Float32Array | null;
+      readonly threshold: number;
+      /** Maximum number of hits per group, the hits of one file; 0 without groups. */
+      readonly groupSize: number;
+      /** How much hits must differ from earlier ones: 0 to 1. */
+      readonly diversity: number;
+      readonly excluded: Excluded;
+      /** Whether the versions of all matching files are listed. */
+      readonly listsMatches: boolean;
+      readonly given: Given | null;
+    },
   ):
     | (FoundPage & {
         readonly countsAll: boolean;

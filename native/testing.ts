@@ -4,6 +4,8 @@
  */
 import { addon, jobs } from "./addon.ts";
 import { commitCompaction, ORDINAL_ROW_BITS, PLANS, type Plan, stats } from "./index.ts";
+import type { Page } from "./text.ts";
+import { wordBreaks } from "./words.ts";
 
 /** Hits, best first; the arrays are parallel. */
 interface RawAnswer {
@@ -44,6 +46,32 @@ interface Constants {
   maxWordChars: number;
   maxSnippetChars: number;
   snapshotFormat: number;
+}
+
+/** A distinct word of a query; see native/src/text/segment/text_query.hpp. */
+export interface AnalysedWord {
+  readonly text: string;
+  readonly raw: string;
+  readonly count: number;
+  readonly isPrefix: boolean;
+  readonly isCharacter: boolean;
+  readonly mayBeMisspelt: boolean;
+  readonly isIdentifier: boolean;
+  readonly isChance: boolean;
+  readonly functionalIn: number;
+  readonly pairs: number;
+  readonly englishPairs: number;
+  readonly parts: number;
+}
+
+/** The words of a query, and spellings of successive words as one. */
+interface AnalysedQuery {
+  readonly words: readonly AnalysedWord[];
+  readonly joined: ReadonlyArray<{
+    readonly first: number;
+    readonly last: number;
+    readonly text: string;
+  }>;
 }
 
 type SearchArguments = [
@@ -91,6 +119,9 @@ interface Testing {
   unitKind(unit: number): number;
   /** The language that a value of frontmatter names, by its place in `stemLanguages`; null if it names none. */
   languageNamed(value: string): number | null;
+  /** The surface form of a word, as stemmers read it: in lower case, composed, with its marks; "" if it is too long. */
+  surfaceForm(word: string): string;
+  analyseQuery(query: Pick<Page, "query" | "wordBreaks">): AnalysedQuery;
   /** The plain text of Markdown, as native code extracts it. */
   plainText(markdown: string): string;
   /** The heading of a chunk as it was rendered; null without one. */
@@ -115,6 +146,7 @@ export const {
   hashProbes,
   unitKind,
   languageNamed,
+  surfaceForm,
   plainText,
   renderedHeading,
   renderedContent,
@@ -132,6 +164,11 @@ export function exactSearch(...query: SearchArguments): RawAnswer {
 /** See `Testing`. */
 export function searchRaw(...query: Parameters<Testing["searchRaw"]>): RawAnswer {
   return named(testing.searchRaw(...query));
+}
+
+/** The words of a query, as lookups and retrievals read them. */
+export function analyseQuery(query: string): AnalysedQuery {
+  return testing.analyseQuery({ query, wordBreaks });
 }
 
 const MAINTENANCE_POLL_MS = 50;

@@ -7,31 +7,13 @@
 import { addon } from "./addon.ts";
 import type { OwnedBytes } from "./owned-bytes.ts";
 
-/** The words of a query, as `analyseQuery` finds them. */
-export interface QueryWords {
-  /** As the response repeats it; null lists all documents by path, or searches by vector alone. */
-  readonly query: string | null;
-  /** The distinct words of the query as tokens, one after another. */
-  readonly words: string;
-  /** The words as written, in lower case with the diacritics that tokens omit, one after another. */
-  readonly raws: string;
-  /**
-   * Per word its length, how often it is in the query, the sum of 1 if longer words match as well, 2 if it may be
-   * misspelt, 4 for an identifier in mixed case, 8 if its characters are next to each other by chance, 16 for one
-   * character of a script without spaces; the languages of which it is a function word, as bits; its length in `raws`;
-   * where texts may write it as two words: bit i for a second one from character i on; the same for English texts only;
-   * and, as bits as well, where the parts of a name start.
-   */
-  readonly numbers: Uint32Array;
-  /** How texts may write some of the words as one, one after another. */
-  readonly joined: string;
-  /** Per such spelling the first and the last of the words, and its length. */
-  readonly joints: Uint32Array;
-}
-
 /** A request for a page of an open view. */
 export interface Page {
   readonly view: number;
+  /** As the response repeats it; null lists all documents by path, or searches by vector alone. */
+  readonly query: string | null;
+  /** Cuts a query in scripts without spaces; see the function of this name. */
+  readonly wordBreaks: (text: string) => Uint32Array;
   readonly limit: number;
   /** The `progress` of the page before; "" for the first page. */
   readonly progress: string;
@@ -67,7 +49,7 @@ interface Text {
   closeTextView(view: number): void;
   /** Looks up one page of a shard of a view. `shardItems` is the number of documents in the shard. */
   lookUpText(
-    request: QueryWords & Page & { readonly shardIndex: number; readonly shardCount: number },
+    request: Page & { readonly shardIndex: number; readonly shardCount: number },
   ): FoundPage & { readonly shardItems: number };
   /** The codes of the languages that have a stemmer (ISO 639-1). A language is known by its place. */
   readonly stemLanguages: readonly string[];

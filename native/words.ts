@@ -1,4 +1,4 @@
-/** Words of texts: tokens, spellings, surface forms and function words. */
+/** Words of texts: tokens and spellings, and the words of a dictionary. */
 import { addon } from "./addon.ts";
 
 /** A token and its place in a text, in UTF-16 code units, at boundaries of characters. */
@@ -18,25 +18,12 @@ interface Spans {
 interface Words {
   tokensInText(text: string): Spans;
   spellingsInText(text: string): Spans;
-  /** The surface form of a word, as stemmers read it: in lower case, composed, with its marks; "" if it is too long. */
-  surfaceForm(word: string): string;
-  /** Chinese text in simplified characters. */
-  simplifiedOf(text: string): string;
-  /** True if a token is of a script that is written without spaces between words. */
-  isUnspaced(token: string): boolean;
-  /** The identifiers in mixed case in a text, such as `getStaticProps` or `HTTPServer`. */
-  identifiersIn(text: string): string[];
-  /** The subwords of an identifier: get, Static, Props; HTTP, Server; utf, 8. */
-  subwordsOf(identifier: string): string[];
-  /** The function words of each language (ISO 639-1) as they are written, with spaces and line feeds between them. */
-  readonly functionWords: Readonly<Record<string, string>>;
   /** The version of the tables by which words are read: that of Unicode, and a hash. */
   readonly wordTables: string;
 }
 
 const words = addon as Words;
-export const { surfaceForm, simplifiedOf, isUnspaced, identifiersIn, subwordsOf } = words;
-export const { functionWords, wordTables } = words;
+export const { wordTables } = words;
 
 const listed = ({ tokens }: Spans): string[] => (tokens === "" ? [] : tokens.split(" "));
 
@@ -59,19 +46,19 @@ export const spellingSpans = (text: string): TokenSpan[] => placed(words.spellin
 /** Splits text into tokens. */
 export const tokenize = (text: string): string[] => listed(words.tokensInText(text));
 
-/** The languages by token, which are read at the first query. */
-let languages: ReadonlyMap<string, number> | undefined;
+/** The script of a word selects the language of its segmentation. This language only decides on ties. */
+const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-function readLanguages(): ReadonlyMap<string, number> {
-  const read = new Map<string, number>();
-  Object.values(functionWords).forEach((list, language) => {
-    for (const token of tokenize(list)) read.set(token, (read.get(token) ?? 0) | (1 << language));
-  });
-  return read;
-}
-
-/** The languages in which a token is a function word: bit l for language l of `functionWords`. */
-export function languagesOf(token: string): number {
-  languages ??= readLanguages();
-  return languages.get(token) ?? 0;
+/**
+ * Where a dictionary cuts a text in scripts without spaces: the end of each word and of the text between two, in UTF-16
+ * code units, and 1 for a word or 0. Native code calls it for queries in such scripts.
+ */
+export function wordBreaks(text: string): Uint32Array {
+  const segments = [...segmenter.segment(text)];
+  return Uint32Array.from(
+    segments.flatMap(({ segment, index, isWordLike }) => [
+      index + segment.length,
+      isWordLike === true ? 1 : 0,
+    ]),
+  );
 }

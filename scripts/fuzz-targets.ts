@@ -92,6 +92,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     sources: [
       "text/analysis/{folding,function_words,identifiers,joined,surface_form}.cc",
       ...["text/analysis/{symbol_names,tokenizer,unicode}.cc", "common/keyed_hash.cc"],
+      "text/query/{analyse_query,spellings,unspaced_words}.cc",
     ],
     maxBytes: 1_024,
     seeds: () => WORDS.map((text) => Buffer.from(text, "utf16le")),

@@ -72,6 +72,8 @@ static Napi::Object testingExports(Napi::Env env) {
   add<markdownPlainText>(env, exports, "plainText");
   add<unitKind>(env, exports, "unitKind");
   add<languageNamedCall>(env, exports, "languageNamed");
+  add<surfaceFormCall>(env, exports, "surfaceForm");
+  add<analyseQueryCall>(env, exports, "analyseQuery");
   add<renderedHeading>(env, exports, "renderedHeading");
   add<renderedContent>(env, exports, "renderedContent");
 #ifdef TESSERA_ASAN
@@ -106,12 +108,6 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   exports.Set("stemLanguages", stemLanguageCodes(env));
   add<tokensInText>(env, exports, "tokensInText");
   add<spellingsInText>(env, exports, "spellingsInText");
-  add<surfaceFormCall>(env, exports, "surfaceForm");
-  add<simplifiedCall>(env, exports, "simplifiedOf");
-  add<isUnspacedCall>(env, exports, "isUnspaced");
-  add<identifiersInText>(env, exports, "identifiersIn");
-  add<subwordsOfCall>(env, exports, "subwordsOf");
-  exports.Set("functionWords", wordsByLanguage(env));
   exports.Set("wordTables", wordTablesVersion(env));
   add<buildSegment>(env, exports, "buildSegment");
   add<mergeSegmentsCall>(env, exports, "mergeSegments");

@@ -130,7 +130,7 @@ void lookUpOnce(const Segments& own, LookupScratch& scratch, LookupAnswer& answe
   LookupRequest request{};
   request.query = KNOWN;
   // The singular is a form of the word.
-  request.words.push_back({u"lantern", u"lantern", 1, true, false, true, false, false, 0, 0, 0, 0});
+  request.analysed.words.push_back({u"lantern", u"lantern", 1, true, false, true, false, false, 0, 0, 0, 0});
   request.shard = {0, 1};
   request.limit = 10;
   lookUp(view, request, scratch, answer);

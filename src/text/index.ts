@@ -1,7 +1,6 @@
 /** The public API of the text search core, which does no I/O and does not depend on the service. */
 export { ENGLISH, type KnowledgeDocument, stem } from "../../native/text.ts";
 export { tokenize, wordTables } from "../../native/words.ts";
-export { analyseQuery } from "./query/analyse-query.ts";
 export {
   addDocument,
   countDocuments,

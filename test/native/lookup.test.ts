@@ -3,6 +3,7 @@ import { readCorpus } from "../../bench/relevance/corpus.ts";
 import { FRAMES, framed } from "../../bench/relevance/frames.ts";
 import { knownItemQueries } from "../../bench/relevance/queries.ts";
 import { closeTextView, lookUpText, openTextView, stem } from "../../native/text.ts";
+import { wordBreaks } from "../../native/words.ts";
 import {
   buildSegment,
   ENGLISH,
@@ -331,9 +332,7 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
   };
   const NUMBER = 4_000_000_000;
   const page = { limit: 10, shardIndex: 0, shardCount: 1, progress: "", selfPath: "/", next: "" };
-  const none = new Uint32Array(0);
-  const words = { words: "", raws: "", numbers: none, joined: "", joints: none };
-  const good = { view: NUMBER, query: "", ...words, ...page };
+  const good = { view: NUMBER, query: "", wordBreaks, ...page };
   const open = openTextView as (...args: unknown[]) => void;
   const lookUp = (change: object = {}) => lookUpText({ ...good, ...change });
 
@@ -363,25 +362,15 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
 
   test.each<[string, object]>([
     ["a query of another type", { query: 7 }],
-    ["words of another type", { words: null }],
-    ["numbers of another type", { numbers: [1, 1, 0, 0, 0, 0, 0, 0] }],
-    ["numbers beyond the words", { numbers: Uint32Array.of(5, 1, 0, 0, 0, 0, 0, 0) }],
+    ["breaks of words by another type", { wordBreaks: [1, 1] }],
+    ["breaks of another type", { query: "東京", wordBreaks: () => [2, 1] }],
     [
-      "numbers beyond how words are written",
-      { words: "a", numbers: Uint32Array.of(1, 1, 0, 0, 5, 0, 0, 0) },
+      "breaks before the end of the query",
+      { query: "東京", wordBreaks: () => Uint32Array.of(1, 1) },
     ],
-    ["written words of another type", { raws: null }],
-    ["joined words of another type", { joined: null }],
-    ["joints of another type", { joints: [0, 0, 1] }],
-    ["joints of words that it has not", { joined: "a", joints: Uint32Array.of(0, 0, 1) }],
-    [
-      "joints beyond the joined words",
-      {
-        words: "a",
-        numbers: Uint32Array.of(1, 1, 0, 0, 0, 0, 0, 0),
-        joints: Uint32Array.of(0, 0, 1),
-      },
-    ],
+    ["breaks behind the query", { query: "東京", wordBreaks: () => Uint32Array.of(3, 1) }],
+    ["breaks without order", { query: "東京", wordBreaks: () => Uint32Array.of(2, 1, 1, 1, 2, 1) }],
+    ["no breaks", { query: "東京", wordBreaks: () => new Uint32Array(0) }],
     ["a limit of 0", { limit: 0 }],
     ["a shard beyond the last", { shardIndex: 1 }],
     ["no shards", { shardCount: 0 }],

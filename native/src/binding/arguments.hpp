@@ -66,6 +66,9 @@ inline std::string stringArgument(const Napi::CallbackInfo& info, size_t positio
                                   size_t maxBytes) {
   return stringOf({info.Env(), info[position], name}, maxBytes);
 }
+inline std::u16string text16Argument(const Napi::CallbackInfo& info, size_t position, const char* name) {
+  return text16Of({info.Env(), info[position], name});
+}
 inline Bytes bytesArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
   return bytesOf({info.Env(), info[position], name});
 }

@@ -35,13 +35,6 @@ Napi::Value mergeSegmentsCall(const Napi::CallbackInfo& info);
 
 Napi::Value tokensInText(const Napi::CallbackInfo& info);
 Napi::Value spellingsInText(const Napi::CallbackInfo& info);
-Napi::Value surfaceFormCall(const Napi::CallbackInfo& info);
-Napi::Value simplifiedCall(const Napi::CallbackInfo& info);
-Napi::Value isUnspacedCall(const Napi::CallbackInfo& info);
-Napi::Value identifiersInText(const Napi::CallbackInfo& info);
-Napi::Value subwordsOfCall(const Napi::CallbackInfo& info);
-/// The function words of each language of queries.
-Napi::Object wordsByLanguage(Napi::Env env);
 /// The version of the tables that words are read by.
 Napi::String wordTablesVersion(Napi::Env env);
 

@@ -130,9 +130,8 @@ Napi::Array unreadOf(Napi::Env env, const std::vector<std::string>& unread) {
 
 void readRequest(const Fields& asked, RetrievalRequest& request) {
   request.hasQuery = !asked["query"].value.IsNull();
-  readWords(asked, request.words);
-  readJoined(asked, request.words.size(), request.joined);
-  for (AnalysedWord& word : request.words) word.isBeingTyped = false;
+  request.analysed = analysedQueryOf(asked);
+  for (AnalysedWord& word : request.analysed.words) word.isBeingTyped = false;
   request.mode = static_cast<RetrievalMode>(integerOf(asked["mode"], 0, 2));
   readVector(asked["vector"], request);
   request.limit = integerOf(asked["limit"], 1, MAX_RETRIEVAL_LIMIT);

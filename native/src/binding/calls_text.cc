@@ -29,8 +29,7 @@ void readRequest(const Fields& given, LookupRequest& request) {
   const Named query = given["query"];
   request.query = std::nullopt;
   if (!query.value.IsNull()) request.query = text16Of(query);
-  readWords(given, request.words);
-  readJoined(given, request.words.size(), request.joined);
+  request.analysed = analysedQueryOf(given);
   request.limit = integerOf(given["limit"], 1, UINT32_MAX);
   request.shard.count = integerOf(given["shardCount"], 1, MAX_SHARDS);
   request.shard.index = integerOf(given["shardIndex"], 0, request.shard.count - 1);

@@ -39,10 +39,8 @@ std::vector<TextSegment> segmentsOf(const Named& buffers, const Named& documents
 uint32_t viewOf(const Named& given);
 /// The open view of this number. Throws an Error when it is not open.
 TextView& openViewOf(const Named& given);
-/// The words of a query, which its members `words` and `numbers` describe.
-void readWords(const Fields& query, std::vector<AnalysedWord>& words);
-/// Reads which words of a query may be written as one. @param words number of words in the query
-void readJoined(const Fields& query, size_t words, std::vector<JoinedSpelling>& joined);
+/// The words of the query of a request, which cuts it by its function `wordBreaks`; none without a query.
+AnalysedQuery analysedQueryOf(const Fields& request);
 
 /// The answer of a page: `json`, `total`, `more`, and `progress`, which is "" when no page follows.
 Napi::Object pageOf(Napi::Env env, std::string_view json, uint64_t total, bool more,

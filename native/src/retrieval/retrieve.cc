@@ -41,7 +41,7 @@ class Retrieval {
         source_(scope, request.mode == RetrievalMode::KEYWORD ? 0 : dimension_, request.versions),
         returned_(request.progress),
         wanted_(returned_.size() + request.limit + 1),
-        query_(planQuery(view, request.words, request.joined, {0, 1})),
+        query_(planQuery(view, request.analysed, {0, 1})),
         passages_(segments_, query_, scratch),
         candidates_(segments_, scope, request, source_, query_, scratch, found),
         maker_(segments_, request, source_, candidates_, passages_, answer.unread),

@@ -29,9 +29,8 @@ struct Excluded {
 
 struct RetrievalRequest {
   RetrievalMode mode;
-  /// The words of the query; empty without a query.
-  std::vector<AnalysedWord> words;
-  std::vector<JoinedSpelling> joined;
+  /// Empty without a query.
+  AnalysedQuery analysed;
   bool hasQuery;
   /// Empty without a vector.
   std::vector<float> vector;

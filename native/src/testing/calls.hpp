@@ -23,6 +23,8 @@ Napi::Value hashProbes(const Napi::CallbackInfo& info);
 
 Napi::Value unitKind(const Napi::CallbackInfo& info);
 Napi::Value languageNamedCall(const Napi::CallbackInfo& info);
+Napi::Value surfaceFormCall(const Napi::CallbackInfo& info);
+Napi::Value analyseQueryCall(const Napi::CallbackInfo& info);
 
 Napi::Value markdownPlainText(const Napi::CallbackInfo& info);
 Napi::Value renderedHeading(const Napi::CallbackInfo& info);

@@ -2,7 +2,8 @@ import * as native from "../../../native/index.ts";
 import { joined } from "../../../native/owned-bytes.ts";
 import { retrieve as retrieveNatively } from "../../../native/retrieval.ts";
 import { closeTextView, lookUpText, openTextView } from "../../../native/text.ts";
-import { analyseQuery, type SharedView } from "../../text/index.ts";
+import { wordBreaks } from "../../../native/words.ts";
+import type { SharedView } from "../../text/index.ts";
 import {
   type EngineRequest,
   type LookupRequest,
@@ -80,16 +81,12 @@ function open(view: SharedView, usedAt: number): void {
   closeIdle(usedAt);
 }
 
-const NO_NUMBERS = new Uint32Array(0);
-const NOTHING = { words: "", raws: "", numbers: NO_NUMBERS, joined: "", joints: NO_NUMBERS };
-
-/** The parts of a request by text that native code reads: its page in the view that is open now, and its words. */
+/** The parts of a request by text that native code reads: its query, and its page in the view that is open now. */
 function asked(request: LookupRequest | RetrieveRequest, startedAt: number) {
   const { query, limit, progress, selfPath, next } = request;
   const view = request.view as SharedView;
   open(view, startedAt);
-  const analysed = query === null ? NOTHING : analyseQuery(query);
-  return { view: view.number, query, ...analysed, limit, progress, selfPath, next };
+  return { view: view.number, query, wordBreaks, limit, progress, selfPath, next };
 }
 
 function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {

@@ -1,6 +1,6 @@
 /** Words that documents write apart, without haste: every document is read. */
+import type { AnalysedWord } from "../../../native/testing.ts";
 import { hasDocument } from "../../../src/text/index.ts";
-import type { parseQuery } from "../../../src/text/query/parse.ts";
 import {
   MARK,
   POSTING_CODE_MASK,
@@ -9,8 +9,6 @@ import {
   SUBWORDS,
 } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
-
-type ParsedWord = ReturnType<typeof parseQuery>["words"][number];
 
 /** What is known of the terms of a view. */
 interface Terms {
@@ -46,9 +44,10 @@ const placesOf = (bits: number) =>
   Array.from({ length: 32 }, (_, i) => i).filter((i) => ((bits >>> i) & 1) === 1);
 
 /** The ways to cut a word. */
-function cutsOf({ text, cuts }: ParsedWord, isEnglish: boolean): string[][] {
-  const pairs = [...placesOf(cuts.pairs), ...(isEnglish ? placesOf(cuts.englishPairs) : [])];
-  const parts = placesOf(cuts.parts);
+function cutsOf(word: AnalysedWord, isEnglish: boolean): string[][] {
+  const { text } = word;
+  const pairs = [...placesOf(word.pairs), ...(isEnglish ? placesOf(word.englishPairs) : [])];
+  const parts = placesOf(word.parts);
   const isPair = parts.length === 0 || (parts.length === 1 && pairs.includes(parts[0] as number));
   return [...pairs.map((place) => [place]), ...(isPair ? [] : [parts])].map((places) => {
     const starts = [0, ...places];
@@ -56,7 +55,7 @@ function cutsOf({ text, cuts }: ParsedWord, isEnglish: boolean): string[][] {
   });
 }
 
-export function apartIn(word: ParsedWord, vocabulary: Terms): ApartMatch[][] {
+export function apartIn(word: AnalysedWord, vocabulary: Terms): ApartMatch[][] {
   const { segments, documentSets } = vocabulary.view;
   const cuts = cutsOf(word, vocabulary.isEnglish).map((parts) => {
     const last = parts.at(-1) as string;

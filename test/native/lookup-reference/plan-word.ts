@@ -1,14 +1,12 @@
 /** What a word of a query matches, without haste: it is compared with every term. */
 import { distance } from "fastest-levenshtein";
+import type { AnalysedWord } from "../../../native/testing.ts";
 import { ENGLISH, hasDocument } from "../../../src/text/index.ts";
-import type { parseQuery } from "../../../src/text/query/parse.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import { type ApartMatch, apartIn } from "./apart.ts";
 import { FormsByReference } from "./forms.ts";
 import * as weights from "./weights.ts";
-
-export type ParsedWord = ReturnType<typeof parseQuery>["words"][number];
 
 export interface TermMatch {
   readonly term: number;
@@ -183,7 +181,7 @@ const frequencyOf = (terms: ReadonlyArray<Pick<Term, "frequency">>) =>
   sum(terms.map(({ frequency }) => frequency));
 
 /** Longer words that begin with a word. A word that documents hold is taken for whole, unless far more hold longer ones. */
-function longerMatches(word: ParsedWord, vocabulary: Vocabulary, held: number, typed: boolean) {
+function longerMatches(word: AnalysedWord, vocabulary: Vocabulary, held: number, typed: boolean) {
   const { text, isPrefix, isCharacter } = word;
   if (!isPrefix && !isCharacter) return [];
   const longer = vocabulary.terms.filter(
@@ -202,7 +200,7 @@ function longerMatches(word: ParsedWord, vocabulary: Vocabulary, held: number, t
 
 /** @param typed whether the query may still be typed, as that of a lookup */
 export function planWord(
-  word: ParsedWord,
+  word: AnalysedWord,
   vocabulary: Vocabulary,
   typed: boolean,
   isPart = false,

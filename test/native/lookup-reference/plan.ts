@@ -1,9 +1,6 @@
 /** Plans a query as native code does, without haste. */
-import { identifiersIn, languagesOf, tokenize } from "../../../native/words.ts";
-import { parseQuery } from "../../../src/text/query/parse.ts";
-import { NO_CUTS } from "../../../src/text/query/spellings.ts";
+import { type AnalysedWord, analyseQuery } from "../../../native/testing.ts";
 import {
-  type ParsedWord,
   type PlannedWord,
   planWord,
   sum,
@@ -50,7 +47,7 @@ export interface QueryPlan {
 /** The function words of the language that has most of them; of several the one that has most in the text. */
 function functionWordsOf(words: readonly KnownWord[], documents: number): ReadonlySet<KnownWord> {
   const languages = Array.from({ length: 32 }, (_, language) =>
-    words.filter(({ text }) => (languagesOf(text) >>> language) & 1),
+    words.filter(({ functionalIn }) => (functionalIn >>> language) & 1),
   );
   const held = (own: readonly KnownWord[]) => sum(own.map(({ planned }) => planned.frequency));
   const [best = []] = languages.toSorted((a, b) => b.length - a.length || held(b) - held(a));
@@ -60,11 +57,17 @@ function functionWordsOf(words: readonly KnownWord[], documents: number): Readon
   return new Set([...common, ...words.filter(({ isChance }) => isChance)]);
 }
 
-interface KnownWord extends ParsedWord {
+interface KnownWord extends AnalysedWord {
   readonly planned: PlannedWord;
   /** How much a part of a compound counts. */
   readonly share?: number;
 }
+
+/** The properties of a part of a compound, which is a whole word. */
+const WHOLE = {
+  ...{ isPrefix: false, isCharacter: false, isChance: false, isIdentifier: false },
+  ...{ pairs: 0, englishPairs: 0, parts: 0 },
+};
 
 /** For each word itself and, if it is a compound, its parts, unless they are in the query. */
 function withParts(
@@ -78,8 +81,7 @@ function withParts(
     for (const text of parts) seen.add(text);
     const share = word.planned.isHeld ? weights.COMPOUND_PART_SHARE : 1;
     const own = [...new Set(parts)].map((text) => {
-      const whole = { isPrefix: false, isCharacter: false, isChance: false, cuts: NO_CUTS };
-      const part = { ...word, text, raw: text, ...whole, share };
+      const part = { ...word, text, raw: text, ...WHOLE, share };
       return { ...part, planned: planWord(part, vocabulary, typed, true) };
     });
     return [word, ...own];
@@ -127,7 +129,7 @@ function pairsOf(placed: readonly Paired[]) {
 /** @param typed whether the query may still be typed, as that of a lookup; that of a retrieval is whole */
 export function planByReference(vocabulary: Vocabulary, query: string, typed = true): QueryPlan {
   const { documents, averageLength } = vocabulary;
-  const { words: distinct, joined: spellings } = parseQuery(query);
+  const { words: distinct, joined: spellings } = analyseQuery(query);
   const joined = spellings
     .map(({ first, last, text }) => ({ first, last, terms: vocabulary.formsOf(text, text) }))
     .filter(({ terms }) => terms.length > 0);
@@ -146,17 +148,16 @@ export function planByReference(vocabulary: Vocabulary, query: string, typed = t
   const missing = own.flatMap((words) => {
     const [word] = words as [KnownWord];
     if (words.some(isKnown)) return [];
-    const mayBeFunctional = languagesOf(word.text) !== 0 || word.isChance;
+    const mayBeFunctional = word.functionalIn !== 0 || word.isChance;
     const share = mayBeFunctional ? weights.FUNCTION_WORD_SHARE : 1;
     return [word.count * share * Math.log(2 * documents + 2)];
   });
   const hasContent = known.some((word) => !functional.has(word));
-  const identifiers = new Set(identifiersIn(query).flatMap(tokenize));
   const rare = Math.max(1, documents * weights.IDENTIFIER_MAX_SHARE);
   const isLong = parsed.length > weights.LONG_QUERY_WORDS;
   const found = known.map((word) => {
     const selective = !hasContent || !functional.has(word);
-    const isRare = isLong && identifiers.has(word.text) && word.planned.frequency <= rare;
+    const isRare = isLong && word.isIdentifier && word.planned.frequency <= rare;
     const share = selective ? 1 : weights.FUNCTION_WORD_SHARE;
     const factor = word.count * (word.share ?? 1) * (isRare ? weights.IDENTIFIER_SHARE : share);
     return scaled(word.planned, factor, selective);
@@ -165,7 +166,7 @@ export function planByReference(vocabulary: Vocabulary, query: string, typed = t
   const placed = own.flatMap((each): Paired[] => {
     const held = each.filter(isKnown);
     const [word] = each as [KnownWord];
-    const mayBeFunctional = languagesOf(word.text) !== 0 || word.isChance;
+    const mayBeFunctional = word.functionalIn !== 0 || word.isChance;
     if (held.length === 0) return mayBeFunctional ? [] : [{ idf: missingIdf, selective: true }];
     return held.map((part) => {
       const at = known.indexOf(part);

@@ -1,19 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type TokenSpan, tokenize, tokenSpans } from "../../../native/words.ts";
-import { charactersOf } from "../../../src/text/query/characters.ts";
 import { searchText } from "../../../support/text-search.ts";
 import { documentOf, viewOf } from "./documents.ts";
 
+const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
+
 /** Where characters of a text start, and its end. */
 function boundariesOf(text: string): Set<number> {
-  const boundaries = new Set([0]);
-  let at = 0;
-  for (const character of charactersOf(text)) {
-    at += character.length;
-    boundaries.add(at);
-  }
-  return boundaries;
+  const characters = [...segmenter.segment(text)];
+  return new Set([0, ...characters.map(({ segment, index }) => index + segment.length)]);
 }
 
 /** The first letters of scripts, and how many of each are tried. */

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { languageNamed, unitKind } from "../../../native/testing.ts";
+import { languageNamed, surfaceForm, unitKind } from "../../../native/testing.ts";
 import { stemLanguages } from "../../../native/text.ts";
-import { spellingSpans, surfaceForm, tokenSpans } from "../../../native/words.ts";
+import { spellingSpans, tokenSpans } from "../../../native/words.ts";
 import { RUNTIME_VERSION, TABLES_FILE, unicodeTables } from "../../../scripts/unicode-tables.ts";
 import { WORD_MAX_CHARS } from "../../../src/shared/limits.ts";
 

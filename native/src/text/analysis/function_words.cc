@@ -16,6 +16,8 @@ constexpr FunctionWordList LISTS[] = {
 #include "text/analysis/function_words.inc"
 };
 constexpr size_t MAX_LANGUAGES = 32;
+/// The first languages, whose function words count in queries. Those of the others only detect the language of a text.
+constexpr size_t QUERY_LANGUAGES = 24;
 static_assert(std::size(LISTS) > QUERY_LANGUAGES && std::size(LISTS) <= MAX_LANGUAGES);
 
 /// The languages by token.

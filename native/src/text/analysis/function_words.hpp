@@ -16,9 +16,6 @@ struct FunctionWordList {
 /// The languages by the bit of `languageBits`.
 std::span<const FunctionWordList> functionWordLists();
 
-/// The first languages, whose function words count in queries. Those of the others only detect the language of a text.
-inline constexpr size_t QUERY_LANGUAGES = 24;
-
 /// The languages of queries of which a token is a function word: bit l for language l.
 uint32_t languagesOf(std::u16string_view token);
 

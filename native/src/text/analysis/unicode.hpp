@@ -75,6 +75,17 @@ char32_t codePointBefore(std::u16string_view text, size_t at);
 inline size_t unitsIn(char32_t character) { return character > 0xffff ? 2 : 1; }
 void append(std::u16string& text, char32_t character);
 
+/// True if all characters of a text meet a condition.
+template <typename Meets>
+bool consistsOf(std::u16string_view text, const Meets& meets) {
+  for (size_t at = 0; at < text.size();) {
+    const char32_t own = codePointAt(text, at);
+    if (!meets(own)) return false;
+    at += unitsIn(own);
+  }
+  return true;
+}
+
 /// The end of the character, as readers see it (grapheme cluster), that starts at a position within a text. A line
 /// feed does not belong to a carriage return.
 size_t graphemeEnd(std::u16string_view text, size_t start);

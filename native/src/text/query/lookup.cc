@@ -85,7 +85,7 @@ class PageMaker {
  private:
   void search() {
     const ReturnedPaths returned(request_.progress);
-    TextQuery query = planQuery(view_, request_.words, request_.joined, request_.shard);
+    TextQuery query = planQuery(view_, request_.analysed, request_.shard);
     query.limit = request_.limit + returned.size() + 1;
     auto [total, matches] = rankText(segments_, query, scratch_.rank);
     std::erase_if(matches, [&](const TextMatch& match) { return returned.has(pathOf(match)); });

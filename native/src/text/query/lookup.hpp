@@ -16,9 +16,7 @@ namespace tessera {
 struct LookupRequest {
   /// The query, as the response repeats it; without one, all documents are listed by path.
   std::optional<std::u16string> query;
-  /// The words of the query.
-  std::vector<AnalysedWord> words;
-  std::vector<JoinedSpelling> joined;
+  AnalysedQuery analysed;
   TextShard shard;
   size_t limit;
   /// The `progress` of the page before.

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "text/query/plan_word.hpp"
 #include "text/query/stem_forms.hpp"
@@ -202,8 +203,8 @@ class Pairing {
 
 }  // namespace
 
-TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, std::span<const JoinedSpelling> joined,
-                    TextShard shard) {
+TextQuery planQuery(TextView& view, const AnalysedQuery& analysed, TextShard shard) {
+  const auto& [words, joined] = analysed;
   TextQuery query{{}, joinedWordsOf(view, joined), 0, 0, 0, view.averageLength(), shard, 0};
   std::deque<AnalysedWord> parts;
   const std::vector<PlacedWord> placed = placedWordsOf(view, words, query.joined, parts);

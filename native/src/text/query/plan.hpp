@@ -1,7 +1,5 @@
 // Plans a query: the matches of its words and their weights.
 #pragma once
-#include <span>
-
 #include "text/segment/text_query.hpp"
 #include "text/query/text_view.hpp"
 
@@ -9,7 +7,6 @@ namespace tessera {
 
 /// The plan depends on the documents in scope, but not on the shard, nor on how documents are spread over
 /// segments.
-TextQuery planQuery(TextView& view, std::span<const AnalysedWord> words, std::span<const JoinedSpelling> joined,
-                    TextShard shard);
+TextQuery planQuery(TextView& view, const AnalysedQuery& analysed, TextShard shard);
 
 }  // namespace tessera

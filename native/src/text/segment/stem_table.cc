@@ -17,7 +17,7 @@ std::span<const uint32_t> postingsOf(const StemSource& source, uint32_t term) {
 }
 
 /// The languages of the documents that hold a term.
-Languages languagesOf(const StemSource& source, uint32_t term, bool isLatinWord) {
+Languages documentLanguages(const StemSource& source, uint32_t term, bool isLatinWord) {
   Languages found;
   for (const uint32_t posting : postingsOf(source, term)) {
     found.set(languageFor(source.languages[posting >> POSTING_DOCUMENT_SHIFT], isLatinWord));
@@ -39,7 +39,7 @@ uint32_t countDocuments(const StemSource& source, const StemForm& form) {
 void addStemForms(const StemSource& source, uint32_t term, std::u16string_view word, bool isFunctional,
                   std::vector<StemForm>& forms) {
   const bool isLatinWord = hasStem(word, ENGLISH);
-  const Languages languages = languagesOf(source, term, isLatinWord);
+  const Languages languages = documentLanguages(source, term, isLatinWord);
   for (uint8_t language = 0; language < STEM_LANGUAGES; language++) {
     if (isFunctional && language != ENGLISH) break;
     if (!languages.test(language) || !hasStem(word, language)) continue;

@@ -49,6 +49,11 @@ struct JoinedSpelling {
   std::u16string text;
 };
 
+struct AnalysedQuery {
+  std::vector<AnalysedWord> words;
+  std::vector<JoinedSpelling> joined;
+};
+
 /// A term of a segment that matches a word of the query.
 struct TermMatch {
   uint32_t term;
