@@ -1,7 +1,7 @@
 import { invalid } from "../../problem/problem.ts";
 import type { FieldError } from "../../problem/schema.ts";
 import { abbreviate } from "../../shared/abbreviate.ts";
-import { compareNumbers, exactNumber } from "../../shared/json/decimal.ts";
+import { canonicalValue } from "../../shared/json/canonical.ts";
 import { isJsonNumber } from "../../shared/json/parse.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ function fieldsOf(descriptions: readonly unknown[]): Map<string, Field> {
 /** Numbers are the same if they are equal, however they are written. */
 function isSame(a: unknown, b: unknown): boolean {
   if (!isJsonNumber(a) || !isJsonNumber(b)) return a === b;
-  return compareNumbers(exactNumber(a), exactNumber(b)) === 0;
+  return canonicalValue(a) === canonicalValue(b);
 }
 
 function isChoice({ options }: Field, value: unknown): boolean {

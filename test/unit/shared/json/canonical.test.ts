@@ -49,6 +49,27 @@ describe("the canonical form of JSON", () => {
     for (const [a, b] of pairs) expect(same(a, b), `${a} and ${b}`).toBe(false);
   });
 
+  test("numbers are the same exactly when they are the same decimals, however they are written", () => {
+    const spellings = [
+      ...[["-1e401"], ["-1e400"], ["-9007199254740993"], ["-9007199254740992"], ["-1.1"]],
+      ...[["-1e-400"], ["0", "-0", "0.000", "-0e5"], ["1e-401"], ["1e-400"], ["0.1"]],
+      ...[
+        ["0.10000000000000000001"],
+        ["1", "1.0", "1e0", "10E-1", "0.1e1"],
+        ["1.1", "1.10", "11e-1"],
+      ],
+      ...[["9007199254740992"], ["9007199254740993"], ["1234567890123456788"]],
+      ["1234567890123456789", "1234567890123456789.0", "1.234567890123456789e18"],
+      ...[["1e400", "10e399", "1.0E+400"], ["1e401"]],
+    ];
+    const all = spellings.flatMap((texts, number) => texts.map((text) => ({ text, number })));
+    for (const a of all) {
+      for (const b of all) {
+        expect(same(a.text, b.text), `${a.text} and ${b.text}`).toBe(a.number === b.number);
+      }
+    }
+  });
+
   test("two spellings of a document have the same canonical JSON", () => {
     const pairs = [
       ["1", "1.0"],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import fc from "fast-check";
-import { compareNumbers, exactNumber } from "../../../../src/shared/json/decimal.ts";
 import { keepOpaqueNumbers, withRounded } from "../../../../src/shared/json/opaque.ts";
 import { numberOf, parseJson } from "../../../../src/shared/json/parse.ts";
 import { jsonNumber, jsonText, WRITTEN } from "./written-numbers.ts";
@@ -77,50 +76,5 @@ describe("JSON that keeps its numbers", () => {
     for (const text of ["1.0", '"1.0"', "[1.0]", "null", '{"list":{"a":1.0},"maybe":[1.0]}']) {
       expect(parsed(text)).toEqual(JSON.parse(text));
     }
-  });
-});
-
-describe("exact numbers", () => {
-  const exact = (text: string) => exactNumber(numberOf(text));
-
-  test("numbers compare as the decimals that they are written as", () => {
-    const sorted = [
-      ...["-1e401", "-1e400", "-9007199254740993", "-9007199254740992", "-1.1", "-1e-400", "0"],
-      ...["1e-401", "1e-400", "0.1", "0.10000000000000000001", "1", "9007199254740992"],
-      ...["9007199254740993", "1234567890123456788", "1234567890123456789", "1e400", "1e401"],
-    ];
-    for (const [i, a] of sorted.entries()) {
-      for (const [j, b] of sorted.entries()) {
-        expect(Math.sign(compareNumbers(exact(a), exact(b))), `${a} and ${b}`).toBe(
-          Math.sign(i - j),
-        );
-      }
-    }
-  });
-
-  test("equal numbers are equal values, however they are written", () => {
-    const same = [
-      ["1", "1.0", "1e0", "10E-1", "0.1e1"],
-      ["0", "-0", "0.000", "-0e5"],
-      ["1.1", "1.10", "11e-1"],
-      ["1234567890123456789", "1234567890123456789.0", "1.234567890123456789e18"],
-      ["1e400", "10e399", "1.0E+400"],
-    ];
-    for (const [first = "", ...others] of same) {
-      const keyOf = (text: string) => {
-        const value = exact(text);
-        return typeof value === "number" ? value : value.key;
-      };
-      for (const other of others) expect(keyOf(other), other).toBe(keyOf(first));
-    }
-  });
-
-  test("whole numbers of any length compare as integers do", () => {
-    fc.assert(
-      fc.property(fc.bigInt(), fc.bigInt(), (a, b) => {
-        const order = compareNumbers(exact(String(a)), exact(String(b)));
-        expect(Math.sign(order)).toBe(a < b ? -1 : a > b ? 1 : 0);
-      }),
-    );
   });
 });
