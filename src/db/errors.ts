@@ -16,7 +16,7 @@ const UNAVAILABLE_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ERR_SOCKET_CLOSED",
-  // See outage/no-answer.ts.
+  // See outage/outage-guard.ts.
   "NO_ANSWER",
   "NEVER_SENT",
 ]);

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
-import { NoAnswer } from "./no-answer.ts";
-import { neverRanError, type OutageGuard } from "./outage-guard.ts";
+import { NoAnswer, type OutageGuard } from "./outage-guard.ts";
 
 /** The parts of the driver's query that it sets and calls while it runs. */
 export interface DriverQuery {
@@ -60,7 +59,7 @@ export function guardQuery(
   deadlineOf: (query: DriverQuery) => number,
 ): void {
   aroundQuery(query, () => {
-    if (guard.isDown) return neverRanError();
+    if (guard.isDown) return new NoAnswer("NEVER_SENT");
     return query.cursorRows === undefined ? watchQuery(guard, query, deadlineOf(query)) : () => {};
   });
   query.cursor = guardedCursor(guard, query, deadlineOf);
@@ -88,7 +87,7 @@ function failureOf(query: DriverQuery): NoAnswer {
   if (query.state !== null) return new NoAnswer("NO_ANSWER");
   query.strings = NOOP_QUERY;
   query.args = [];
-  return neverRanError();
+  return new NoAnswer("NEVER_SENT");
 }
 
 /**

@@ -5,8 +5,7 @@ import {
   DB_WRITE_DEADLINE_MS,
 } from "../../shared/limits.ts";
 import { type DriverQuery, guardQuery, withEachQuery } from "./guarded-query.ts";
-import { NoAnswer } from "./no-answer.ts";
-import { neverRanError, type OutageGuard } from "./outage-guard.ts";
+import { NoAnswer, type OutageGuard } from "./outage-guard.ts";
 
 type Base = postgres.Sql<Record<string, never>>;
 
@@ -111,14 +110,14 @@ function guardWork<T>(
   deadlineMs: number,
   start: (check: () => void) => Promise<T>,
 ): Promise<T> {
-  if (guard.isDown) return Promise.reject(neverRanError());
+  if (guard.isDown) return Promise.reject(new NoAnswer("NEVER_SENT"));
   return new Promise((resolve, reject) => {
     let isStarted = false;
     let failure: NoAnswer | undefined;
     const over = guard.watch({
       deadlineMs,
       fail() {
-        failure = isStarted ? new NoAnswer("NO_ANSWER") : neverRanError();
+        failure = isStarted ? new NoAnswer("NO_ANSWER") : new NoAnswer("NEVER_SENT");
         reject(failure);
       },
     });

@@ -2,7 +2,6 @@ import postgres from "postgres";
 import { Breaker } from "../../shared/breaker.ts";
 import { DB_PROBE_TIMEOUT_MS } from "../../shared/limits.ts";
 import { sessionOf } from "../session/session.ts";
-import { NoAnswer } from "./no-answer.ts";
 import { PoolSockets } from "./pool-sockets.ts";
 
 /** The unit in which deadlines are checked. */
@@ -148,7 +147,7 @@ export class OutageGuard {
     this.#probe = { probe, since: this.#tick };
     const answer = probe.answer.then((isAlive) => {
       this.#probe = undefined;
-      if (!isAlive) throw neverRanError();
+      if (!isAlive) throw new NoAnswer("NEVER_SENT");
       this.#answeredAt = this.#tick;
     });
     this.#breaker.call(() => answer).catch(() => {});
@@ -176,11 +175,6 @@ export class OutageGuard {
     this.#outage = undefined;
     this.options.onChange(false);
   }
-}
-
-/** The error of a statement that is not sent during an outage. */
-export function neverRanError(): NoAnswer {
-  return new NoAnswer("NEVER_SENT");
 }
 
 interface Probe {
@@ -212,4 +206,19 @@ function startProbe(url: string): Probe {
   );
   void answer.finally(() => sql.end({ timeout: 0 }));
   return { answer, stop: () => sockets.closeSilent(0) };
+}
+
+/**
+ * The database did not answer in time. `NEVER_SENT` when the statement certainly did not reach the
+ * server; after `NO_ANSWER` a write may have taken effect.
+ */
+export class NoAnswer extends Error {
+  constructor(readonly code: "NO_ANSWER" | "NEVER_SENT") {
+    super(
+      code === "NO_ANSWER"
+        ? "the database did not answer in time"
+        : "the statement was not sent, because the database does not answer",
+    );
+    this.name = "NoAnswer";
+  }
 }

@@ -3,11 +3,10 @@ import JSZip from "jszip";
 import mammoth from "mammoth";
 import type { DocumentText } from "../foreign/protocol.ts";
 import { RecordError } from "../records/errors.ts";
-import { documentMarkdown } from "./converted.ts";
+import { documentMarkdown, usefulTitle } from "./converted.ts";
 import { DocxBody } from "./docx-body.ts";
 import { HeadingLevels } from "./docx-styles.ts";
 import { parseXml, xmlOf } from "./docx-xml.ts";
-import { usefulTitle } from "./titles.ts";
 
 const COMPOUND_FILE = Buffer.from("d0cf11e0", "hex");
 const PROPERTIES = "docProps/core.xml";

@@ -4,10 +4,9 @@ import { fileURLToPath } from "node:url";
 import { getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
 import type { DocumentText } from "../foreign/protocol.ts";
 import { RecordError } from "../records/errors.ts";
-import { documentMarkdown } from "./converted.ts";
+import { documentMarkdown, largeTitle, usefulTitle } from "./converted.ts";
 import { compoundsOf, linesOf, paragraphsOf } from "./pdf-lines.ts";
 import { type PageLines, withoutRunningLines } from "./pdf-running.ts";
-import { largeTitle, usefulTitle } from "./titles.ts";
 
 const PDF_MAX_PAGES = 5_000;
 /** Maximum ranges of pages that a report names; for more, it has their number. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { usefulTitle } from "../../../src/import/markdown/converted.ts";
 import { storedText } from "../../../src/import/markdown/formats.ts";
-import { usefulTitle } from "../../../src/import/markdown/titles.ts";
 import { pdfFile } from "./office-files.ts";
 
 type Contents = Parameters<typeof pdfFile>[0];
