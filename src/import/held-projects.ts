@@ -52,7 +52,7 @@ export class HeldProjects {
   async hold(projects: ReadonlySet<string>): Promise<void> {
     const ids = [...projects];
     if (!(await holdProjects(this.session.sql, ids))) {
-      throw new RecordError("project: was deleted");
+      throw new RecordError("project: no longer exists");
     }
     await this.#keepEmbedders(ids);
   }

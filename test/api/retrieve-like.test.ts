@@ -259,11 +259,14 @@ describe("like and unlike", () => {
       WHERE project_id = ${own.id}`;
     await until("the file is embedded", async () => (await rows())[0]?.isEmbedded === true);
     const [{ id, version } = { id: "", version: "" }] = await rows();
-    // As it is before its embedder has answered.
-    await api.sql`UPDATE chunks SET embedding = NULL, dimension = NULL WHERE id = ${id}`;
+    // As it is before its embedder has answered. No server has this one, so nobody embeds the file again.
     await api.sql`
-      INSERT INTO embedding_queue (file_version_id, project_id, due)
-      VALUES (${version}, ${own.id}, now() + interval '1 hour')`;
+      UPDATE chunks SET embedding = NULL, dimension = NULL, embedder = 'of nobody'
+      WHERE project_id = ${own.id}`;
+    await api.sql`UPDATE projects SET embedder = 'of nobody' WHERE id = ${own.id}`;
+    await api.sql`
+      INSERT INTO embedding_queue (file_version_id, project_id) VALUES (${version}, ${own.id})
+      ON CONFLICT DO NOTHING`;
     for (const source of [{ path: first.path }, { chunk_id: id }]) {
       const { status, headers, body } = await ask({ like: source }, own);
       expect([status, body.slug]).toEqual([503, "index-behind"]);

@@ -96,7 +96,7 @@ async function severalChecks(): Promise<void> {
   await until("the import has looked three times", async () => {
     const rows = await sql<{ at: string }[]>`
       SELECT query_start::text AS at FROM pg_stat_activity
-      WHERE datname = current_database() AND query LIKE ANY (ARRAY['%AS hides', 'SELECT pg_notify($1, '''')']) AND pid <> pg_backend_pid()`;
+      WHERE datname = current_database() AND query LIKE ANY (ARRAY['%AS hides', '%pg_notify($1, at::text)%']) AND pid <> pg_backend_pid()`;
     for (const { at } of rows) seen.add(at);
     return seen.size >= 3;
   });
