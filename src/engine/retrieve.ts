@@ -111,7 +111,7 @@ async function chunksIn(
       project.add({ id, path: path as string, frontmatter, dimensions, metadata });
     }
     const { numbers, chunks } = yield* allMatches(project, json);
-    const matching = new Set([...numbers].map((number) => project.idOf(number)));
+    const matching = new Set([...numbers].map((number) => project.table.idOf(number)));
     // The chunks have numbers in the order of the rows.
     return rows.filter(
       (row, i) => matching.has(row.file_version_id) && (chunks === null || hasDocument(chunks, i)),

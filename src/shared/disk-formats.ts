@@ -13,12 +13,12 @@ export const DISK_FORMATS = {
   nativeSnapshot: 7,
   /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */
   vectorVersions: 3,
-  /** `text/text.json`: the segments, deleted documents, plain versions and scopes; and the version of the tables of words. */
-  textManifest: 3,
+  /** `text/text.json`: the segments and the versions without text; and the version of the tables of words. */
+  textManifest: 4,
   /** A `text/<key>.segment` file: its layout, and the tokens, stems and impacts that it holds. */
   textSegment: 10,
-  /** `fields/fields.ndjson`: the columns of file versions that filters compare, and the scopes. */
-  versionFields: 5,
+  /** `fields/fields.ndjson`: the file versions with the columns that filters compare, and the scopes. */
+  versionFields: 6,
 } as const;
 
 /** The reason for refusing a file of another version, in the words of the addon. */

@@ -167,7 +167,7 @@ export const INDEX_DB_CONNECTIONS = 6;
 export const INDEX_SLICE_MS = 400;
 /** Announced file versions of a project that wait to be indexed; more are indexed with their scope. */
 export const INDEX_ANNOUNCED_MAX = 200_000;
-/** Time that vectors without a scope are kept after the last ones arrived, because a scope may follow. */
+/** Time that file versions without a scope are kept after the last ones arrived, because a scope may follow. */
 export const INDEX_UNSCOPED_KEEP_MS = 600_000;
 /** File versions of a snapshot that are encoded or decoded at a time. */
 export const INDEX_META_SLICE_VERSIONS = 4_096;

@@ -32,6 +32,12 @@ export class Numbers {
     this.#values[this.#length++] = value;
   }
 
+  /** Sets the value at any position. Those before it that were not set are 0. */
+  set(position: number, value: number): void {
+    while (this.#length <= position) this.push(0);
+    this.#values[position] = value;
+  }
+
   at(position: number): number {
     return this.#values[position] as number;
   }

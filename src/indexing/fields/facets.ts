@@ -2,7 +2,7 @@ import type { Steps } from "../../shared/filter/steps.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { FILTER_STRING_MAX_CHARS } from "../../shared/limits.ts";
 import { addDocument, emptyDocumentSet } from "../../text/index.ts";
-import type { NumberSet } from "../versions/version-index.ts";
+import type { NumberSet } from "../versions/number-set.ts";
 import type { FieldProject } from "./field-project.ts";
 import { type CountedValue, countValues } from "./field-summary.ts";
 
@@ -44,11 +44,11 @@ function* countFacet(
 }
 
 /** The known ones of some versions. */
-function* knownVersions(project: FieldProject, versionIds: readonly string[]): Steps<NumberSet> {
-  const set = emptyDocumentSet(project.count);
+function* knownVersions({ table }: FieldProject, versionIds: readonly string[]): Steps<NumberSet> {
+  const set = emptyDocumentSet(table.count);
   for (const [at, id] of versionIds.entries()) {
     if (at % STEP_ROWS === 0) yield;
-    const number = project.numberOf(id);
+    const number = table.numberOf(id);
     if (number !== undefined) addDocument(set, number);
   }
   return set;

@@ -13,7 +13,7 @@ import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { parseJson } from "../../shared/json/parse.ts";
 import { INDEX_META_SLICE_VERSIONS } from "../../shared/limits.ts";
 import { requireChanges } from "../snapshots/position.ts";
-import { FieldProject } from "./field-project.ts";
+import type { FieldProject } from "./field-project.ts";
 
 const FORMAT = DISK_FORMATS.versionFields;
 const FILE = "fields.ndjson";
@@ -30,8 +30,8 @@ interface State {
   /** Changes up to this one are in it. */
   readonly seq: number;
   readonly scopes: ReadonlyArray<[id: string, bits: string]>;
-  /** Versions to add again. */
-  readonly outdated: readonly string[];
+  /** Versions that not all indexes have, or that must be added again. */
+  readonly unknown: readonly string[];
 }
 
 type Line =
@@ -56,17 +56,6 @@ function decoded(text: string): Uint32Array {
   return new Uint32Array(Uint8Array.from(Buffer.from(text, "base64")).buffer);
 }
 
-function* versionLines(project: FieldProject, count: number): Generator<Line> {
-  for (let at = 0; at < count; at += INDEX_META_SLICE_VERSIONS) {
-    const numbers = Array.from(
-      { length: Math.min(INDEX_META_SLICE_VERSIONS, count - at) },
-      (_, i) => at + i,
-    );
-    const ids = numbers.map((number) => project.idOf(number));
-    yield { ids, dimensions: numbers.map((number) => project.dimensionsOf(number)) };
-  }
-}
-
 function* columnLines(
   store: FieldStore,
   { root, path, entries }: ReturnType<typeof fieldColumns>[number],
@@ -86,12 +75,23 @@ function* columnLines(
   }
 }
 
-function* linesOf(project: FieldProject, state: State): Generator<State | Line> {
-  const { count, store } = project;
-  // With the number of entries when the snapshot was begun: columns only grow.
+/**
+ * All of it is as it was at the first step: versions and entries of columns are only added, and if versions get other
+ * numbers, the table and the project get other lists.
+ */
+function* linesOf({ table, store }: FieldProject, seq: number): Generator<State | Line> {
+  const { ids, count, firstChunks, dimensions } = table;
   const columns = fieldColumns(store);
-  yield state;
-  yield* versionLines(project, count);
+  const scopes = [...table.scopes].map(([id, set]): [string, string] => [id, encoded(set)]);
+  yield { seq, scopes, unknown: table.unknown() };
+  for (let at = 0; at < count; at += INDEX_META_SLICE_VERSIONS) {
+    const slice = ids.slice(at, Math.min(count, at + INDEX_META_SLICE_VERSIONS));
+    const chunks = slice.map((_, i) => firstChunks.subarray(at + i, at + i + 2));
+    yield {
+      ids: slice,
+      dimensions: chunks.map(([from, to]) => [...dimensions.subarray(from, to)]),
+    };
+  }
   for (const column of columns) yield* columnLines(store, column);
 }
 
@@ -101,12 +101,9 @@ export async function writeFieldSnapshot(
   directory: string,
   seq: number,
 ): Promise<void> {
-  // Taken first: every version that a scope names is among those that follow, which only grow.
-  const scopes = [...project.scopes].map(([id, bits]): [string, string] => [id, encoded(bits)]);
-  const state: State = { seq, scopes, outdated: project.outdated() };
   const pieces: Buffer[] = [];
   let crc = 0;
-  for (const line of linesOf(project, state)) {
+  for (const line of linesOf(project, seq)) {
     const piece = Buffer.from(`${JSON.stringify(line)}\n`);
     crc = Bun.hash.crc32(piece, crc);
     pieces.push(piece);
@@ -121,6 +118,7 @@ export async function writeFieldSnapshot(
 function read(project: FieldProject, line: Line): void {
   if ("ids" in line) {
     for (const [i, id] of line.ids.entries()) project.restore(id, line.dimensions[i] ?? []);
+    project.table.added(line.ids);
     return;
   }
   const { root, path = root === "path" ? "" : null, values, rows, codes } = line;
@@ -128,13 +126,17 @@ function read(project: FieldProject, line: Line): void {
   restoreEntries(project.store, FIELD_ROOTS.indexOf(root), path, ...entries);
 }
 
-/** Reads a project's fields; null without a snapshot. Throws if it is damaged or lacks changes up to `seq`. */
+/**
+ * Reads the fields and the table of an empty project; false without a snapshot. Throws if it is damaged or lacks changes
+ * up to `seq`.
+ */
 export async function readFieldSnapshot(
+  project: FieldProject,
   directory: string,
   seq: number,
-): Promise<FieldProject | null> {
+): Promise<boolean> {
   const path = join(directory, FILE);
-  if (!existsSync(path)) return null;
+  if (!existsSync(path)) return false;
   const bytes = await readFile(path);
   const start = bytes.indexOf(0x0a) + 1;
   const { format, crc } = JSON.parse(bytes.toString("utf8", 0, start)) as Head;
@@ -143,14 +145,14 @@ export async function readFieldSnapshot(
   const lines = bytes.indexOf(0x0a, start) + 1;
   const state = JSON.parse(bytes.toString("utf8", start, lines)) as State;
   requireChanges(state.seq, seq);
-  const project = new FieldProject();
+  const { table } = project;
   for (let at = lines; at < bytes.length; ) {
     const end = bytes.indexOf(0x0a, at);
     read(project, parseJson(bytes.toString("utf8", at, end)) as Line);
     at = end + 1;
     await Bun.sleep(0);
   }
-  for (const [id, bits] of state.scopes) project.scopes.set(id, decoded(bits));
-  for (const id of state.outdated) project.readAgain(id);
-  return project;
+  for (const [id, bits] of state.scopes) table.setScope(id, decoded(bits));
+  table.readAgain(state.unknown);
+  return true;
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../native/fields.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { parseJson, type WrittenNumber } from "../../shared/json/parse.ts";
-import type { NumberSet } from "../versions/version-index.ts";
+import type { NumberSet } from "../versions/number-set.ts";
 import type { FieldProject } from "./field-project.ts";
 
 /** Fields of a summary: those that the most files have. */

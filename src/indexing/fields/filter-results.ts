@@ -1,7 +1,8 @@
 import { beginFilter, filterMembers, openFilter, stepFilter } from "../../../native/fields.ts";
 import type { Steps } from "../../shared/filter/steps.ts";
 import { emptyDocumentSet } from "../../text/index.ts";
-import type { Members, NumberSet } from "../versions/version-index.ts";
+import type { NumberSet } from "../versions/number-set.ts";
+import type { Members } from "../versions/version-index.ts";
 import type { FieldProject } from "./field-project.ts";
 
 const ALL_BITS = 0xffff_ffff;
@@ -12,15 +13,16 @@ const ALL_BITS = 0xffff_ffff;
  */
 export class FilterResults {
   #results: ReturnType<typeof openFilter>;
-  #numbering: number;
+  /** The fields that the results are of. */
+  #store: FieldProject["store"];
 
   /** @param filter canonical JSON text, in which `checkFilter` has found no fault */
   constructor(
     private readonly project: FieldProject,
     private readonly filter: string,
   ) {
-    this.#results = openFilter(project.store, filter);
-    this.#numbering = project.numbering;
+    this.#store = project.store;
+    this.#results = openFilter(this.#store, filter);
   }
 
   /**
@@ -28,9 +30,9 @@ export class FilterResults {
    * versions get other numbers while others have their turn.
    */
   *evaluate(scope: NumberSet): Steps<void> {
-    const { numbering, store } = this.project;
-    if (this.#numbering !== numbering) {
-      this.#numbering = numbering;
+    const { store } = this.project;
+    if (this.#store !== store) {
+      this.#store = store;
       this.#results = openFilter(store, this.filter);
     }
     const results = this.#results;
@@ -40,17 +42,15 @@ export class FilterResults {
 
   /** The matches in a scope whose versions have all been evaluated; undefined if one has not. */
   membersIn(scope: NumberSet): Members | undefined {
-    const { project } = this;
-    if (this.#numbering !== project.numbering) return undefined;
-    const members = filterMembers(this.#results, scope);
-    return members === null ? undefined : { versions: project, ...members };
+    if (this.#store !== this.project.store) return undefined;
+    return filterMembers(this.#results, scope) ?? undefined;
   }
 }
 
 /** All file versions that match a filter, with their chunks. Yields after every short step. */
 export function* allMatches(project: FieldProject, filter: string): Steps<Members> {
   const results = new FilterResults(project, filter);
-  const all = emptyDocumentSet(project.count).fill(ALL_BITS);
+  const all = emptyDocumentSet(project.table.count).fill(ALL_BITS);
   yield* results.evaluate(all);
   return results.membersIn(all) as Members;
 }

@@ -1,5 +1,6 @@
 import { hasDocument } from "../../text/index.ts";
 import type { Members } from "../versions/version-index.ts";
+import type { VersionTable } from "../versions/version-table.ts";
 
 /** The members of a derived scope, for an engine without version numbers. */
 export interface MemberLists {
@@ -12,14 +13,14 @@ export interface MemberLists {
   readonly sizes: ReadonlyMap<number, number>;
 }
 
-export function memberLists({ versions, numbers, chunks }: Members): MemberLists {
-  const { firstChunks, dimensions } = versions;
+export function memberLists(table: VersionTable, { numbers, chunks }: Members): MemberLists {
+  const { firstChunks, dimensions } = table;
   const versionIds: string[] = [];
   const partIds: string[] = [];
   const positions: number[] = [];
   const sizes = new Map<number, number>();
   for (const number of numbers) {
-    const id = versions.idOf(number);
+    const id = table.idOf(number);
     const first = firstChunks[number] as number;
     const own: number[] = [];
     for (let chunk = first; chunk < (firstChunks[number + 1] as number); chunk++) {

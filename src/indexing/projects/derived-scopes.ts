@@ -3,7 +3,8 @@ import { timed } from "../../observability/long-tasks.ts";
 import { FILTERS_CACHED_MAX } from "../../shared/limits.ts";
 import { completely } from "../fields/field-work.ts";
 import { FilterResults } from "../fields/filter-results.ts";
-import type { Members, NumberSet } from "../versions/version-index.ts";
+import type { NumberSet } from "../versions/number-set.ts";
+import type { Members } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** A scope that requests wait for. */
@@ -73,7 +74,7 @@ export class DerivedScopes {
   membersOf(id: string): Members | undefined {
     const derived = this.#derived.get(id);
     const project = this.context.fields.find(this.projectId);
-    const versions = project?.scopes.get(derived?.scope.filter.base ?? "");
+    const versions = project?.table.scopes.get(derived?.scope.filter.base ?? "");
     return versions === undefined ? undefined : derived?.results.membersIn(versions);
   }
 
@@ -124,7 +125,7 @@ export class DerivedScopes {
   }
 
   #drop(id: string): void {
-    for (const index of this.context.indexes) index.dropDerived?.(this.projectId, id);
+    for (const index of this.context.indexes) index.dropScope?.(this.projectId, id);
   }
 
   /** Evaluates until the base has not changed meanwhile. */
@@ -134,7 +135,7 @@ export class DerivedScopes {
     const { base } = scope.filter;
     const wanted = indexes.filter(({ name }) => names.includes(name));
     while (!this.#closed) {
-      const versions = fields.find(this.projectId)?.scopes.get(base);
+      const versions = fields.find(this.projectId)?.table.scopes.get(base);
       if (versions === undefined) return false;
       const members = timed("list a derived scope", () => results.membersIn(versions));
       if (members === undefined) {
@@ -145,7 +146,7 @@ export class DerivedScopes {
         if (!isComplete && !this.#closed) return "late";
       } else {
         timed("derive a scope", () => {
-          for (const index of wanted) index.derive?.(this.projectId, scope.id, members);
+          for (const index of wanted) index.setScope?.(this.projectId, scope.id, members);
         });
         return true;
       }

@@ -10,6 +10,7 @@ import type { VersionIndex, VersionReader } from "../versions/version-index.ts";
 /** Resources that all projects of the indexing thread share. */
 export interface IndexingContext {
   readonly log: Log;
+  /** `fields` is the first: its snapshot has the table of versions, which the others need. */
   readonly indexes: readonly VersionIndex[];
   readonly changes: ChangeLog;
   readonly reader: VersionReader;

@@ -1,4 +1,7 @@
+import pLimit from "p-limit";
 import { timed } from "../../observability/long-tasks.ts";
+import { numbersIn } from "../versions/number-set.ts";
+import { VersionTable } from "../versions/version-table.ts";
 import type { DerivedScopes } from "./derived-scopes.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import type { ProjectSink } from "./project-sink.ts";
@@ -6,12 +9,12 @@ import type { ProjectSink } from "./project-sink.ts";
 /** Slices of a scope that are added at the same time: one is read while another is indexed. */
 const INDEX_SLICES_AT_ONCE = 2;
 
-/** The indexes of one project in memory. Only `add` lets other work run in between. */
+/** The indexes of one project in memory, and its versions and scopes. Only `add` lets other work run in between. */
 export class LoadedIndexes implements ProjectSink {
   readonly slicesAtOnce = INDEX_SLICES_AT_ONCE;
   readonly announcedSlices = Number.POSITIVE_INFINITY;
-  /** Scopes that are the same in all indexes, so that each index knows their members. */
-  readonly #settled = new Set<string>();
+  #table = new VersionTable();
+  readonly #serial = pLimit(1);
 
   constructor(
     private readonly id: string,
@@ -19,53 +22,73 @@ export class LoadedIndexes implements ProjectSink {
     private readonly derived: Pick<DerivedScopes, "baseChanges">,
   ) {}
 
-  exclusively(step: () => Promise<void>): Promise<void> {
-    return step();
+  /** Opens the project in all indexes that have not restored it together with this table. */
+  open(table: VersionTable): void {
+    this.#table = table;
+    for (const index of this.context.indexes) index.openProject(this.id, table);
   }
 
-  /** Most versions of a scope are those that it held before, which are found in one index. */
-  unknown(versions: readonly string[], scopeId = ""): string[] {
-    const { indexes, fields } = this.context;
-    const isHeld = this.#settled.has(scopeId) ? fields.holds(this.id, scopeId) : () => false;
-    const isKnown = (version: string) =>
-      isHeld(version) || indexes.every((index) => index.knows(this.id, version));
-    return timed("unknown versions", () => versions.filter((version) => !isKnown(version)));
+  hasScope(scopeId: string): boolean {
+    return this.#table.scopes.has(scopeId);
+  }
+
+  exclusively(step: () => Promise<void>): Promise<void> {
+    return this.#serial(step);
+  }
+
+  unknown(versions: readonly string[]): string[] {
+    const table = this.#table;
+    return timed("unknown versions", () => versions.filter((version) => !table.knows(version)));
   }
 
   limited<T>(isBulk: boolean, work: () => Promise<T>): Promise<T> {
     return isBulk ? this.context.bulk(work) : work();
   }
 
-  /** Adds versions to the indexes that lack them. The indexes read concurrently. */
+  /** Adds those of the versions that are not known. The other indexes read them concurrently. */
   async add(versions: readonly string[]): Promise<void> {
-    const adding = this.context.indexes.map(async (index) => {
-      const unknown = versions.filter((version) => !index.knows(this.id, version));
-      if (unknown.length > 0) await index.add(this.id, unknown, this.context.reader);
-    });
+    const { fields, indexes, reader } = this.context;
+    const unknown = this.unknown(versions);
+    if (unknown.length === 0) return;
+    await fields.add(this.id, unknown, reader);
+    const others = indexes.filter((index) => index !== fields);
+    const adding = others.map((index) => index.add(this.id, unknown, reader));
     // Every index must have finished before a failure makes the scope start over.
     const results = await Promise.allSettled(adding);
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined) throw failure.reason;
+    const moved = this.#table.added(unknown);
+    if (moved.size > 0) for (const index of others) index.moveNumbers?.(this.id, moved);
   }
 
   readAgain(versions: readonly string[]): void {
-    for (const index of this.context.indexes) index.readAgain?.(this.id, versions);
+    this.#table.readAgain(versions);
   }
 
   setScope(scopeId: string, versions: readonly string[]): void {
     this.derived.baseChanges(scopeId);
-    this.#settled.delete(scopeId);
-    const { indexes, fields } = this.context;
-    const members = timed("number versions", () => fields.numbered(this.id, versions));
-    for (const index of indexes) {
-      timed(`setScope ${index.name}`, () => index.setScope(this.id, scopeId, versions, members));
+    const set = timed("number versions", () => this.#table.setOf(versions));
+    const members = { numbers: numbersIn(set), chunks: null };
+    for (const index of this.context.indexes) {
+      timed(`setScope ${index.name}`, () => index.setScope?.(this.id, scopeId, members));
     }
-    this.#settled.add(scopeId);
+    this.#table.setScope(scopeId, set);
   }
 
   dropScope(scopeId: string): void {
     this.derived.baseChanges(scopeId);
-    this.#settled.delete(scopeId);
-    for (const index of this.context.indexes) index.dropScope(this.id, scopeId);
+    this.#table.dropScope(scopeId);
+    for (const index of this.context.indexes) index.dropScope?.(this.id, scopeId);
+  }
+
+  /** Forgets versions that no scope holds, if they are many, as soon as no step runs whose scope may need them. */
+  async forgetUnheld(): Promise<void> {
+    await this.#serial(() => timed("forget versions", () => this.#forgetUnheld()));
+  }
+
+  #forgetUnheld(): void {
+    const renumbering = this.#table.forgetUnheld();
+    if (renumbering === undefined) return;
+    for (const index of this.context.indexes) index.renumber(this.id, renumbering);
   }
 }

@@ -20,6 +20,7 @@ export type LoadOutcome = "loaded" | "missing" | "dropped";
 export class LoadedProject {
   readonly indexer: ProjectIndexer;
   readonly derived: DerivedScopes;
+  readonly indexes: LoadedIndexes;
   readonly loading: Promise<LoadOutcome>;
   readonly finishLoading: (outcome: LoadOutcome) => void;
   /** Resolves when it is loaded, or loading it has failed INDEX_LOAD_ATTEMPTS times for reasons of its own. */
@@ -48,8 +49,8 @@ export class LoadedProject {
   ) {
     this.tenant = id;
     this.derived = new DerivedScopes(id, context);
-    const sink = new LoadedIndexes(id, context, this.derived);
-    this.indexer = new ProjectIndexer(id, context, sink, progressed);
+    this.indexes = new LoadedIndexes(id, context, this.derived);
+    this.indexer = new ProjectIndexer(id, context, this.indexes, progressed);
     const { promise, resolve } = Promise.withResolvers<LoadOutcome>();
     this.loading = promise;
     this.finishLoading = resolve;
@@ -74,10 +75,8 @@ export class LoadedProject {
     const { seq } = anchor();
     if (this.#restored === undefined) {
       this.#restored = await restoreProject(this.id, this.context);
-      for (const index of indexes) {
-        index.openProject(this.id);
-        index.readAgain?.(this.id, this.#restored.embedded);
-      }
+      this.indexes.open(this.#restored.table);
+      this.indexes.readAgain(this.#restored.embedded);
       this.indexer.open();
     }
     const all = await changes.scopesOf(this.id);
@@ -137,6 +136,8 @@ export class LoadedProject {
     const dirtySince = this.#dirtySince;
     this.indexer.unsavedChanges = 0;
     this.#dirtySince = undefined;
+    // The versions may be in this snapshot; they are not in the next one.
+    void this.indexes.forgetUnheld();
     try {
       snapshots.prepare(this.id);
       for (const index of indexes) {

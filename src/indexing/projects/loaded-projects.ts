@@ -136,13 +136,13 @@ export class LoadedProjects {
   async ensure(wanted: WantedScope): Promise<Derived> {
     const { projectId, tenant } = wanted;
     const base = baseOf(wanted.scope);
-    const hasBase = () => this.context.indexes.every((each) => each.hasScope(projectId, base.id));
     for (;;) {
       const outcome = await this.load(projectId, tenant);
       if (outcome === "missing") return false;
       const project = this.#projects.get(projectId);
       // It was evicted or rebuilt meanwhile, which says nothing about the scope.
       if (outcome === "dropped" || project?.ready !== true) continue;
+      const hasBase = () => project.indexes.hasScope(base.id);
       if (!hasBase()) await project.indexer.reindex(base, this.context.anchor().seq);
       const derived = hasBase() && (await project.derived.ensure(wanted));
       if (derived !== false || this.#isCurrent(project)) return derived;

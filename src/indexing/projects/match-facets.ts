@@ -35,8 +35,8 @@ export async function matchFacets(
     for (;;) {
       const project = fields.find(projectId);
       if (project === undefined) return null;
-      const { numbering } = project;
-      const isNeeded = () => project.numbering === numbering;
+      const { store } = project;
+      const isNeeded = () => project.store === store;
       const chunks = derived.membersOf(projectId, scopeId)?.chunks ?? null;
       const counting = countFacets(project, names, { ids, chunks, areAll });
       const options = { isNeeded, budgetMs: FACETS_WORK_MAX_MS };

@@ -32,19 +32,20 @@ async function matchIndexed(
   project: FieldProject,
   { filter, versionIds, evaluate }: Matching,
 ): Promise<Map<string, boolean> | undefined> {
+  const { table } = project;
   const results = new FilterResults(project, filter);
   for (;;) {
-    const set = emptyDocumentSet(project.count);
+    const set = emptyDocumentSet(table.count);
     const known = new Map<string, boolean>();
     for (const id of versionIds) {
-      const number = project.numberOf(id);
+      const number = table.numberOf(id);
       if (number === undefined) continue;
       addDocument(set, number);
       known.set(id, false);
     }
     const members = results.membersIn(set);
     if (members !== undefined) {
-      for (const number of members.numbers) known.set(project.idOf(number), true);
+      for (const number of members.numbers) known.set(table.idOf(number), true);
       return known;
     }
     if (!(await evaluate(results.evaluate(set)))) return undefined;
@@ -65,7 +66,7 @@ async function matchStored(
         read.add(fieldsOf(row));
       }
       const { numbers } = yield* allMatches(read, filter);
-      for (const number of numbers) matching.add(read.idOf(number));
+      for (const number of numbers) matching.add(read.table.idOf(number));
     }
     if (!(await evaluate(evaluation()))) return undefined;
   }

@@ -2,7 +2,7 @@ import type { ScopeRef } from "../../engine/requests/scope.ts";
 import { INDEX_RETRY_BASE_MS, INDEX_RETRY_MAX_MS, INDEX_SLICE_MS } from "../../shared/limits.ts";
 import { retryUntilSuccess } from "../../shared/retry.ts";
 import { TaskPool } from "../../shared/task-pool.ts";
-import { UnknownVersion } from "../versions/version-index.ts";
+import { UnknownVersion } from "../versions/version-table.ts";
 import { AnnouncedVersions } from "./announced-versions.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import { type PendingScope, PendingScopes } from "./pending-scopes.ts";
@@ -202,11 +202,12 @@ export class ProjectIndexer {
     this.#throwIfClosed();
     if (versions === null) {
       await this.sink.dropScope(scope.id);
+      this.unsavedChanges++;
       return true;
     }
     const unknown = await this.sink.unknown(versions, scope.id);
     if (!(await this.#addInSlices(unknown, preempting))) return false;
-    return await this.#setScope(scope.id, versions, unknown.length > 0);
+    return await this.#setScope(scope.id, versions);
   }
 
   /**
@@ -273,16 +274,12 @@ export class ProjectIndexer {
   }
 
   /** Sets the scope; false if it must be read again. */
-  async #setScope(
-    scopeId: string,
-    versions: readonly string[],
-    hasAdded: boolean,
-  ): Promise<boolean> {
+  async #setScope(scopeId: string, versions: readonly string[]): Promise<boolean> {
     try {
       await this.sink.setScope(scopeId, versions);
     } catch (err) {
-      // Maintenance may have removed a version that no scope held while others were added.
-      if (hasAdded && err instanceof UnknownVersion) return false;
+      // A version was deleted after the scope was read.
+      if (err instanceof UnknownVersion) return false;
       throw err;
     }
     this.unsavedChanges++;

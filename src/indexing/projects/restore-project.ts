@@ -2,32 +2,37 @@ import type { ScopeRef } from "../../engine/requests/scope.ts";
 import { otherFormatIn } from "../../shared/disk-formats.ts";
 import type { ChangeLog } from "../changes/change-log.ts";
 import type { Manifest } from "../snapshots/snapshot-store.ts";
+import { VersionTable } from "../versions/version-table.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
 /** How a project is brought up to date after its snapshot was read. */
 export interface Restored {
+  /** The versions of the project; empty if its indexes have not been restored. */
+  readonly table: VersionTable;
   /** Scopes to index; null for every scope of the project. */
   readonly scopes: ScopeRef[] | null;
   /** File versions that have got embeddings since. */
   readonly embedded: readonly string[];
 }
 
+/** Changes since a snapshot. */
+type Changes = Omit<Restored, "table">;
+
 /** A usable snapshot, and the changes since. */
 interface Usable {
   readonly manifest: Manifest;
   /** Null when the log no longer has these changes. */
-  readonly since: Restored | null;
+  readonly since: Changes | null;
 }
 
-const NOTHING: Restored = { scopes: null, embedded: [] };
+const ALL: Changes = { scopes: null, embedded: [] };
 
 /** Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. */
 export async function restoreProject(id: string, context: IndexingContext): Promise<Restored> {
   const usable = await usableSnapshot(id, context);
-  if (usable === null) return NOTHING;
-  const { manifest, since } = usable;
-  const complete = await restoreIndexes(id, context, manifest.seq);
-  return complete && since !== null ? since : { scopes: null, embedded: since?.embedded ?? [] };
+  const table = usable === null ? null : await restoreIndexes(id, context, usable.manifest.seq);
+  if (table === null) return { table: new VersionTable(), ...ALL };
+  return { table, ...(usable?.since ?? ALL) };
 }
 
 /** Looks at the snapshot of a project, and discards it if it cannot be used. */
@@ -56,32 +61,37 @@ async function usableSnapshot(id: string, context: IndexingContext): Promise<Usa
   return { manifest, since };
 }
 
-/** True when every index has restored the project. */
-async function restoreIndexes(id: string, context: IndexingContext, seq: number): Promise<boolean> {
-  const { indexes, snapshots, log } = context;
-  let complete = true;
+/** Restores the project in every index, or in none. Null if that is not possible. */
+async function restoreIndexes(
+  id: string,
+  { indexes, snapshots, log }: IndexingContext,
+  seq: number,
+): Promise<VersionTable | null> {
+  const table = new VersionTable();
   for (const index of indexes) {
-    try {
-      const directory = snapshots.directory(id, index.name);
-      if (!(await index.restore(id, directory, seq))) complete = false;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const fields = { project: id, index: index.name };
-      const otherVersion = otherFormatIn(reason);
-      if (otherVersion === undefined) {
-        log.warn({ ...fields, reason }, "an index snapshot is damaged and is rebuilt");
-      } else {
-        // Every upgrade that changes a format meets such snapshots.
-        log.info(
-          { ...fields, reason: otherVersion },
-          "an index snapshot is of another version and is rebuilt",
-        );
-      }
+    const restoring = index.restore(id, table, snapshots.directory(id, index.name), seq);
+    const isRestored = await restoring.catch((error: unknown) => {
+      reportUnusable(log, { project: id, index: index.name }, error);
       snapshots.discard(id);
-      complete = false;
-    }
+      return false;
+    });
+    if (isRestored) continue;
+    for (const each of indexes) each.dropProject(id);
+    return null;
   }
-  return complete;
+  return table;
+}
+
+function reportUnusable(log: IndexingContext["log"], fields: object, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  const otherVersion = otherFormatIn(reason);
+  if (otherVersion === undefined) {
+    log.warn({ ...fields, reason }, "an index snapshot is damaged and is rebuilt");
+    return;
+  }
+  // Every upgrade that changes a format meets such snapshots.
+  const message = "an index snapshot is of another version and is rebuilt";
+  log.info({ ...fields, reason: otherVersion }, message);
 }
 
 /** The changes after `seq`, or `rebuild` if a rebuild of the index was requested. */
@@ -89,7 +99,7 @@ async function changedSince(
   id: string,
   changes: ChangeLog,
   seq: number,
-): Promise<Restored | "rebuild"> {
+): Promise<Changes | "rebuild"> {
   const scopes = new Map<string, ScopeRef>();
   const embedded = new Set<string>();
   let reached = seq;

@@ -19,10 +19,10 @@ export async function scopeFields(
   return await fieldWork.inTurn(tenant, async (evaluate) => {
     for (;;) {
       const project = fields.find(projectId);
-      const scope = project?.scopes.get(scopeId);
+      const scope = project?.table.scopes.get(scopeId);
       if (project === undefined || scope === undefined) return null;
-      const { numbering } = project;
-      const isNeeded = () => project.numbering === numbering;
+      const { store } = project;
+      const isNeeded = () => project.store === store;
       const summary = summariseFields(project, scope);
       const found = await evaluate(summary, { isNeeded });
       if (found !== undefined && isNeeded()) return JSON.stringify(found);

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { timed } from "../../observability/long-tasks.ts";
 import { openSegment, type SharedSegment, type TextMessage } from "../../text/index.ts";
+import { numbersIn } from "../versions/number-set.ts";
 import { OpenProjects } from "../versions/open-projects.ts";
 import type {
   DocumentRow,
@@ -10,6 +11,7 @@ import type {
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
+import type { Renumbering, VersionTable } from "../versions/version-table.ts";
 import type { TextRow } from "./build-from-rows.ts";
 import { runSegmentTask, type SegmentTask } from "./segment-task.ts";
 import { SegmentThreads } from "./segment-threads.ts";
@@ -59,16 +61,12 @@ export class TextIndex implements VersionIndex {
     private readonly onFailed: (projectId: string, error: unknown) => void = () => {},
   ) {}
 
-  openProject(projectId: string): void {
-    if (!this.#projects.has(projectId)) this.#projects.set(projectId, new TextProject());
+  openProject(projectId: string, table: VersionTable): void {
+    if (!this.#projects.has(projectId)) this.#projects.set(projectId, new TextProject(table));
   }
 
   dropProject(projectId: string): void {
     if (this.#projects.delete(projectId)) this.publish({ type: "project-dropped", projectId });
-  }
-
-  knows(projectId: string, versionId: string): boolean {
-    return this.#projects.get(projectId)?.knows(versionId) ?? false;
   }
 
   async add(
@@ -77,6 +75,9 @@ export class TextIndex implements VersionIndex {
     reader: VersionReader,
   ): Promise<void> {
     const project = this.#projects.opened(projectId);
+    // The texts of versions never change, also if their chunks get embeddings.
+    const unread = versionIds.filter((id) => !project.has(id));
+    if (unread.length === 0) return;
     // Copies of the ids: a substring would keep the long string it was cut from in memory.
     const withoutText: string[] = [];
     const builds: Array<Promise<void>> = [];
@@ -87,7 +88,7 @@ export class TextIndex implements VersionIndex {
       rows = [];
       chars = 0;
     };
-    for await (const batch of reader.documents(versionIds)) {
+    for await (const batch of reader.documents(unread)) {
       for (const each of batch) {
         const row = textRowOf(each);
         if (row === null) {
@@ -126,35 +127,23 @@ export class TextIndex implements VersionIndex {
     if (this.#projects.get(projectId) === project) this.#mergeNext(projectId, project, true);
   }
 
-  setScope(
-    projectId: string,
-    scopeId: string,
-    versionIds: readonly string[],
-    members?: Members,
-  ): void {
+  setScope(projectId: string, scopeId: string, members: Members): void {
     const project = this.#projects.opened(projectId);
-    project.setScope(scopeId, versionIds, members);
-    this.#publishScope(projectId, project, scopeId);
+    project.setScope(scopeId, members);
+    this.publish({ type: "scope", projectId, scopeId, members: project.members(scopeId) });
   }
 
   dropScope(projectId: string, scopeId: string): void {
-    this.#projects.get(projectId)?.dropScope(scopeId);
+    if (this.#projects.get(projectId)?.dropScope(scopeId) !== true) return;
     this.publish({ type: "scope-dropped", projectId, scopeId });
   }
 
-  hasScope(projectId: string, scopeId: string): boolean {
-    return this.#projects.get(projectId)?.scopes.has(scopeId) ?? false;
+  moveNumbers(projectId: string, numbers: ReadonlyMap<number, number>): void {
+    this.#projects.opened(projectId).renumber((number) => numbers.get(number) ?? number);
   }
 
-  derive(projectId: string, scopeId: string, members: Members): void {
-    const project = this.#projects.opened(projectId);
-    project.derive(scopeId, members);
-    this.#publishScope(projectId, project, scopeId);
-  }
-
-  dropDerived(projectId: string, scopeId: string): void {
-    if (this.#projects.get(projectId)?.dropDerived(scopeId) !== true) return;
-    this.publish({ type: "scope-dropped", projectId, scopeId });
+  renumber(projectId: string, { numbers }: Renumbering): void {
+    this.#projects.opened(projectId).renumber((number) => numbers[number] as number);
   }
 
   maintain(projectId: string): MaintenanceState {
@@ -204,18 +193,24 @@ export class TextIndex implements VersionIndex {
     return writeTextSnapshot(this.#projects.opened(projectId), directory, seq);
   }
 
-  async restore(projectId: string, directory: string, seq: number): Promise<boolean> {
-    const project = await readTextSnapshot(directory, seq);
-    if (project === null) return false;
+  async restore(
+    projectId: string,
+    table: VersionTable,
+    directory: string,
+    seq: number,
+  ): Promise<boolean> {
+    const project = new TextProject(table);
+    if (!(await readTextSnapshot(project, directory, seq))) return false;
+    table.restored(project.versions);
     this.#projects.set(projectId, project);
-    const scopeIds = [...project.scopes.keys()];
-    this.publish({
-      type: "segments",
-      projectId,
-      add: [...project.segments.values()].map(shared),
-      remove: [],
-      scopes: scopeIds.map((scopeId) => ({ scopeId, members: project.members(scopeId) })),
-    });
+    const add = [...project.segments.values()].map(shared);
+    this.publish({ type: "segments", projectId, add, remove: [], scopes: [] });
+    for (const [scopeId, set] of table.scopes) {
+      timed("restore a scope", () => {
+        this.setScope(projectId, scopeId, { numbers: numbersIn(set), chunks: null });
+      });
+      await Bun.sleep(0);
+    }
     return true;
   }
 
@@ -235,9 +230,5 @@ export class TextIndex implements VersionIndex {
     const key = crypto.randomUUID();
     project.grow(key, openSegment(buffer, false));
     this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [], scopes: [] });
-  }
-
-  #publishScope(projectId: string, project: TextProject, scopeId: string): void {
-    this.publish({ type: "scope", projectId, scopeId, members: project.members(scopeId) });
   }
 }

@@ -78,7 +78,7 @@ export class TextMaintenance {
    * change. Throws if a merge has failed, and starts it again after `retryMs`. The project is then unchanged, and
    * searches use its unmerged segments.
    *
-   * @param whileAdding true to start only merges that do not make a version unknown
+   * @param whileAdding true to start only merges of small segments that keep all documents
    */
   next(project: TextProject, whileAdding = false): Merged | null {
     const lane = whileAdding ? this.#adding : this.#background;

@@ -1,15 +1,12 @@
-import { addDocument, nextDocument, type SegmentReader } from "../../text/index.ts";
-import {
-  documentBits,
-  type ScopeDocuments,
-  sharedDocumentSet,
-  type TextSegment,
-} from "./text-segment.ts";
+import { addDocument, emptyDocumentSet } from "../../text/index.ts";
+import { numbersIn } from "../versions/number-set.ts";
+import { FORGOTTEN } from "../versions/version-table.ts";
+import { type ScopeDocuments, sharedDocumentSet, type TextSegment } from "./text-segment.ts";
 
 /** Segments to be merged. The project does not change until the merge is finished. */
 export interface TextMerge {
   readonly parts: readonly TextSegment[];
-  /** The documents to keep of each part. */
+  /** The documents to keep of each part. No scope will hold others again. */
   readonly keep: readonly Uint32Array[];
 }
 
@@ -17,46 +14,29 @@ export interface TextMerge {
 type Renumbering = readonly Int32Array[];
 
 export function beginMerge(parts: readonly TextSegment[]): TextMerge {
-  const keep = parts.map(({ segment, deleted }) =>
-    deleted.map((word, w) => ~word & documentBits(segment, w)),
-  );
+  const keep = parts.map(({ numbers }) => {
+    const kept = emptyDocumentSet(numbers.length);
+    for (const [document, number] of numbers.entries()) {
+      if (number !== FORGOTTEN) addDocument(kept, document);
+    }
+    return kept;
+  });
   return { parts, keep };
 }
 
-/** True when a document that the merge has left out is in a scope again. */
-export function isOutdated({ parts, keep }: TextMerge): boolean {
-  return parts.some(({ segment, deleted }, i) => {
-    const kept = keep[i] as Uint32Array;
-    return deleted.some(
-      (word, w) => (~word & ~(kept[w] as number) & documentBits(segment, w)) !== 0,
-    );
-  });
-}
-
-/** Copies documents of a part to the merged segment under their new numbers. */
-function renumber(
-  documents: Uint32Array,
-  { documentCount }: SegmentReader,
-  numbers: Int32Array,
-  into: Uint32Array,
-): void {
-  let document = nextDocument(documents, 0, documentCount);
-  while (document < documentCount) {
-    const number = numbers[document] as number;
-    if (number >= 0) addDocument(into, number);
-    document = nextDocument(documents, document + 1, documentCount);
-  }
-}
-
-/** Marks documents of the merged segment that were deleted while it was built. */
-export function carryDeleted(
+/** The versions of the documents of the merged segment, which may have been forgotten while it was built. */
+export function mergedNumbers(
   { parts }: TextMerge,
-  numbers: Renumbering,
-  merged: TextSegment,
-): void {
-  for (const [i, { deleted, segment }] of parts.entries()) {
-    renumber(deleted, segment, numbers[i] as Int32Array, merged.deleted);
+  documents: Renumbering,
+  count: number,
+): Uint32Array {
+  const merged = new Uint32Array(count);
+  for (const [i, { numbers }] of parts.entries()) {
+    for (const [before, after] of (documents[i] as Int32Array).entries()) {
+      if (after >= 0) merged[after] = numbers[before] as number;
+    }
   }
+  return merged;
 }
 
 /** A scope after the parts were replaced by the merged segment. */
@@ -64,14 +44,18 @@ export function mergedScope(
   scope: ScopeDocuments,
   { parts }: TextMerge,
   numbers: Renumbering,
-  merged: TextSegment,
+  { key, numbers: { length } }: TextSegment,
 ): ScopeDocuments {
   const after = new Map(scope);
-  for (const part of parts) after.delete(part.key);
-  const documents = sharedDocumentSet(merged.segment.documentCount);
-  for (const [i, { key, segment }] of parts.entries()) {
-    const before = scope.get(key);
-    if (before !== undefined) renumber(before, segment, numbers[i] as Int32Array, documents);
+  const documents = sharedDocumentSet(length);
+  for (const [i, part] of parts.entries()) {
+    const before = scope.get(part.key);
+    after.delete(part.key);
+    if (before === undefined) continue;
+    for (const document of numbersIn(before)) {
+      const number = (numbers[i] as Int32Array)[document] as number;
+      if (number >= 0) addDocument(documents, number);
+    }
   }
-  return after.set(merged.key, documents);
+  return after.set(key, documents);
 }

@@ -1,19 +1,20 @@
-import { emptyDocumentSet, type SegmentReader } from "../../text/index.ts";
-
-/** Where a file version is. A merge moves it. */
-export interface Address {
-  entry: TextSegment;
-  document: number;
-}
+import {
+  addDocument,
+  emptyDocumentSet,
+  hasDocument,
+  type SegmentReader,
+} from "../../text/index.ts";
+import type { NumberSet } from "../versions/number-set.ts";
+import { FORGOTTEN } from "../versions/version-table.ts";
 
 /** A segment of a project. */
 export interface TextSegment {
   readonly key: string;
   readonly segment: SegmentReader;
-  /** Documents that all scopes have dropped. New documents that no scope holds yet are not deleted. */
-  readonly deleted: Uint32Array;
-  /** The address of the version of each document. */
-  readonly addresses: Address[];
+  /** For each document the number of its version, or FORGOTTEN. */
+  readonly numbers: Uint32Array;
+  /** Documents whose versions were forgotten. */
+  forgotten: number;
 }
 
 /** The documents of a scope, by segment key. The sets are in shared memory. */
@@ -24,8 +25,23 @@ export function sharedDocumentSet(documentCount: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(emptyDocumentSet(documentCount).byteLength));
 }
 
-/** A mask of the bits of a word that represent documents. The last word may have unused bits. */
-export function documentBits(segment: SegmentReader, word: number): number {
-  const rest = segment.documentCount - word * 32;
-  return rest >= 32 ? -1 : (1 << rest) - 1;
+/** The documents of these versions, in shared memory; undefined without any. */
+export function documentsOf(
+  { numbers }: TextSegment,
+  versions: NumberSet,
+): Uint32Array | undefined {
+  let documents: Uint32Array | undefined;
+  for (let document = 0; document < numbers.length; document++) {
+    if (!hasDocument(versions, numbers[document] as number)) continue;
+    documents ??= sharedDocumentSet(numbers.length);
+    addDocument(documents, document);
+  }
+  return documents;
+}
+
+/** How many of some documents are of versions that were forgotten. */
+export function forgottenOf(numbers: Uint32Array): number {
+  let count = 0;
+  for (const number of numbers) if (number === FORGOTTEN) count++;
+  return count;
 }

@@ -6,7 +6,7 @@ import { DISK_FORMATS, otherFormat } from "../../shared/disk-formats.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../shared/durable-files.ts";
 import { openSegment, wordTables } from "../../text/index.ts";
 import { requireChanges } from "../snapshots/position.ts";
-import { TextProject } from "./text-project.ts";
+import type { TextProject } from "./text-project.ts";
 
 const FORMAT = DISK_FORMATS.textManifest;
 const MANIFEST = "text.json";
@@ -19,22 +19,10 @@ interface Contents {
   readonly words: string;
   /** Changes up to this one are in it. */
   readonly seq: number;
-  /** `dead` holds the deleted documents. */
-  readonly segments: ReadonlyArray<{ key: string; dead: string }>;
+  /** The keys of the segments. */
+  readonly segments: readonly string[];
   /** Versions without text. */
   readonly plain: readonly string[];
-  readonly scopes: ReadonlyArray<{ id: string; words: ReadonlyArray<[key: string, bits: string]> }>;
-}
-
-function encoded(words: Uint32Array): string {
-  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
-}
-
-function decoded(text: string): Uint32Array {
-  const bytes = Buffer.from(text, "base64");
-  const words = new Uint32Array(new SharedArrayBuffer(bytes.byteLength));
-  new Uint8Array(words.buffer).set(bytes);
-  return words;
 }
 
 /** A line with the checksum of the text that follows it. */
@@ -64,16 +52,8 @@ function decodeManifest(file: string): Contents {
 
 /** The project as it is now. */
 function contentsOf(project: TextProject, seq: number): Contents {
-  const scopes = [...project.scopes].map(([id, words]) => ({
-    id,
-    words: [...words].map(([key, bits]): [string, string] => [key, encoded(bits)]),
-  }));
-  const segments = [...project.segments.values()].map(({ key, deleted }) => ({
-    key,
-    dead: encoded(deleted),
-  }));
-  const plain = project.versionsWithoutText();
-  return { format: FORMAT, words: wordTables, seq, segments, plain, scopes };
+  const segments = [...project.segments.keys()];
+  return { format: FORMAT, words: wordTables, seq, segments, plain: project.versionsWithoutText() };
 }
 
 /** Writes a project's text durably. Segments that were written before are not written again. */
@@ -99,27 +79,24 @@ export async function writeTextSnapshot(
   }
 }
 
-/** Reads a project's text; null without a snapshot. Throws if it is damaged or lacks changes up to `seq`. */
+/** Reads the text of an empty project; false without a snapshot. Throws if it is damaged or lacks changes up to `seq`. */
 export async function readTextSnapshot(
+  project: TextProject,
   directory: string,
   seq: number,
-): Promise<TextProject | null> {
+): Promise<boolean> {
   const path = join(directory, MANIFEST);
-  if (!existsSync(path)) return null;
+  if (!existsSync(path)) return false;
   const contents = decodeManifest(await readFile(path, "utf8"));
   requireChanges(contents.seq, seq);
-  const project = new TextProject();
-  for (const { key, dead } of contents.segments) {
+  for (const key of contents.segments) {
     const bytes = await readFile(join(directory, key + SUFFIX));
     timed("restore a segment", () => {
       const buffer = new SharedArrayBuffer(bytes.byteLength);
       new Uint8Array(buffer).set(bytes);
-      project.addSegment(key, openSegment(buffer), decoded(dead));
+      project.addSegment(key, openSegment(buffer));
     });
   }
   project.addWithoutText(contents.plain);
-  for (const { id, words } of contents.scopes) {
-    project.restoreScope(id, new Map(words.map(([key, bits]) => [key, decoded(bits)])));
-  }
-  return project;
+  return true;
 }

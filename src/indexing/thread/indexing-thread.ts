@@ -164,7 +164,9 @@ export class IndexingThread {
     if (task.type === "ensure") return this.projects.ensure(task);
     if (task.type === "members") {
       const members = this.projects.membersOf(projectId, task.scopeId);
-      return Promise.resolve(members === undefined ? null : memberLists(members));
+      const table = this.context.fields.find(projectId)?.table;
+      if (members === undefined || table === undefined) return Promise.resolve(null);
+      return Promise.resolve(memberLists(table, members));
     }
     if (task.type === "fields") return scopeFields(this.context, task);
     if (task.type === "facets") return matchFacets(this.context, task, this.projects);

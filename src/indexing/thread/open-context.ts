@@ -71,7 +71,7 @@ export async function openContext(
 ): Promise<{ context: IndexingContext; names: NativeNames }> {
   const names = new NativeNames(options.instance);
   const fields = new FieldIndex();
-  const indexes = [...createIndexes(options, names, log, post), fields];
+  const indexes = [fields, ...createIndexes(options, names, log, post)];
   const changes = new ChangeLog(sql);
   const databaseId = await untilAnswered(log, "the database's identity", () =>
     changes.databaseId(),

@@ -36,3 +36,19 @@ export class RangeList {
     this.#count = 0;
   }
 }
+
+/** Ranges of ordinals by dimension. */
+export class DimensionRanges {
+  readonly lists = new Map<number, RangeList>();
+  #dimension = 0;
+  #list = new RangeList();
+
+  add(dimension: number, start: number, count: number): void {
+    if (dimension !== this.#dimension) {
+      this.#dimension = dimension;
+      this.#list = this.lists.get(dimension) ?? new RangeList();
+      this.lists.set(dimension, this.#list);
+    }
+    this.#list.add(start, count);
+  }
+}

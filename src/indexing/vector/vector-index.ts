@@ -14,6 +14,7 @@ import type {
   VersionIndex,
   VersionReader,
 } from "../versions/version-index.ts";
+import type { Renumbering, VersionTable } from "../versions/version-table.ts";
 import { appendBatch } from "./chunk-batch.ts";
 import { extendSpans, VersionSpans } from "./spans.ts";
 import { type SnapshotHead, VectorProject } from "./vector-project.ts";
@@ -60,11 +61,11 @@ export class VectorIndex implements VersionIndex {
     private readonly onFailed: (projectId: string, error: unknown) => void = () => {},
   ) {}
 
-  openProject(projectId: string): void {
+  openProject(projectId: string, table: VersionTable): void {
     if (this.#projects.has(projectId)) return;
     const name = this.names.of(projectId);
     native.openProject(name);
-    this.#projects.set(projectId, new VectorProject(name, new VersionSpans(), []));
+    this.#projects.set(projectId, new VectorProject(name, new VersionSpans(table), []));
   }
 
   dropProject(projectId: string): void {
@@ -73,10 +74,6 @@ export class VectorIndex implements VersionIndex {
     this.#turns.waiting.delete(projectId);
     native.dropProject(this.names.of(projectId));
     this.names.drop(projectId);
-  }
-
-  knows(projectId: string, versionId: string): boolean {
-    return this.#projects.get(projectId)?.versions.has(versionId) ?? false;
   }
 
   async add(
@@ -91,33 +88,16 @@ export class VectorIndex implements VersionIndex {
     });
   }
 
-  readAgain(projectId: string, versionIds: readonly string[]): void {
-    for (const id of versionIds) this.#projects.get(projectId)?.versions.readAgain(id);
-  }
-
-  setScope(
-    projectId: string,
-    scopeId: string,
-    versionIds: readonly string[],
-    members?: Members,
-  ): void {
-    this.#projects.opened(projectId).setScope(scopeId, versionIds, members);
+  setScope(projectId: string, scopeId: string, members: Members): void {
+    this.#projects.opened(projectId).setScope(scopeId, members);
   }
 
   dropScope(projectId: string, scopeId: string): void {
-    this.#projects.get(projectId)?.dropScope(scopeId);
-  }
-
-  hasScope(projectId: string, scopeId: string): boolean {
-    return native.hasScope(this.names.of(projectId), scopeId);
-  }
-
-  derive(projectId: string, scopeId: string, members: Members): void {
-    this.#projects.opened(projectId).derive(scopeId, members);
-  }
-
-  dropDerived(projectId: string, scopeId: string): void {
     native.dropScope(this.names.of(projectId), scopeId);
+  }
+
+  renumber(projectId: string, renumbering: Renumbering): void {
+    this.#projects.opened(projectId).renumber(renumbering);
   }
 
   maintain(projectId: string): MaintenanceState {
@@ -155,7 +135,12 @@ export class VectorIndex implements VersionIndex {
     await this.#projects.opened(projectId).snapshot(directory, { format: FORMAT, seq });
   }
 
-  async restore(projectId: string, directory: string, seq: number): Promise<boolean> {
+  async restore(
+    projectId: string,
+    table: VersionTable,
+    directory: string,
+    seq: number,
+  ): Promise<boolean> {
     const name = this.names.of(projectId);
     const meta = await native.restore(name, directory);
     if (meta === null) return false;
@@ -166,7 +151,7 @@ export class VectorIndex implements VersionIndex {
       native.dropProject(name);
       throw error;
     }
-    const versions = await VersionSpans.decode(lines);
+    const versions = await VersionSpans.decode(table, lines);
     const dimensions = native.stats(name)?.dimensions.map((part) => part.dimension) ?? [];
     this.#projects.set(projectId, new VectorProject(name, versions, dimensions));
     return true;

@@ -1,8 +1,7 @@
 import * as native from "../../../native/index.ts";
 import { timed } from "../../observability/long-tasks.ts";
-import { INDEX_UNSCOPED_KEEP_MS } from "../../shared/limits.ts";
 import type { Members } from "../versions/version-index.ts";
-import type { RangeList } from "./range-list.ts";
+import type { Renumbering } from "../versions/version-table.ts";
 import type { VersionSpans } from "./spans.ts";
 
 /** Pause of an index whose maintenance has nothing to do for the moment. */
@@ -22,9 +21,6 @@ export class VectorProject {
   readonly #unmaintained: Set<number>;
   /** Those of them that have changed since the last step began. */
   readonly #changed = new Set<number>();
-  /** Versions that no scope has named since they were added. */
-  readonly #unscoped = new Set<string>();
-  #addedAt = 0;
   /** Calls of `add` that run. Ordinals must not change meanwhile, because they are noted at its end. */
   #adding = 0;
   #saving: Promise<void> | undefined;
@@ -62,7 +58,7 @@ export class VectorProject {
     return native.append(this.name, dimension, batch);
   }
 
-  /** Adds the versions whose spans `read` collects. If it fails, they remain unknown. */
+  /** Adds the versions whose spans `read` collects, unless it fails. */
   async add(read: (added: Map<string, number[]>) => Promise<void>): Promise<void> {
     const added = new Map<string, number[]>();
     this.#commitIfAtRest();
@@ -70,38 +66,25 @@ export class VectorProject {
     try {
       await read(added);
       for (const [id, spans] of added) {
-        this.versions.set(id, spans);
-        if (spans.length > 0) this.#unscoped.add(id);
+        const number = this.versions.table.numberOf(id);
+        if (number !== undefined) this.versions.set(number, spans);
       }
     } finally {
       this.#adding--;
-      this.#addedAt = performance.now();
       this.#commitIfAtRest();
     }
   }
 
-  setScope(scopeId: string, versionIds: readonly string[], members?: Members): void {
-    const { versions } = this;
-    const isNumbered = members !== undefined;
-    const ranges = isNumbered ? versions.rangesOfMembers(members) : versions.rangesOf(versionIds);
-    this.#setRanges(scopeId, ranges);
-    if (this.#unscoped.size > 0) for (const id of versionIds) this.#unscoped.delete(id);
-    this.#lookForDeletedChunks();
-  }
-
-  /** Sets a part of a scope, which leaves no chunks behind when it is dropped. */
-  derive(scopeId: string, members: Members): void {
-    this.#setRanges(scopeId, this.versions.rangesOfMembers(members));
-  }
-
-  #setRanges(scopeId: string, lists: ReadonlyMap<number, RangeList>): void {
+  setScope(scopeId: string, members: Members): void {
+    const { lists } = this.versions.rangesOf(members);
     const ranges = [...lists].map(([dimension, list]) => ({ dimension, ranges: list.pairs }));
     native.setScope(this.name, scopeId, ranges);
   }
 
-  dropScope(scopeId: string): void {
-    native.dropScope(this.name, scopeId);
-    this.#lookForDeletedChunks();
+  /** Takes over new numbers. Maintenance looks for the chunks of versions that were forgotten. */
+  renumber(renumbering: Renumbering): void {
+    this.versions.renumber(renumbering);
+    for (const dimension of this.#dimensions) this.#noteChange(dimension);
   }
 
   /** True when maintenance has nothing to do. */
@@ -129,7 +112,7 @@ export class VectorProject {
     this.#changed.delete(dimension);
     this.#restsUntil = performance.now() + INDEX_MAINTENANCE_PAUSE_MS;
     // While versions are being added it is not known which of their chunks must stay.
-    const kept = this.#adding > 0 ? null : this.#unscopedOrdinals(dimension);
+    const kept = this.#adding > 0 ? null : this.#ordinals(dimension);
     const step = await native.maintain(this.name, dimension, kept, threads);
     if (step.compacted) await this.#compact();
     if (step.worked) this.#restsUntil = 0;
@@ -157,21 +140,14 @@ export class VectorProject {
     await native.snapshot(this.name, directory, new TextEncoder().encode(text));
   }
 
-  /** Chunks may have been left by the last scope that named them. */
-  #lookForDeletedChunks(): void {
-    for (const dimension of this.#dimensions) this.#noteChange(dimension);
-  }
-
   #noteChange(dimension: number): void {
     this.#unmaintained.add(dimension);
     this.#changed.add(dimension);
   }
 
-  /** The ordinals of versions that a scope may be about to name. */
-  #unscopedOrdinals(dimension: number): Uint32Array {
-    if (performance.now() - this.#addedAt > INDEX_UNSCOPED_KEEP_MS) this.#unscoped.clear();
-    const ranges = this.versions.rangesOf([...this.#unscoped]).get(dimension);
-    return ranges?.pairs ?? new Uint32Array(0);
+  /** The ordinals of all versions, which a scope may be about to name. */
+  #ordinals(dimension: number): Uint32Array {
+    return this.versions.all().lists.get(dimension)?.pairs ?? new Uint32Array(0);
   }
 
   /** Waits for a moment when nothing relies on the numbering of a shard, and replaces it. */
@@ -189,7 +165,7 @@ export class VectorProject {
     if (!this.#closed) {
       timed("commit a compaction", () => {
         const compacted = native.commitCompaction(this.name);
-        if (compacted !== null) this.versions.renumber(compacted);
+        if (compacted !== null) this.versions.compacted(compacted);
       });
     }
     resolve();

@@ -1,3 +1,6 @@
+import type { NumberSet } from "./number-set.ts";
+import type { Renumbering, VersionTable } from "./version-table.ts";
+
 /** A chunk as an index reads it, with its embedding. */
 export interface ChunkRow {
   readonly id: string;
@@ -53,24 +56,8 @@ export interface VersionReader {
   fields(versionIds: readonly string[]): AsyncIterable<readonly FieldsRow[]>;
 }
 
-/** Numbers of file versions or chunks, as a bitmap. */
-export type NumberSet = Uint32Array;
-
-/** The file versions of a project with numbers from 0, and their chunks in the same order. */
-export interface NumberedVersions {
-  /** Another value whenever versions get other numbers. */
-  readonly numbering: number;
-  readonly count: number;
-  idOf(number: number): string;
-  /** For each version the number of its first chunk, and at the end that of the next version. */
-  readonly firstChunks: Uint32Array;
-  /** For each chunk the dimension of its embedding, or 0 without one. */
-  readonly dimensions: Uint32Array;
-}
-
-/** The members of a scope, by the version numbers of the fields index. */
+/** The members of a scope, by the numbers of the table of versions. */
 export interface Members {
-  readonly versions: NumberedVersions;
   /** The versions of which at least one chunk belongs to the scope, ascending. */
   readonly numbers: Uint32Array;
   /** The chunks that belong to the scope; null for all of those versions. */
@@ -90,11 +77,6 @@ export interface IndexPart {
   readonly bytes: number;
 }
 
-/** A scope contains a version that was never added, or that maintenance has removed since. */
-export class UnknownVersion extends Error {
-  override readonly message = "the scope contains a file version that is not in the index";
-}
-
 /**
  * The remaining maintenance of an index: `more` if the next slice can follow immediately, `busy` if it continues in the
  * background or must wait for a while, `done` if it is complete.
@@ -102,48 +84,34 @@ export class UnknownVersion extends Error {
 export type MaintenanceState = "more" | "busy" | "done";
 
 /**
- * A kind of index that follows the change log. File versions are immutable: each is read once and
- * is known from then on. A scope (an environment or a release) is a set of known versions and is
- * replaced as a whole. A single thread makes all calls, one at a time per project. Only calls that
+ * A kind of index that follows the change log. File versions are immutable: each is read once and is known from then
+ * on. All indexes of a project share its table of versions. A scope (an environment or a release) is a set of known
+ * versions and is replaced as a whole. A single thread makes all calls, one at a time per project. Only calls that
  * return a promise let other projects and maintenance run in between.
  */
 export interface VersionIndex {
   /** Names the index in messages, logs and snapshot directories: lower-case letters. */
   readonly name: string;
   /** Creates an empty project unless it is open. */
-  openProject(projectId: string): void;
+  openProject(projectId: string, table: VersionTable): void;
   /** Removes a project and frees its memory. Unknown projects are ignored. */
   dropProject(projectId: string): void;
-  knows(projectId: string, versionId: string): boolean;
-  /**
-   * Reads unknown versions and adds them. Those that are not stored remain unknown, and after a
-   * failure the unfinished ones.
-   */
+  /** Reads versions and adds them under their numbers. Those that are not stored are left out. */
   add(projectId: string, versionIds: readonly string[], reader: VersionReader): Promise<void>;
   /**
-   * Makes versions unknown whose chunks have received embeddings. Scopes keep their current members until the versions
-   * are added again. Absent in an index without embeddings.
+   * Replaces a scope atomically. One that is derived from another by a filter has a \`#\` in its id. It must be dropped
+   * when the other one changes, and is in no snapshot. Absent in an index that is not searched.
    */
-  readAgain?(projectId: string, versionIds: readonly string[]): void;
+  setScope?(projectId: string, scopeId: string, members: Members): void;
+  dropScope?(projectId: string, scopeId: string): void;
   /**
-   * Replaces a scope atomically. Throws UnknownVersion and then changes nothing.
+   * Versions that were added again have other numbers from now on. Absent in an index that has read them again.
    *
-   * @param members the same versions by their numbers, which are found faster than by their ids
+   * @param numbers by the earlier ones
    */
-  setScope(
-    projectId: string,
-    scopeId: string,
-    versionIds: readonly string[],
-    members?: Members,
-  ): void;
-  dropScope(projectId: string, scopeId: string): void;
-  hasScope(projectId: string, scopeId: string): boolean;
-  /**
-   * Replaces a derived scope atomically. It must be dropped when the scope that it is derived from
-   * changes, and is in no snapshot. Absent in an index that is not searched.
-   */
-  derive?(projectId: string, scopeId: string, members: Members): void;
-  dropDerived?(projectId: string, scopeId: string): void;
+  moveNumbers?(projectId: string, numbers: ReadonlyMap<number, number>): void;
+  /** Forgets versions, and gives the others new numbers. No version is being added. */
+  renumber(projectId: string, renumbering: Renumbering): void;
   /** Does a slice of background work on the calling thread, or begins some elsewhere. */
   maintain(projectId: string): MaintenanceState;
   /**
@@ -159,10 +127,10 @@ export interface VersionIndex {
    */
   snapshot(projectId: string, directory: string, seq: number): Promise<void>;
   /**
-   * Opens a project from its snapshot. False without a snapshot. Rejects if the snapshot is damaged, has another format
-   * or lacks changes up to `seq`.
+   * Opens a project from its snapshot. Versions that it lacks are no longer known to the table. False without a
+   * snapshot. Rejects if the snapshot is damaged, has another format or lacks changes up to `seq`.
    */
-  restore(projectId: string, directory: string, seq: number): Promise<boolean>;
+  restore(projectId: string, table: VersionTable, directory: string, seq: number): Promise<boolean>;
   /** One entry per dimension; empty when the project is not open. */
   stats(projectId: string): readonly IndexPart[];
 }

@@ -2,9 +2,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { dropProject, restore as restoreVectors } from "../../../native/index.ts";
+import { FieldProject } from "../../../src/indexing/fields/field-project.ts";
 import { readFieldSnapshot } from "../../../src/indexing/fields/field-snapshot.ts";
 import { SnapshotStore } from "../../../src/indexing/snapshots/snapshot-store.ts";
+import { TextProject } from "../../../src/indexing/text/text-project.ts";
 import { readTextSnapshot } from "../../../src/indexing/text/text-snapshot.ts";
+import { VersionTable } from "../../../src/indexing/versions/version-table.ts";
 import { memoryFolder } from "../../../support/folders.ts";
 import { type Remains, restore } from "./disk/disk.ts";
 
@@ -16,8 +19,8 @@ const READERS: Readonly<Record<string, (folder: string, project: string) => Prom
     if (meta !== null) dropProject(project);
     return meta !== null;
   },
-  text: async (folder) => (await readTextSnapshot(folder, 0)) !== null,
-  fields: async (folder) => (await readFieldSnapshot(folder, 0)) !== null,
+  text: (folder) => readTextSnapshot(new TextProject(new VersionTable()), folder, 0),
+  fields: (folder) => readFieldSnapshot(new FieldProject(), folder, 0),
 };
 
 /** Of files that are torn, those that a start would take for whole ones. */

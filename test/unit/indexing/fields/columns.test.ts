@@ -26,7 +26,7 @@ interface TestVersion {
 function add(project: FieldProject, versions: readonly TestVersion[]): void {
   for (const { path, frontmatter, metadata } of versions) {
     const dimensions = metadata.map(() => 768);
-    project.add({ id: `v${project.count}`, path, frontmatter, dimensions, metadata });
+    project.add({ id: `v${project.table.count}`, path, frontmatter, dimensions, metadata });
   }
 }
 
@@ -42,7 +42,7 @@ function found(results: FilterResults, project: FieldProject, scope: Uint32Array
   const members = results.membersIn(scope);
   if (members === undefined) throw new Error("versions of the scope were not evaluated");
   const entries = [...members.numbers].map((number) => {
-    const [first, end] = [project.firstChunk(number), project.firstChunk(number + 1)];
+    const [first = 0, end = 0] = project.table.firstChunks.subarray(number, number + 2);
     const chunks = Array.from({ length: end - first }, (_, i) => i);
     const isMember = (i: number) =>
       members.chunks === null || hasDocument(members.chunks, first + i);
@@ -68,7 +68,7 @@ const expectSame = (filter: Json, versions: readonly TestVersion[]) => {
   add(project, versions);
   const numbers = versions.map((_, i) => i);
   const results = new FilterResults(project, canonicalValue(filter));
-  expect(found(results, project, setOf(numbers, project.count))).toEqual(
+  expect(found(results, project, setOf(numbers, project.table.count))).toEqual(
     plainly(filter, versions, numbers),
   );
 };
@@ -91,7 +91,7 @@ test("columns agree with a plain evaluator on random versions, filters and scope
         add(project, before);
         const some = before.flatMap((_, i) => (i % 3 === 0 ? [] : [i]));
         const expectFound = (versions: readonly TestVersion[], numbers: readonly number[]) =>
-          expect(found(results, project, setOf(numbers, project.count))).toEqual(
+          expect(found(results, project, setOf(numbers, project.table.count))).toEqual(
             plainly(filter, versions, numbers),
           );
         expectFound(before, some);
@@ -136,7 +136,9 @@ test("a summary counts the files of every value in the scope, as visiting every 
       const project = new FieldProject();
       add(project, versions);
       const numbers = versions.flatMap((_, i) => (i % 3 === 1 ? [] : [i]));
-      const { result: summary } = finished(summariseFields(project, setOf(numbers, project.count)));
+      const { result: summary } = finished(
+        summariseFields(project, setOf(numbers, project.table.count)),
+      );
       const counted = summary.map(({ name, values: each }) => [
         name,
         Object.fromEntries(each.map(({ value, count }) => [JSON.stringify(value), count])),
@@ -162,7 +164,7 @@ test("a summary has the 200 most frequent fields and their 20 most frequent valu
   );
   add(project, versions);
   const all = versions.map((_, i) => i);
-  const { result: summary } = finished(summariseFields(project, setOf(all, project.count)));
+  const { result: summary } = finished(summariseFields(project, setOf(all, project.table.count)));
   expect(summary).toHaveLength(200);
   const [path, always, often] = summary;
   expect(path).toMatchObject({ name: "path", files: 100, distinct: 1 });

@@ -7,6 +7,7 @@ import { matchFacets } from "../../../../src/indexing/projects/match-facets.ts";
 import { matchVersions } from "../../../../src/indexing/projects/match-versions.ts";
 import { scopeFields } from "../../../../src/indexing/projects/scope-fields.ts";
 import type { VersionReader } from "../../../../src/indexing/versions/version-index.ts";
+import { VersionTable } from "../../../../src/indexing/versions/version-table.ts";
 import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { PROJECT_ROOT } from "../../../../support/processes/process.ts";
 
@@ -27,9 +28,10 @@ const reader: VersionReader = {
 };
 
 const fields = new FieldIndex();
-fields.openProject(TARGET.projectId);
+const table = new VersionTable();
+fields.openProject(TARGET.projectId, table);
 await fields.add(TARGET.projectId, ["v"], reader);
-fields.setScope(TARGET.projectId, TARGET.scopeId, ["v"]);
+table.setScope(TARGET.scopeId, table.setOf(["v"]));
 
 const fieldWork = new FieldWork();
 const context = { fields, reader, fieldWork, indexes: [fields] };

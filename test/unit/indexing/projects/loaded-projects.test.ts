@@ -23,7 +23,6 @@ function indexOfEqualProjects(): VersionIndex {
   return {
     name: "fake",
     openProject: (id: string) => scopes.set(id, new Set()),
-    hasScope: (id: string, scope: string) => scopes.get(id)?.has(scope) === true,
     setScope: (id: string, scope: string) => scopes.get(id)?.add(scope),
     dropProject: (id: string) => scopes.delete(id),
     stats: (id: string) => (scopes.has(id) ? [{ dimension: 0, bytes: PROJECT_BYTES }] : []),
@@ -153,9 +152,9 @@ test("a rebuild begins when the indexes from before it are dropped, also where o
   const fake = indexOfEqualProjects();
   const index: Partial<VersionIndex> = {
     ...fake,
-    openProject(id) {
+    openProject(id, table) {
       calls.push("open");
-      fake.openProject(id);
+      fake.openProject(id, table);
     },
     dropProject(id) {
       calls.push("drop");

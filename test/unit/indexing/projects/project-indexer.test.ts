@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ScopeRef } from "../../../../src/engine/requests/scope.ts";
 import { ProjectIndexer } from "../../../../src/indexing/projects/project-indexer.ts";
 import type { ProjectSink } from "../../../../src/indexing/projects/project-sink.ts";
-import { UnknownVersion } from "../../../../src/indexing/versions/version-index.ts";
+import { UnknownVersion } from "../../../../src/indexing/versions/version-table.ts";
 import { createLog } from "../../../../src/observability/log.ts";
 import { turns } from "../../../../support/fake-clock.ts";
 

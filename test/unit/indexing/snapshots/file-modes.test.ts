@@ -6,6 +6,7 @@ import { claimInstanceDirectory } from "../../../../src/indexing/snapshots/insta
 import { SnapshotStore } from "../../../../src/indexing/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { membersOf, tableOf } from "../tables.ts";
 
 const before = process.umask();
 // The most permissive mask: nothing but the code itself makes the files private.
@@ -22,14 +23,15 @@ test("only the owner can read the files and folders of a snapshot", async () => 
   const store = new SnapshotStore(directory.path);
   const project = randomUUID();
   const index = new TextIndex(() => {});
-  index.openProject(project);
+  const table = tableOf("version");
+  index.openProject(project, table);
   await index.add(project, ["version"], {
     async *chunks() {},
     async *documents() {
       yield [{ file_version_id: "version", path: "a.md", content: "# Title\n\nSome words." }];
     },
   } as never);
-  index.setScope(project, "scope", ["version"]);
+  index.setScope(project, "scope", membersOf(table, ["version"]));
   store.prepare(project);
   const folder = store.directory(project, index.name);
   mkdirSync(folder, { mode: 0o700 });

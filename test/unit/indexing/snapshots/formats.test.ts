@@ -4,13 +4,16 @@ import { join } from "node:path";
 import * as native from "../../../../native/index.ts";
 import * as testing from "../../../../native/testing.ts";
 import { wordTables } from "../../../../native/words.ts";
+import { FieldProject } from "../../../../src/indexing/fields/field-project.ts";
 import { readFieldSnapshot } from "../../../../src/indexing/fields/field-snapshot.ts";
 import { SnapshotStore } from "../../../../src/indexing/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
+import { VersionTable } from "../../../../src/indexing/versions/version-table.ts";
 import { DISK_FORMATS, otherFormat, otherFormatIn } from "../../../../src/shared/disk-formats.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { PLAIN_NAMES } from "../plain-names.ts";
+import { membersOf, tableOf } from "../tables.ts";
 
 const PROJECT = "0b0e7f4c-52a1-4a52-9b35-6f0f4c1e2d3a";
 const ANOTHER_VERSION = 99;
@@ -34,25 +37,29 @@ function rewriteManifest(folder: string, change: (text: string) => string): void
 async function textSnapshot(): Promise<string> {
   const folder = temporaryFolder("format");
   const index = new TextIndex(() => {});
-  index.openProject(PROJECT);
+  const table = tableOf("version");
+  index.openProject(PROJECT, table);
   await index.add(PROJECT, ["version"], {
     async *chunks() {},
     async *documents() {
       yield [{ file_version_id: "version", path: "a.md", content: "# Title\n\nSome words." }];
     },
   } as never);
-  index.setScope(PROJECT, "scope", ["version"]);
+  index.setScope(PROJECT, "scope", membersOf(table, ["version"]));
   await index.snapshot(PROJECT, folder, 0);
   return folder;
 }
 
+const restored = (folder: string) =>
+  new TextIndex(() => {}).restore(PROJECT, new VersionTable(), folder, 0);
+
 test("a vector snapshot whose version list has another format is refused and unloaded", async () => {
   const folder = temporaryFolder("format");
   const index = new VectorIndex(PLAIN_NAMES);
-  index.openProject(PROJECT);
+  index.openProject(PROJECT, new VersionTable());
   testing.snapshotSync(PROJECT, folder, Buffer.from(`{"format":${ANOTHER_VERSION}}`));
   index.dropProject(PROJECT);
-  await expect(index.restore(PROJECT, folder, 0)).rejects.toThrow(
+  await expect(index.restore(PROJECT, new VersionTable(), folder, 0)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.vectorVersions),
   );
   expect(native.projects()).not.toContain(PROJECT);
@@ -61,7 +68,7 @@ test("a vector snapshot whose version list has another format is refused and unl
 test("a text snapshot whose manifest or segment has another format is refused", async () => {
   const manifest = await textSnapshot();
   rewriteManifest(manifest, ofAnotherFormat);
-  await expect(new TextIndex(() => {}).restore(PROJECT, manifest, 0)).rejects.toThrow(
+  await expect(restored(manifest)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.textManifest),
   );
 
@@ -72,25 +79,24 @@ test("a text snapshot whose manifest or segment has another format is refused", 
     bytes.writeUInt32LE(ANOTHER_VERSION, 4);
     return bytes;
   });
-  await expect(new TextIndex(() => {}).restore(PROJECT, segment, 0)).rejects.toThrow(
+  await expect(restored(segment)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.textSegment),
   );
 });
 
 test("a text snapshot whose words were read by other tables of characters is refused as one of another version", async () => {
   const folder = await textSnapshot();
-  const restored = () => new TextIndex(() => {}).restore(PROJECT, folder, 0);
-  expect(await restored()).toBe(true);
+  expect(await restored(folder)).toBe(true);
   rewriteManifest(folder, (text) => text.replace(wordTables, ANOTHER_UNICODE));
   const reason = otherFormat(ANOTHER_UNICODE, wordTables);
-  await expect(restored()).rejects.toThrow(reason);
+  await expect(restored(folder)).rejects.toThrow(reason);
   expect(otherFormatIn(`the text: ${reason}`)).toBe(reason);
 });
 
 test("a snapshot of the fields with another format is refused", async () => {
   const folder = temporaryFolder("format");
   writeFileSync(join(folder, "fields.ndjson"), `{"format":${ANOTHER_VERSION}}\n`);
-  await expect(readFieldSnapshot(folder, 0)).rejects.toThrow(
+  await expect(readFieldSnapshot(new FieldProject(), folder, 0)).rejects.toThrow(
     otherFormat(ANOTHER_VERSION, DISK_FORMATS.versionFields),
   );
 });

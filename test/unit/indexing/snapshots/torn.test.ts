@@ -5,6 +5,7 @@ import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
 import { TextIndex } from "../../../../src/indexing/text/text-index.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
 import type { VersionIndex } from "../../../../src/indexing/versions/version-index.ts";
+import { VersionTable } from "../../../../src/indexing/versions/version-table.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { PLAIN_NAMES } from "../plain-names.ts";
 
@@ -20,15 +21,16 @@ test.each(INDEXES)(
   async (_, open) => {
     const folder = temporaryFolder("torn");
     const index = open();
-    index.openProject(PROJECT);
+    index.openProject(PROJECT, new VersionTable());
     await index.snapshot(PROJECT, folder, 5);
     index.dropProject(PROJECT);
     const later = open();
-    await expect(later.restore(PROJECT, folder, 6)).rejects.toThrow("it holds changes up to 5");
+    const restored = (seq: number) => later.restore(PROJECT, new VersionTable(), folder, seq);
+    await expect(restored(6)).rejects.toThrow("it holds changes up to 5");
     expect(later.stats(PROJECT)).toEqual([]);
     // A crash between the indexes and the manifest leaves an older manifest.
     for (const seq of [5, 4]) {
-      expect(await later.restore(PROJECT, folder, seq)).toBe(true);
+      expect(await restored(seq)).toBe(true);
       later.dropProject(PROJECT);
     }
   },
@@ -37,13 +39,15 @@ test.each(INDEXES)(
 test("fields with a flipped bit anywhere are refused", async () => {
   const folder = temporaryFolder("torn");
   const index = new FieldIndex();
-  index.openProject(PROJECT);
-  index.setScope(PROJECT, "scope", []);
+  const table = new VersionTable();
+  index.openProject(PROJECT, table);
+  table.setScope("scope", table.setOf([]));
   await index.snapshot(PROJECT, folder, 5);
   const file = join(folder, "fields.ndjson");
   const whole = readFileSync(file);
   for (let at = 0; at < whole.length; at++) {
     writeFileSync(file, whole.with(at, (whole[at] as number) ^ 0x01));
-    await expect(new FieldIndex().restore(PROJECT, folder, 0), `byte ${at}`).rejects.toThrow();
+    const restoring = new FieldIndex().restore(PROJECT, new VersionTable(), folder, 0);
+    await expect(restoring, `byte ${at}`).rejects.toThrow();
   }
 });

@@ -4,6 +4,7 @@ import { TextMaintenance } from "../../../../src/indexing/text/text-maintenance.
 import { TextProject } from "../../../../src/indexing/text/text-project.ts";
 import { buildSegment, openSegment } from "../../../../src/text/index.ts";
 import { turns } from "../../../../support/fake-clock.ts";
+import { setScope, tableOf } from "../tables.ts";
 
 const NO_REST = 0;
 const LONG_REST_MS = 3_600_000;
@@ -12,14 +13,15 @@ const WORDS = 60_000;
 
 /** A project with segments that are large enough to be merged on another thread. */
 function mergeableProject(): TextProject {
-  const project = new TextProject();
   const ids = Array.from({ length: SEGMENTS }, (_, s) => `document-${s}`);
+  const table = tableOf(...ids);
+  const project = new TextProject(table);
   for (const id of ids) {
     const content = Array.from({ length: WORDS }, (_, i) => `${id}w${i}`).join(" ");
     const document = { id, path: `${id}.md`, title: id, headings: [], frontmatter: [], content };
     project.addSegment(id, openSegment(buildSegment([document])));
   }
-  project.setScope("scope", ids);
+  setScope(table, project, "scope", ids);
   return project;
 }
 

@@ -1,18 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { TextProject } from "../../../../src/indexing/text/text-project.ts";
-import type { Members } from "../../../../src/indexing/versions/version-index.ts";
+import { VersionTable } from "../../../../src/indexing/versions/version-table.ts";
 import {
   buildSegment,
-  hasDocument,
   mergeSegments,
   nextDocument,
   openSegment,
+  type SegmentReader,
 } from "../../../../src/text/index.ts";
+import { addTo, setScope } from "../tables.ts";
 
 interface Merging {
-  /** Replaces the merged segments; null when the merge is outdated. */
-  finish(): object | null;
+  /** Replaces the merged segments. */
+  finish(): void;
 }
 
 /** Merges what is due, as another thread does, without changing the project yet. */
@@ -33,6 +34,7 @@ function mergeAll(project: TextProject): void {
 
 /** Adds documents as one segment. */
 function add(project: TextProject, ids: readonly string[]): void {
+  addTo(project.table, ids);
   const documents = ids.map((id) => ({
     id,
     path: `${id}.md`,
@@ -57,30 +59,21 @@ function idsIn(project: TextProject, scopeId: string): string[] {
   return ids.sort();
 }
 
-/** The versions `d0` and so on by their numbers. */
-function numbered(ids: readonly number[]): Members {
-  const versions = {
-    ...{ numbering: 1, count: 31, idOf: (number: number) => `d${number}` },
-    ...{
-      firstChunks: Uint32Array.from({ length: 32 }, (_, i) => i),
-      dimensions: new Uint32Array(31),
-    },
-  };
-  return { versions, numbers: Uint32Array.from(ids).sort(), chunks: null };
+/** Removes a scope from the project and its table. */
+function dropScope(project: TextProject, scopeId: string): void {
+  project.table.dropScope(scopeId);
+  project.dropScope(scopeId);
 }
 
-/** Documents that the project considers held by no scope. */
-function deletedIds(project: TextProject): string[] {
-  return [...project.segments.values()].flatMap(({ segment, deleted }) =>
-    Array.from({ length: segment.documentCount }, (_, d) => d)
-      .filter((d) => hasDocument(deleted, d))
-      .map((d) => segment.id(d)),
-  );
+/** Forgets the versions that no scope holds, if they are many. */
+function forget(project: TextProject): void {
+  const renumbering = project.table.forgetUnheld();
+  if (renumbering !== undefined) project.renumber((number) => renumbering.numbers[number] ?? 0);
 }
 
 describe("merging the segments of a project", () => {
   const change = fc.record({
-    kind: fc.constantFrom("set", "drop", "begin", "finish"),
+    kind: fc.constantFrom("set", "drop", "begin", "finish", "forget"),
     scope: fc.constantFrom("x", "y", "z"),
     ids: fc.uniqueArray(fc.nat(30), { maxLength: 20 }),
   });
@@ -88,30 +81,28 @@ describe("merging the segments of a project", () => {
   test("a merge keeps every scope intact while scopes change", () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 60 }), (changes) => {
-        const project = new TextProject();
+        const project = new TextProject(new VersionTable());
         const expected = new Map<string, string[]>();
         let merge: Merging | null = null;
         const check = () => {
           for (const [scope, ids] of expected) expect(idsIn(project, scope)).toEqual(ids);
-          const held = new Set([...expected.values()].flat());
-          expect(deletedIds(project).filter((id) => held.has(id))).toEqual([]);
         };
         for (const { kind, scope, ids } of changes) {
+          if (kind === "forget") forget(project);
           if (kind === "begin") merge ??= merging(project);
           if (kind === "finish") {
             merge?.finish();
             merge = null;
           }
           if (kind === "drop") {
-            project.dropScope(scope);
+            dropScope(project, scope);
             expected.delete(scope);
           }
           if (kind === "set") {
             const names = ids.map((id) => `d${id}`).sort();
             // Small segments, so that a merge is soon due.
-            for (const id of names) if (!project.knows(id)) add(project, [id]);
-            // The indexing thread has no numbers if the index of fields lacks a version.
-            project.setScope(scope, names, ids.length % 4 === 0 ? undefined : numbered(ids));
+            for (const id of names) if (!project.table.knows(id)) add(project, [id]);
+            setScope(project.table, project, scope, names);
             expected.set(scope, names);
           }
           check();
@@ -125,41 +116,57 @@ describe("merging the segments of a project", () => {
   });
 
   test("a merge changes nothing before it is finished, and drops what no scope holds", () => {
-    const project = new TextProject();
+    const project = new TextProject(new VersionTable());
     const ids = Array.from({ length: 16 }, (_, i) => `d${String(i).padStart(2, "0")}`);
     for (const id of ids) add(project, [id]);
-    project.setScope("s", ids);
-    project.setScope("s", ids.slice(8));
+    setScope(project.table, project, "s", ids);
+    setScope(project.table, project, "s", ids.slice(8));
+    forget(project);
+    expect(ids.filter((id) => project.table.knows(id))).toEqual(ids.slice(8));
     const merge = merging(project);
     expect(project.segments.size).toBe(16);
     merge?.finish();
     mergeAll(project);
     expect(idsIn(project, "s")).toEqual(ids.slice(8));
-    expect(ids.filter((id) => project.knows(id))).toEqual(ids.slice(8));
+    const documents = [...project.segments.values()].map(({ segment }) => segment.documentCount);
+    expect(documents).toEqual([8]);
   });
 
   test("a merge keeps documents that were added and are not in a scope yet", () => {
-    const project = new TextProject();
+    const project = new TextProject(new VersionTable());
     const ids = Array.from({ length: 64 }, (_, i) => `d${String(i).padStart(2, "0")}`);
     for (const id of ids) {
       add(project, [id]);
+      forget(project);
       mergeAll(project);
     }
-    expect(ids.filter((id) => !project.knows(id))).toEqual([]);
-    project.setScope("s", ids);
+    setScope(project.table, project, "s", ids);
     expect(idsIn(project, "s")).toEqual(ids);
   });
 
-  test("a merge starts over when a document that it left out is in a scope again", () => {
-    const project = new TextProject();
+  test("a version that was forgotten during a merge, and is added again, is found once", () => {
+    const project = new TextProject(new VersionTable());
     const ids = Array.from({ length: 8 }, (_, i) => `d${i}`);
-    add(project, ids);
-    project.setScope("s", ids);
-    project.setScope("s", ids.slice(5));
+    for (const id of ids) add(project, [id]);
+    setScope(project.table, project, "s", ids);
     const merge = merging(project);
-    project.setScope("s", ids);
-    expect(merge?.finish()).toBeNull();
+    setScope(project.table, project, "s", ids.slice(5));
+    forget(project);
+    add(project, ids.slice(0, 5));
+    setScope(project.table, project, "s", ids);
     expect(idsIn(project, "s")).toEqual(ids);
-    expect(project.beginMerge()).toBeNull();
+    merge?.finish();
+    expect(idsIn(project, "s")).toEqual(ids);
+    mergeAll(project);
+    expect(idsIn(project, "s")).toEqual(ids);
+  });
+
+  test("a version that was added twice at the same time is found once", () => {
+    const project = new TextProject(new VersionTable());
+    add(project, ["d0"]);
+    const [part] = project.segments.values();
+    project.addSegment("again", part?.segment as SegmentReader);
+    setScope(project.table, project, "s", ["d0"]);
+    expect(idsIn(project, "s")).toEqual(["d0"]);
   });
 });

@@ -1,13 +1,17 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../../../native/index.ts";
 import { searchRaw } from "../../../../native/testing.ts";
+import { FieldIndex } from "../../../../src/indexing/fields/field-index.ts";
+import { LoadedIndexes } from "../../../../src/indexing/projects/loaded-indexes.ts";
 import { VectorIndex } from "../../../../src/indexing/vector/vector-index.ts";
 import type {
   ChunkRow,
   EmptyVersionRow,
   VersionReader,
 } from "../../../../src/indexing/versions/version-index.ts";
+import { VersionTable } from "../../../../src/indexing/versions/version-table.ts";
 import { addDocument, emptyDocumentSet } from "../../../../src/text/index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { until } from "../../../../support/until.ts";
@@ -57,35 +61,60 @@ const reader: VersionReader = {
     }
   },
   async *documents() {},
-  async *fields() {},
+  async *fields(ids) {
+    yield ids.map((id) => {
+      const chunks = chunksOf(Number(id.slice(-12)));
+      const metadata = JSON.stringify(chunks.map(() => ({})));
+      const row = { file_version_id: id, path: "", head: null, metadata };
+      return { ...row, dimensions: chunks.map(() => DIMENSION) };
+    });
+  },
 };
 
-const settled = (index: VectorIndex) =>
-  until("the index is maintained", () => index.maintain(PROJECT) === "done");
+/** The vectors of a project beside its fields, which number the versions. */
+function open() {
+  const [fields, vector] = [new FieldIndex(), new VectorIndex(PLAIN_NAMES)];
+  const context = { indexes: [fields, vector], fields, reader } as never;
+  const indexes = new LoadedIndexes(PROJECT, context, { baseChanges() {} });
+  return { fields, vector, indexes };
+}
 
-/** The versions by their numbers; one without chunks has the number of a chunk, too. */
-const numbered = () => {
-  const sizes = Array.from({ length: VERSIONS }, (_, i) => Math.max(1, chunksOf(i).length));
-  const firstChunks = new Uint32Array(VERSIONS + 1);
-  for (const [i, size] of sizes.entries()) firstChunks[i + 1] = (firstChunks[i] as number) + size;
-  const dimensions = new Uint32Array(firstChunks[VERSIONS] as number).fill(DIMENSION);
-  for (let i = 0; i < VERSIONS; i++) {
-    if (chunksOf(i).length === 0) dimensions[firstChunks[i] as number] = 0;
+type World = ReturnType<typeof open>;
+
+/** Opens an empty project. */
+function opened(): World {
+  const world = open();
+  world.indexes.open(new VersionTable());
+  return world;
+}
+
+async function snapshot({ fields, vector }: World, folder: string): Promise<void> {
+  await fields.snapshot(PROJECT, join(folder, "fields"), 0);
+  await vector.snapshot(PROJECT, join(folder, "vector"), 0);
+  vector.dropProject(PROJECT);
+}
+
+async function restored(folder: string): Promise<World> {
+  const world = open();
+  const table = new VersionTable();
+  for (const index of [world.fields, world.vector]) {
+    expect(await index.restore(PROJECT, table, join(folder, index.name), 0)).toBe(true);
   }
-  return { numbering: 1, count: VERSIONS, idOf, firstChunks, dimensions };
-};
-const NUMBERED = numbered();
+  world.indexes.open(table);
+  return world;
+}
+
+/** Forgets versions that no scope holds, and maintains the index. */
+async function settled({ indexes, vector }: World): Promise<void> {
+  await indexes.forgetUnheld();
+  await until("the index is maintained", () => vector.maintain(PROJECT) === "done");
+}
 
 /** Replaces a scope as the indexing thread does: adds what is unknown first. */
-async function replace(index: VectorIndex, scope: string, versions: readonly number[]) {
+async function replace({ indexes }: World, scope: string, versions: readonly number[]) {
   const ids = versions.map(idOf);
-  const unknown = ids.filter((id) => !index.knows(PROJECT, id));
-  if (unknown.length > 0) await index.add(PROJECT, unknown, reader);
-  const numbers = Uint32Array.from(versions).sort();
-  // The indexing thread has no numbers if the index of fields lacks a version.
-  const members =
-    versions.length % 4 === 0 ? undefined : { versions: NUMBERED, numbers, chunks: null };
-  index.setScope(PROJECT, scope, ids, members);
+  await indexes.add(indexes.unknown(ids));
+  indexes.setScope(scope, ids);
 }
 
 /** Every chunk of a scope that has a vector of the query's direction, and the best others. */
@@ -124,7 +153,18 @@ const operation = fc.oneof(
       fc.uniqueArray(version, { maxLength: 250 }),
     ),
   },
-  { weight: 1, arbitrary: fc.constantFrom("drop a", "drop b", "maintain", "begin", "restart") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      "drop a",
+      "drop b",
+      "maintain",
+      "begin",
+      "forget",
+      "embed",
+      "restart",
+    ),
+  },
 );
 
 test("after any changes, compactions and restarts, every scope finds its chunks and no other", async () => {
@@ -132,28 +172,29 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
     fc.asyncProperty(fc.array(operation, { minLength: 4, maxLength: 16 }), async (operations) => {
       native.dropProject(PROJECT);
       const folder = temporaryFolder("vector-index-");
-      let index = new VectorIndex(PLAIN_NAMES);
-      index.openProject(PROJECT);
+      let world = opened();
       const scopes = new Map<string, readonly number[]>();
       for (const step of operations) {
-        if (step === "maintain") await settled(index);
-        else if (step === "begin") index.maintain(PROJECT);
-        else if (step === "restart") {
-          await index.snapshot(PROJECT, folder, 0);
-          index.dropProject(PROJECT);
-          index = new VectorIndex(PLAIN_NAMES);
-          expect(await index.restore(PROJECT, folder, 0)).toBe(true);
+        if (step === "maintain") await settled(world);
+        else if (step === "begin") world.vector.maintain(PROJECT);
+        else if (step === "forget") await world.indexes.forgetUnheld();
+        else if (step === "embed") {
+          world.indexes.readAgain([...scopes.values()].flat().map(idOf));
+          for (const each of scopes) await replace(world, ...each);
+        } else if (step === "restart") {
+          await snapshot(world, folder);
+          world = await restored(folder);
         } else if (typeof step === "string") {
           const scope = step.slice(-1);
-          index.dropScope(PROJECT, scope);
+          world.indexes.dropScope(scope);
           scopes.delete(scope);
         } else {
-          await replace(index, ...step);
+          await replace(world, ...step);
           scopes.set(...step);
         }
         expectAnswers(scopes);
       }
-      await settled(index);
+      await settled(world);
       expectAnswers(scopes);
     }),
     { numRuns: 12 },
@@ -161,52 +202,47 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
 });
 
 test("replacing the same files over and over does not add to the memory", async () => {
-  const index = new VectorIndex(PLAIN_NAMES);
-  index.openProject(PROJECT);
-  const bytes = () => index.stats(PROJECT).reduce((sum, part) => sum + part.bytes, 0);
+  const world = opened();
+  const bytes = () => world.vector.stats(PROJECT).reduce((sum, part) => sum + part.bytes, 0);
   const files = Array.from({ length: 100 }, (_, i) => i + 10);
-  await replace(index, "a", files);
-  await settled(index);
+  await replace(world, "a", files);
+  await settled(world);
   const fresh = bytes();
   for (let round = 1; round <= 10; round++) {
     // Each round replaces half of the files by versions with other chunks.
     const versions = files.map((file) => (file + (file % 2) * round * 30) % VERSIONS);
-    await replace(index, "a", versions);
-    await settled(index);
+    await replace(world, "a", versions);
+    await settled(world);
   }
-  await replace(index, "a", files);
-  await settled(index);
+  await replace(world, "a", files);
+  await settled(world);
   expect(bytes()).toBeLessThan(fresh * 1.3 + 256 * 8_000);
   expectAnswers(new Map([["a", files]]));
 });
 
 test("versions that are on their way into a scope are kept", async () => {
-  const index = new VectorIndex(PLAIN_NAMES);
-  index.openProject(PROJECT);
+  const world = opened();
   const files = Array.from({ length: 120 }, (_, i) => i);
-  await index.add(PROJECT, files.map(idOf), reader);
-  await settled(index);
-  index.setScope(PROJECT, "a", files.map(idOf));
+  await world.indexes.add(files.map(idOf));
+  await settled(world);
+  world.indexes.setScope("a", files.map(idOf));
   expectAnswers(new Map([["a", files]]));
 });
 
 test("a derived scope finds the chosen chunks of its versions, and is in no snapshot", async () => {
-  const index = new VectorIndex(PLAIN_NAMES);
-  index.openProject(PROJECT);
+  const world = opened();
   const files = Array.from({ length: 150 }, (_, i) => i);
-  await replace(index, "a", files);
-  await settled(index);
+  await replace(world, "a", files);
+  await settled(world);
   const [whole, some] = [28, 39];
   const counts = [whole, some].map((file) => chunksOf(file).length) as [number, number];
-  const versions = {
-    ...{ numbering: 0, count: 2, idOf: (number: number) => idOf([whole, some][number] as number) },
-    firstChunks: Uint32Array.of(0, counts[0], counts[0] + counts[1]),
-    dimensions: new Uint32Array(counts[0] + counts[1]).fill(DIMENSION),
-  };
-  const chunks = emptyDocumentSet(counts[0] + counts[1]);
-  for (let i = 0; i < counts[0]; i++) addDocument(chunks, i);
-  for (let i = 1; i < counts[1]; i += 2) addDocument(chunks, counts[0] + i);
-  index.derive(PROJECT, "a#filter", { versions, numbers: Uint32Array.of(0, 1), chunks });
+  const table = world.fields.find(PROJECT)?.table as VersionTable;
+  const numbers = Uint32Array.from([whole, some], (file) => table.numberOf(idOf(file)) as number);
+  const [first, second] = [...numbers].map((number) => table.firstChunks[number] as number);
+  const chunks = emptyDocumentSet(table.dimensions.length);
+  for (let i = 0; i < counts[0]; i++) addDocument(chunks, (first as number) + i);
+  for (let i = 1; i < counts[1]; i += 2) addDocument(chunks, (second as number) + i);
+  world.vector.setScope(PROJECT, "a#filter", { numbers, chunks });
   const wanted = [
     ...chunksOf(whole).map((_, i) => chunkId(whole, i)),
     ...chunksOf(some).flatMap((_, i) => (i % 2 === 1 ? [chunkId(some, i)] : [])),
@@ -218,10 +254,9 @@ test("a derived scope finds the chosen chunks of its versions, and is in no snap
   );
   expect(found.sort()).toEqual(wanted.map((id) => id.replaceAll("-", "")).sort());
   const folder = temporaryFolder("derived-");
-  await index.snapshot(PROJECT, folder, 0);
-  index.dropProject(PROJECT);
-  expect(await index.restore(PROJECT, folder, 0)).toBe(true);
-  expect([index.hasScope(PROJECT, "a"), index.hasScope(PROJECT, "a#filter")]).toEqual([
+  await snapshot(world, folder);
+  await restored(folder);
+  expect([native.hasScope(PROJECT, "a"), native.hasScope(PROJECT, "a#filter")]).toEqual([
     true,
     false,
   ]);
