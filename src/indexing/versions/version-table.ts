@@ -134,16 +134,22 @@ export class VersionTable {
       if (earlier !== undefined) moved.set(earlier, number);
       this.#earlier.delete(number);
     }
+    if (moved.size > 0) this.#moveInScopes(moved);
+    return moved;
+  }
+
+  /** Gives versions other numbers in the scopes that hold them. */
+  #moveInScopes(moved: ReadonlyMap<number, number>): void {
     for (const [scopeId, scope] of this.#scopes) {
       const held = [...moved].filter(([earlier]) => hasDocument(scope, earlier));
+      if (held.length === 0) continue;
       let after: NumberSet = scope.slice();
       for (const [earlier, number] of held) {
         removeNumber(after, earlier);
         after = withNumber(after, number);
       }
-      if (held.length > 0) this.#scopes.set(scopeId, after);
+      this.#scopes.set(scopeId, after);
     }
-    return moved;
   }
 
   /** Until they are added again, the versions count as missing, and scopes keep them as they are. */
