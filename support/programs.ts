@@ -5,6 +5,12 @@ import { findRuntime } from "../src/models/runtime.ts";
 
 /** Where Debian keeps PostgreSQL, off the PATH, in a folder per version. */
 const DEBIAN_POSTGRES = "/usr/lib/postgresql";
+/**
+ * Runs a command as the account of Debian's package, because PostgreSQL refuses to run as root. A short PATH lacks the
+ * programs of administrators.
+ */
+export const AS_POSTGRES =
+  process.getuid?.() === 0 ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : [];
 /** What tests use of PostgreSQL; the embedded one has no pg_dump. */
 const POSTGRES_PROGRAMS = ["initdb", "pg_ctl", "pg_dump", "pg_restore", "createdb"];
 

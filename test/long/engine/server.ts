@@ -4,9 +4,7 @@ import { onCleanup } from "../../../support/cleanup.ts";
 import { type Fault, faultUntil } from "../../../support/faults.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { onFreePort } from "../../../support/processes/ports.ts";
-
-/** PostgreSQL refuses to run as root. Debian's package has an account for it. */
-const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
+import { AS_POSTGRES } from "../../../support/programs.ts";
 
 /** Texts are UTF-8 whatever the environment says of the language. */
 const NEW_CLUSTER = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--no-locale"];

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { memoryFolder } from "../../../support/folders.ts";
 import { onFreePort } from "../../../support/processes/ports.ts";
-import { programPath } from "../../../support/programs.ts";
+import { AS_POSTGRES, programPath } from "../../../support/programs.ts";
 
 export type SystemPostgres = {
   /** The folder of pg_dump, pg_restore and the other tools of the same version. */
@@ -11,9 +11,6 @@ export type SystemPostgres = {
   /** Creates a database and returns its URL. */
   createDatabase(name: string): Promise<string>;
 };
-
-/** PostgreSQL refuses to run as root. Debian's package has an account for it. */
-const AS_POSTGRES = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
 
 async function run(command: readonly string[]): Promise<void> {
   // A server that a command starts keeps its streams open, so they are not waited for.
