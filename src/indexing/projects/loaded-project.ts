@@ -37,6 +37,9 @@ export class LoadedProject {
   /** When the first change since the last snapshot was seen. */
   #dirtySince: number | undefined;
   #restored: Restored | undefined;
+  /** The restore that runs or has run. */
+  #restoring: Promise<void> | undefined;
+  #closed = false;
   /** Snapshots that failed in a row. */
   #failures = 0;
   #restsUntil = 0;
@@ -74,18 +77,34 @@ export class LoadedProject {
     const { anchor, changes, indexes } = this.context;
     const { seq } = anchor();
     if (this.#restored === undefined) {
-      this.#restored = await restoreProject(this.id, this.context);
-      this.indexes.open(this.#restored.table);
-      this.indexes.readAgain(this.#restored.embedded);
-      this.indexer.open();
+      this.#restoring = this.#restore();
+      await this.#restoring;
     }
     const all = await changes.scopesOf(this.id);
     if (all === null) return false;
-    const { scopes } = this.#restored;
+    // It is undefined in a project that was closed meanwhile, which loads nothing.
+    const scopes = this.#restored?.scopes ?? null;
     await this.indexer.load(scopes ?? all, seq);
     // The segments of a snapshot are already merged.
     if (scopes === null) await Promise.all(indexes.map((index) => index.settle?.(this.id)));
     return true;
+  }
+
+  async #restore(): Promise<void> {
+    const restored = await restoreProject(this.id, this.context);
+    if (this.#closed) return;
+    this.#restored = restored;
+    this.indexes.open(restored.table);
+    this.indexes.readAgain(restored.embedded);
+    this.indexer.open();
+  }
+
+  /** Stops indexing. Resolves when nothing works on the indexes of the project any longer, so that they can be dropped. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.derived.close();
+    await this.indexer.close();
+    await this.#restoring?.catch(() => {});
   }
 
   /** Milliseconds since the first change that is in no snapshot yet; 0 at its first sight. */
@@ -137,7 +156,10 @@ export class LoadedProject {
     this.indexer.unsavedChanges = 0;
     this.#dirtySince = undefined;
     // The versions may be in this snapshot; they are not in the next one.
-    void this.indexes.forgetUnheld();
+    this.indexes.forgetUnheld().catch((err: unknown) => {
+      const fields = { err, project: this.id };
+      this.context.log.warn(fields, "cannot forget the file versions that no scope holds");
+    });
     try {
       snapshots.prepare(this.id);
       for (const index of indexes) {

@@ -276,16 +276,13 @@ export class LoadedProjects {
     if (project === undefined) return Promise.resolve(before).then(rest);
     this.#projects.delete(projectId);
     this.events.evicted(projectId);
-    project.derived.close();
-    const dropping: Promise<void> = Promise.all([before, project.indexer.close()]).then(
-      async () => {
-        // A snapshot that is being written still needs the indexes.
-        await this.context.snapshots.exclusively(async () => {});
-        for (const index of this.context.indexes) index.dropProject(projectId);
-        rest();
-        if (this.#dropping.get(projectId) === dropping) this.#dropping.delete(projectId);
-      },
-    );
+    const dropping: Promise<void> = Promise.all([before, project.close()]).then(async () => {
+      // A snapshot that is being written still needs the indexes.
+      await this.context.snapshots.exclusively(async () => {});
+      for (const index of this.context.indexes) index.dropProject(projectId);
+      rest();
+      if (this.#dropping.get(projectId) === dropping) this.#dropping.delete(projectId);
+    });
     this.#dropping.set(projectId, dropping);
     return dropping;
   }

@@ -79,7 +79,7 @@ export class TextProject {
   /** The number of a version that is being added; FORGOTTEN if it is there or the table does not have it. */
   #numberOf(versionId: string): number {
     const number = this.table.numberOf(versionId);
-    if (number === undefined || hasDocument(this.#versions, number)) return FORGOTTEN;
+    if (number === undefined || this.has(versionId)) return FORGOTTEN;
     this.#versions = withNumber(this.#versions, number);
     return number;
   }

@@ -34,6 +34,7 @@ const scope = { id: randomUUID(), kind: "environment" as const };
 
 interface World {
   readonly index?: Partial<VersionIndex>;
+  readonly snapshots?: SnapshotStore;
   scopesOf?(projectId: string): Promise<unknown[]>;
   versionsOf?(): Promise<string[]>;
 }
@@ -41,6 +42,7 @@ interface World {
 /** Projects with an empty scope each, and the names of those that were loaded and evicted. */
 function openProjects({
   index = {},
+  snapshots = new SnapshotStore(temporaryFolder("projects")),
   scopesOf = async () => [scope],
   versionsOf = async () => [],
 }: World = {}) {
@@ -49,9 +51,9 @@ function openProjects({
     log: createLog("silent"),
     indexes: [{ ...indexOfEqualProjects(), ...index }],
     fields: new FieldIndex(),
-    changes: { scopesOf, versionsOf },
+    changes: { scopesOf, versionsOf, checkAnchor: async () => "valid", after: async () => [] },
     reader: {},
-    snapshots: new SnapshotStore(temporaryFolder("projects")),
+    snapshots,
     databaseId: "d",
     anchor: () => ({ seq: 1, at: "" }),
     bulk: pLimit(1),
@@ -145,6 +147,32 @@ test("a project that is rebuilt shows nothing until it is loaded again, and neve
     await turns(1);
   }
   expect(loaded).toEqual(["p"]);
+});
+
+test("a rebuild waits for a restore that it interrupts, whose versions are in another table", async () => {
+  const snapshots = new SnapshotStore(temporaryFolder("projects"));
+  snapshots.prepare("p");
+  await snapshots.commit("p", { databaseId: "d", anchor: { seq: 1, at: "" }, seq: 1 });
+  const restoring = Promise.withResolvers<boolean>();
+  const steps: string[] = [];
+  const index = {
+    restore() {
+      steps.push("restore");
+      return restoring.promise.finally(() => steps.push("restored"));
+    },
+    openProject: () => void steps.push("open"),
+    dropProject: () => void steps.push("drop"),
+  };
+  const { projects } = openProjects({ index, snapshots });
+  const first = projects.load("p");
+  await turns();
+  const rebuilt = projects.rebuild("p");
+  await turns();
+  expect(steps).toEqual(["restore"]);
+  restoring.resolve(true);
+  expect(await first).toBe("dropped");
+  await rebuilt;
+  expect(steps).toEqual(["restore", "restored", "drop", "open"]);
 });
 
 test("a rebuild begins when the indexes from before it are dropped, also where one rebuild interrupts another", async () => {
