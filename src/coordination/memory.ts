@@ -2,6 +2,9 @@ import { COORDINATION_VALUES_MAX_BYTES } from "../shared/limits.ts";
 import { Budget } from "../tenants/budget.ts";
 import type { Acquired, Coordinator } from "./coordinator.ts";
 
+/** Writes between two removals of expired entries. */
+const COORDINATION_SWEEP_WRITES = 1_000;
+
 interface Held {
   token: symbol;
   until: number;
@@ -62,9 +65,8 @@ function sizeOf(key: string, { value }: Stored): number {
 }
 
 /**
- * The keys of expired entries, the oldest first, up to the first one that has not expired. So each write can drop expired
- * entries: it looks at one entry more than it drops, however many there are. An entry with a shorter life than an older
- * one is dropped after that.
+ * The keys of expired entries, the oldest first, up to the first one that has not expired: up to a hundred thousand
+ * cursors are not looked at. An entry with a shorter life than an older one is dropped after that.
  */
 export function* expired(
   entries: ReadonlyMap<string, { readonly until: number }>,
@@ -81,18 +83,20 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
   const leases = new Map<string, Held>();
   const values = new Values();
   const counters = new Map<string, { readonly total: number; readonly until: number }>();
+  let writes = 0;
 
-  function dropExpired(): void {
+  function sweep(): void {
+    if (++writes % COORDINATION_SWEEP_WRITES !== 0) return;
     const moment = now();
-    for (const entries of [leases, counters]) {
-      for (const key of expired(entries, moment)) entries.delete(key);
+    for (const expiring of [leases, counters]) {
+      for (const [name, { until }] of expiring) if (until <= moment) expiring.delete(name);
     }
     values.dropExpired(moment);
   }
 
   return {
     async acquire(name, ttlMs): Promise<Acquired> {
-      dropExpired();
+      sweep();
       const held = leases.get(name);
       if (held !== undefined && held.until > now()) return { heldForMs: held.until - now() };
       const token = Symbol(name);
@@ -116,20 +120,18 @@ export function createMemoryCoordinator(now: () => number = Date.now): Coordinat
       };
     },
     async put(key, value, { owner, ttlSeconds }) {
-      dropExpired();
+      sweep();
       values.set(key, { owner, value, until: now() + ttlSeconds * 1000 });
     },
     async get(key) {
       return values.get(key, now());
     },
     async add(amounts, ttlSeconds) {
-      dropExpired();
+      sweep();
       return [...amounts].map(([key, amount]) => {
         const counted = counters.get(key);
         const isCurrent = counted !== undefined && counted.until > now();
         const total = (isCurrent ? counted.total : 0) + amount;
-        // The oldest entries are first, and this one begins again.
-        counters.delete(key);
         counters.set(key, { total, until: now() + ttlSeconds * 1000 });
         return total;
       });
