@@ -9,7 +9,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
-import { callerDirectory } from "../src/config/caller.ts";
+import { callerDirectory } from "../src/ops/config/caller.ts";
 import { ENGINE_VARIABLE } from "../support/api/api.ts";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";

@@ -10,7 +10,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Glob } from "bun";
-import { callerDirectory } from "../src/config/caller.ts";
+import { callerDirectory } from "../src/ops/config/caller.ts";
 import { FUZZ_TARGETS, type FuzzTarget } from "./fuzz-targets.ts";
 
 const USAGE = `usage: npm run fuzz:native -- [options]

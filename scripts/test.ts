@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { installRuntime } from "../src/models/install-runtime.ts";
+import { installRuntime } from "../src/embed/models/install-runtime.ts";
 import { cleanUp } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { SERVER_VARIABLE, startPostgres } from "../support/processes/postgres.ts";

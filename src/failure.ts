@@ -1,11 +1,11 @@
-import { ConfigError } from "./config/load.ts";
-import { CoordinationRefusal } from "./coordination/coordinator.ts";
+import { CoordinationRefusal } from "./db/coordination/coordinator.ts";
 import { EmbeddedDatabaseError } from "./db/embedded.ts";
 import { explainDatabase } from "./db/errors.ts";
 import { DatabaseRefusal } from "./db/session/session.ts";
+import { Problem } from "./domain/problem/problem.ts";
 import { ListenError } from "./http/listen.ts";
-import { Problem } from "./problem/problem.ts";
-import { ServiceRunsError } from "./shared/service-claim.ts";
+import { ConfigError } from "./ops/config/load.ts";
+import { ServiceRunsError } from "./ops/service-claim.ts";
 
 const EXPLAINED = [
   ConfigError,

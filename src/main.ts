@@ -1,6 +1,6 @@
-import { callerDirectory, ENVIRONMENT } from "./config/caller.ts";
-import { loadConfig } from "./config/load.ts";
 import { explain, traceOf } from "./failure.ts";
+import { callerDirectory, ENVIRONMENT } from "./ops/config/caller.ts";
+import { loadConfig } from "./ops/config/load.ts";
 import { serveUntilSignal } from "./serve.ts";
 
 const USAGE = `usage: npm start

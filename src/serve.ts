@@ -1,16 +1,14 @@
-import { WriteThread } from "./api/files/write-thread.ts";
-import { writeQuotaDefaults } from "./api/projects/quota.ts";
-import { QuestionLog } from "./api/questions/question-log.ts";
-import { ChangeGate } from "./api/scopes/change-gate.ts";
-import { ScopeResolver } from "./api/scopes/resolver.ts";
 import { buildApp, type Services } from "./app.ts";
-import { AuditLog } from "./audit/audit-log.ts";
+import { AuditLog } from "./auth/audit/audit-log.ts";
 import { openAuth } from "./auth/open.ts";
-import { configWarnings } from "./config/load.ts";
-import type { Config } from "./config/schema.ts";
-import type { Coordinator } from "./coordination/coordinator.ts";
-import { openCoordinator } from "./coordination/open.ts";
+import { openEmbedding } from "./content/embeddings/queue/embedding-queue.ts";
+import { WriteThread } from "./content/files/write-thread.ts";
+import { writeQuotaDefaults } from "./content/projects/quota.ts";
+import { ChangeGate } from "./content/scopes/change-gate.ts";
+import { ScopeResolver } from "./content/scopes/resolver.ts";
 import type { Sql } from "./db/client.ts";
+import type { Coordinator } from "./db/coordination/coordinator.ts";
+import { openCoordinator } from "./db/coordination/open.ts";
 import { migrateWhenReachable, watchSchema } from "./db/migrate.ts";
 import {
   checkWrites,
@@ -21,7 +19,12 @@ import {
 } from "./db/open.ts";
 import type { Demo } from "./demo/content.ts";
 import { greeting, prepareDemo } from "./demo/demo.ts";
-import { openEmbedding } from "./embeddings/queue/embedding-queue.ts";
+import {
+  assertRelations,
+  DRAIN_DEADLINE_MS,
+  DRAIN_MARGIN_MS,
+  DRAIN_REQUESTS_MS,
+} from "./domain/limits.ts";
 import { openEngine } from "./engine/open.ts";
 import { withCors } from "./http/cors.ts";
 import { openCursorSigner } from "./http/cursor.ts";
@@ -31,20 +34,17 @@ import { BodyReader } from "./http/load/body.ts";
 import { openGates } from "./http/load/gates.ts";
 import { openRateLimits } from "./http/load/rate-limit.ts";
 import { RejectionThrottle } from "./http/rejection-throttle.ts";
-import { observeCalls } from "./observability/calls.ts";
-import { createLog, type Log } from "./observability/log.ts";
-import { createMetrics, type Metrics } from "./observability/metrics.ts";
-import { Readiness } from "./observability/readiness.ts";
-import { openTracing } from "./observability/tracing.ts";
-import { Resources } from "./shared/lifecycle.ts";
-import {
-  assertRelations,
-  DRAIN_DEADLINE_MS,
-  DRAIN_MARGIN_MS,
-  DRAIN_REQUESTS_MS,
-} from "./shared/limits.ts";
-import { localUrl } from "./shared/running-service.ts";
-import { ServiceClaim, ServiceRunsError } from "./shared/service-claim.ts";
+import { configWarnings } from "./ops/config/load.ts";
+import type { Config } from "./ops/config/schema.ts";
+import { Resources } from "./ops/lifecycle.ts";
+import { observeCalls } from "./ops/observability/calls.ts";
+import { createLog, type Log } from "./ops/observability/log.ts";
+import { createMetrics, type Metrics } from "./ops/observability/metrics.ts";
+import { Readiness } from "./ops/observability/readiness.ts";
+import { openTracing } from "./ops/observability/tracing.ts";
+import { localUrl } from "./ops/running-service.ts";
+import { ServiceClaim, ServiceRunsError } from "./ops/service-claim.ts";
+import { QuestionLog } from "./query/questions/question-log.ts";
 
 interface RunningServer {
   readonly url: string;

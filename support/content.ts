@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../src/db/client.ts";
-import { fileTitle } from "../src/markdown/index.ts";
+import { fileTitle } from "../src/documents/markdown/index.ts";
 import type { Project } from "./accounts.ts";
 
 /** A conversation in a project, or one that only its creator can see. Returns its id. */

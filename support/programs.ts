@@ -1,7 +1,7 @@
 /** Programs that tests start and that come with neither npm nor Bun. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findRuntime } from "../src/models/runtime.ts";
+import { findRuntime } from "../src/embed/models/runtime.ts";
 
 /** Where Debian keeps PostgreSQL, off the PATH, in a folder per version. */
 const DEBIAN_POSTGRES = "/usr/lib/postgresql";

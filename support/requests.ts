@@ -1,4 +1,5 @@
 import { joined } from "../native/owned-bytes.ts";
+import type { Scope } from "../src/domain/scope.ts";
 import type {
   LookupRequest,
   Reply,
@@ -6,8 +7,7 @@ import type {
   SearchRequest,
 } from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
-import type { Scope } from "../src/engine/requests/scope.ts";
-import type { SharedView } from "../src/text/index.ts";
+import type { SharedView } from "../src/index/segments/index.ts";
 
 const SCOPE: Scope = {
   ...{ tenant: "tenant", projectId: "project", id: "scope" },

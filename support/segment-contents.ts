@@ -1,5 +1,5 @@
-import type { FrontmatterEntry } from "../src/markdown/types.ts";
-import { openSegment } from "../src/text/index.ts";
+import type { FrontmatterEntry } from "../src/documents/markdown/types.ts";
+import { openSegment } from "../src/index/segments/index.ts";
 
 /** All that is in a segment, for tests. `native/src/text/segment/text_segment.hpp` describes the sections. */
 

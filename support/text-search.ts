@@ -1,5 +1,5 @@
 import type { LookupWork } from "../src/engine/requests/request.ts";
-import { type DocumentSet, newView, type SharedView } from "../src/text/index.ts";
+import { type DocumentSet, newView, type SharedView } from "../src/index/segments/index.ts";
 import { lookUp } from "./requests.ts";
 import type { SegmentContents } from "./segment-contents.ts";
 

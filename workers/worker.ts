@@ -1,8 +1,8 @@
+import { ANSWER_PIECE_BYTES } from "../src/domain/limits.ts";
 import type { EngineRequest, Reply } from "../src/engine/requests/request.ts";
 import { run } from "../src/engine/requests/run.ts";
 import { warmUp } from "../src/engine/requests/warm-up.ts";
-import { ANSWER_PIECE_BYTES } from "../src/shared/limits.ts";
-import { setThreadNiceness } from "../src/shared/thread-priority.ts";
+import { setThreadNiceness } from "../src/ops/thread-priority.ts";
 
 /** The niceness of search workers, relative to the main thread. */
 const SEARCH_WORKER_NICENESS = 10;

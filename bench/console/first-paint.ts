@@ -7,7 +7,7 @@
  * are medians: of the first contentful paint, and of when the contents of the view are there. Needs chromium.
  */
 import { createDemo } from "../../src/demo/create-demo.ts";
-import { createLog } from "../../src/observability/log.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { startBrowser } from "../../support/processes/browser.ts";
 import { until } from "../../support/until.ts";

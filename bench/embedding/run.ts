@@ -10,8 +10,8 @@
  * endpoint on this machine that answers at once; and the latency of one user's retrievals alone and while another
  * user's files are being embedded. Clients and servers share the machine.
  */
-import { projectEmbedders } from "../../src/import/embedders/project-embedders.ts";
-import { LocalModels } from "../../src/models/local-models.ts";
+import { projectEmbedders } from "../../src/embed/embedders/project-embedders.ts";
+import { LocalModels } from "../../src/embed/models/local-models.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { startEmbeddingEndpoint, vectorOf } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
-import { base64Of } from "../../src/shared/vector.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 
 /** A file to write into the database, past the service. */
 export interface BenchFile {

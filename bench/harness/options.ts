@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { callerDirectory } from "../../src/config/caller.ts";
+import { callerDirectory } from "../../src/ops/config/caller.ts";
 
 type Value = number | string | boolean;
 export type Values = Readonly<Record<string, Value>>;

@@ -1,4 +1,4 @@
-import { base64Of } from "../../src/shared/vector.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import type { Address } from "./server.ts";
 
 /** Objects are sent as JSON. */

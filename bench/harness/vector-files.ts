@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { exactSearch, MetricKind } from "usearch";
-import { DIMENSIONS } from "../../src/shared/limits.ts";
+import { DIMENSIONS } from "../../src/domain/limits.ts";
 
 /** Vectors one after another, as a file or a generator gives them. */
 export interface Matrix {

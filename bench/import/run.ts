@@ -9,7 +9,7 @@
 import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
-import { base64Of } from "../../src/shared/vector.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import MiniSearch, { type SearchOptions } from "minisearch";
 import { stem } from "porter2";
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { RANKS, type SearchSystem } from "../relevance/measure.ts";
 
 const FIELDS = ["path", "title", "headings", "frontmatter", "content"] as const;

@@ -7,9 +7,10 @@
  * Documents are those of the folder, or assembled from them with `--documents`. CPU is that of the server's
  * process. `hybrid` is compared with the sum of a search and a lookup, the other modes with one of them.
  */
-import { embed } from "../../src/import/embedders/feature-hashing.ts";
-import { base64Of } from "../../src/shared/vector.ts";
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+
+import { base64Of } from "../../src/domain/vector.ts";
+import { embed } from "../../src/embed/embedders/feature-hashing.ts";
+import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { Random } from "../../support/random.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";

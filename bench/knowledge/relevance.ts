@@ -12,8 +12,8 @@
 
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { buildSegment, type KnowledgeDocument } from "../../src/text/index.ts";
+import { embed, embedPassage } from "../../src/embed/embedders/feature-hashing.ts";
+import { buildSegment, type KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import type { Output } from "../harness/table.ts";
 import { type Matrix, padded, readVectors, rowOf } from "../harness/vector-files.ts";

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { count, duration, url } from "../../src/cli/options.ts";
-import { DIMENSIONS } from "../../src/shared/limits.ts";
+import { DIMENSIONS } from "../../src/domain/limits.ts";
 import { FORMS, type Form } from "../harness/requests.ts";
 import type { ServiceChoice } from "./service.ts";
 

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { callerDirectory } from "../../src/config/caller.ts";
+import { callerDirectory } from "../../src/ops/config/caller.ts";
 import { cleanUp } from "../../support/cleanup.ts";
 import { type BenchContext, COMMAND_LINE } from "../harness/context.ts";
 

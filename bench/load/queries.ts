@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { CommandError } from "../../src/cli/command-error.ts";
-import { SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
+import { SEARCH_LIMIT_MAX } from "../../src/domain/limits.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { type Form, searchRequest } from "../harness/requests.ts";
 import { type Matrix, rowOf } from "../harness/vector-files.ts";

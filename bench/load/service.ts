@@ -1,7 +1,7 @@
 import { CommandError } from "../../src/cli/command-error.ts";
 import { addressOf } from "../../src/cli/service.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { abbreviate } from "../../src/shared/abbreviate.ts";
+import { abbreviate } from "../../src/domain/abbreviate.ts";
+import { loadConfig } from "../../src/ops/config/load.ts";
 
 /** Where searches go, and with which credential. */
 export interface ServiceOptions {

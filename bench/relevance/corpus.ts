@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Glob } from "bun";
-import { parseMarkdown } from "../../src/markdown/index.ts";
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
+import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
 
 /** Reads every Markdown file below a folder, in path order; the path is also the id. */
 export function readCorpus(folder: string): KnowledgeDocument[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseMarkdown } from "../../src/markdown/index.ts";
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
+import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { mean } from "../harness/statistics.ts";
 import type { SearchSystem } from "./measure.ts";
 

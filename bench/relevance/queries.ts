@@ -1,4 +1,4 @@
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { Random } from "../../support/random.ts";
 
 /** Ways to ask for a document that one knows to exist. */

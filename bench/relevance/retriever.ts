@@ -1,12 +1,12 @@
 import * as native from "../../native/index.ts";
 import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
-import { appendBatch } from "../../src/indexing/vector/chunk-batch.ts";
 import {
   buildSegment,
   type KnowledgeDocument,
   newView,
   type SharedView,
-} from "../../src/text/index.ts";
+} from "../../src/index/segments/index.ts";
+import { appendBatch } from "../../src/index/vector/chunk-batch.ts";
 import { retrieve } from "../../support/requests.ts";
 
 type Mode = RetrieveRequest["mode"];

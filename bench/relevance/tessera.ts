@@ -1,4 +1,4 @@
-import { buildSegment, type KnowledgeDocument } from "../../src/text/index.ts";
+import { buildSegment, type KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { contentsOf } from "../../support/segment-contents.ts";
 import { pathsOf, searchText } from "../../support/text-search.ts";
 import { RANKS, type SearchSystem } from "./measure.ts";

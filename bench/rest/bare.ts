@@ -4,14 +4,14 @@
  * and the id of the calling user.
  */
 
+import type { Principal } from "../../src/auth/principal.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { TREE_MAX_MESSAGES } from "../../src/domain/limits.ts";
 import {
   readConversation,
   readMessage,
   readMessages,
-} from "../../src/api/conversations/queries.ts";
-import type { Principal } from "../../src/auth/principal.ts";
-import { openDatabase } from "../../src/db/client.ts";
-import { TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
+} from "../../src/platform/conversations/queries.ts";
 
 const caller = (userId: string): Principal => ({
   userId,

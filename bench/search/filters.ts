@@ -9,7 +9,7 @@
  * warm, or cold: another one with each request. Then the time until a change of frontmatter is filtered.
  * `--vectors` reads a file of vectors instead of generating clusters.
  */
-import { base64Of } from "../../src/shared/vector.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
 import { Load } from "../harness/load/load.ts";
 import { Api, jsonBody, keyedRequest } from "../harness/requests.ts";

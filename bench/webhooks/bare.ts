@@ -5,8 +5,8 @@
  * statements one by one, as handlers commonly do; `function` calls the service's SQL function.
  */
 import { randomUUID } from "node:crypto";
-import { storeDelivery } from "../../src/api/webhooks/queries.ts";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
+import { storeDelivery } from "../../src/platform/webhooks/queries.ts";
 
 const FINGERPRINT = new Uint8Array(32);
 

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sql } from "../db/client.ts";
 import { isOutage } from "../db/errors.ts";
-import type { Log } from "../observability/log.ts";
-import { LogLimiter } from "../observability/log-limiter.ts";
-import { Problem } from "../problem/problem.ts";
-import { KEY_LAST_USED_INTERVAL_MS } from "../shared/limits.ts";
-import { type CacheCounts, TtlCache } from "../shared/ttl-cache.ts";
+import { KEY_LAST_USED_INTERVAL_MS } from "../domain/limits.ts";
+import { Problem } from "../domain/problem/problem.ts";
+import type { Log } from "../ops/observability/log.ts";
+import { LogLimiter } from "../ops/observability/log-limiter.ts";
+import { type CacheCounts, TtlCache } from "../ops/ttl-cache.ts";
 import { type ParsedKey, parseKey } from "./key-format.ts";
 import type { Principal } from "./principal.ts";
 

@@ -1,5 +1,5 @@
-import { Problem } from "../problem/problem.ts";
-import { CREDENTIAL_MAX_CHARS } from "../shared/limits.ts";
+import { CREDENTIAL_MAX_CHARS } from "../domain/limits.ts";
+import { Problem } from "../domain/problem/problem.ts";
 import type { ApiKeyVerifier } from "./api-keys.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { looksLikeKey } from "./key-format.ts";

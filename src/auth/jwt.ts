@@ -8,12 +8,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
-import type { Config } from "../config/schema.ts";
-import { tracedFetch } from "../observability/tracing.ts";
-import { Problem } from "../problem/problem.ts";
-import { boundedFetch } from "../shared/bounded-fetch.ts";
-import { Breaker } from "../shared/breaker.ts";
-import { isUuid } from "../shared/formats.ts";
+import { isUuid } from "../domain/formats.ts";
 import {
   AUTH_CACHE_MAX_ENTRIES,
   JWKS_CACHE_MAX_AGE_MS,
@@ -23,8 +18,13 @@ import {
   JWKS_TIMEOUT_MS,
   JWT_CACHE_TTL_MS,
   JWT_CLOCK_SKEW_SECONDS,
-} from "../shared/limits.ts";
-import type { CacheCounts } from "../shared/ttl-cache.ts";
+} from "../domain/limits.ts";
+import { Problem } from "../domain/problem/problem.ts";
+import { boundedFetch } from "../ops/bounded-fetch.ts";
+import { Breaker } from "../ops/breaker.ts";
+import type { Config } from "../ops/config/schema.ts";
+import { tracedFetch } from "../ops/observability/tracing.ts";
+import type { CacheCounts } from "../ops/ttl-cache.ts";
 import { type Identity, isAccountPermission, type Principal } from "./principal.ts";
 import { addressKey, FIRST_OWNER, isAddress } from "./users.ts";
 

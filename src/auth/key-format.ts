@@ -8,7 +8,7 @@ import {
   API_KEY_SECRET_MIN_CHARS,
   API_KEY_TAG,
   CREDENTIAL_MAX_CHARS,
-} from "../shared/limits.ts";
+} from "../domain/limits.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** The largest multiple of 62 below 256: larger bytes would make low digits more likely. */

@@ -1,7 +1,7 @@
-import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
-import type { Log } from "../observability/log.ts";
-import type { Metrics } from "../observability/metrics.ts";
+import type { Config } from "../ops/config/schema.ts";
+import type { Log } from "../ops/observability/log.ts";
+import type { Metrics } from "../ops/observability/metrics.ts";
 import { ApiKeyVerifier } from "./api-keys.ts";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { createJwtVerifier } from "./jwt.ts";

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../db/client.ts";
 import { gone } from "../db/project-lock.ts";
-import { Problem } from "../problem/problem.ts";
+import { Problem } from "../domain/problem/problem.ts";
 import type { Principal } from "./principal.ts";
 import { readNamedProject } from "./project-reference.ts";
 import { mayWrite, OWNER } from "./roles.ts";

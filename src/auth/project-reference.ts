@@ -1,8 +1,8 @@
 import type { PendingQuery, Row } from "postgres";
 import type { Queryable } from "../db/client.ts";
-import { isStorable, isUuid } from "../shared/formats.ts";
-import { REFERENCE_MAX_CHARS } from "../shared/limits.ts";
-import { findNamed } from "../shared/reference.ts";
+import { isStorable, isUuid } from "../domain/formats.ts";
+import { REFERENCE_MAX_CHARS } from "../domain/limits.ts";
+import { findNamed } from "../domain/reference.ts";
 
 /**
  * Reads the project with this id, or else the project with this slug, even if the caller has no access to it. Every

@@ -4,8 +4,8 @@ import pRetry from "p-retry";
 import type { Queryable, Sql, Transaction } from "../db/client.ts";
 import { uniqueViolation } from "../db/errors.ts";
 import { transaction } from "../db/transaction.ts";
-import { isStorable } from "../shared/formats.ts";
-import { derivedId } from "../shared/uuid.ts";
+import { isStorable } from "../domain/formats.ts";
+import { derivedId } from "../domain/uuid.ts";
 import type { Identity, Principal } from "./principal.ts";
 
 /** The address of the user who owns the first projects: the demo, and imported projects without an owner. */

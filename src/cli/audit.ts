@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type AuditEntry, readAuditEntries } from "../audit/entries.ts";
+import { type AuditEntry, readAuditEntries } from "../auth/audit/entries.ts";
 import type { Sql } from "../db/client.ts";
 import { newCommand } from "./command.ts";
 import { findProject, withDatabase } from "./database.ts";

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { ROOT } from "../config/caller.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
+import { ROOT } from "../ops/config/caller.ts";
 import { newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import type { Io } from "./io.ts";

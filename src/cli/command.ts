@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { ROOT } from "../config/caller.ts";
+import { ROOT } from "../ops/config/caller.ts";
 import { url } from "./options.ts";
 
 /** The page that describes the commands, each in a section. */

@@ -2,8 +2,8 @@ import {
   type ProjectEmbedder,
   type ProjectEmbedders,
   projectEmbedders,
-} from "../import/embedders/project-embedders.ts";
-import { LocalModels } from "../models/local-models.ts";
+} from "../embed/embedders/project-embedders.ts";
+import { LocalModels } from "../embed/models/local-models.ts";
 import { CommandError } from "./command-error.ts";
 import { atEnd } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";

@@ -1,11 +1,11 @@
 import { type NamedProject, projectNamed } from "../auth/project-reference.ts";
-import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
 import { hasCluster } from "../db/embedded.ts";
 import { migrate, requireSchema, schemaState } from "../db/migrate.ts";
 import { databaseId, databaseName, openConfiguredDatabase } from "../db/open.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
-import { answers, findService } from "../shared/running-service.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
+import type { Config } from "../ops/config/schema.ts";
+import { answers, findService } from "../ops/running-service.ts";
 import { CommandError } from "./command-error.ts";
 import { atEnd, onInterruption } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { HASHING } from "../config/embedders.ts";
-import type { Config } from "../config/schema.ts";
+import { projectsOfOthers } from "../content/embeddings/others.ts";
 import type { Sql } from "../db/client.ts";
-import { projectsOfOthers } from "../embeddings/others.ts";
-import { EMBED_PROBE } from "../import/embedders/endpoint.ts";
-import { ownDimension, type ProjectEmbedder } from "../import/embedders/project-embedders.ts";
+import { EMBED_PROBE } from "../embed/embedders/endpoint.ts";
+import { ownDimension, type ProjectEmbedder } from "../embed/embedders/project-embedders.ts";
+import { HASHING } from "../ops/config/embedders.ts";
+import type { Config } from "../ops/config/schema.ts";
 import { configuredEmbedders, openEmbedders } from "./configured-embedder.ts";
 import type { Io } from "./io.ts";
 

@@ -1,24 +1,24 @@
 import type { Command } from "commander";
-import { listAllProjects } from "../api/projects/manage.ts";
-import { ConfigError, configWarnings } from "../config/load.ts";
-import type { Config } from "../config/schema.ts";
-import { openCoordinator } from "../coordination/open.ts";
+import { listAllProjects } from "../content/projects/manage.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
+import { openCoordinator } from "../db/coordination/open.ts";
 import { hasCluster } from "../db/embedded.ts";
 import { schemaState } from "../db/migrate.ts";
 import { openConfiguredDatabase, serverOf } from "../db/open.ts";
 import { DatabaseRefusal, requireSession } from "../db/session/session.ts";
-import { explain } from "../failure.ts";
-import { readIndexReports, readParkedTasks, shortId } from "../indexing/changes/index-state.ts";
-import { createLog } from "../observability/log.ts";
-import { extensionVersion } from "../pgvector/open-schema.ts";
 import {
   INDEX_STATE_FRESH_SECONDS,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
-} from "../shared/limits.ts";
-import { answers, findService } from "../shared/running-service.ts";
-import { VERSION } from "../shared/version.ts";
+} from "../domain/limits.ts";
+import { VERSION } from "../domain/version.ts";
+import { extensionVersion } from "../engine/pgvector/open-schema.ts";
+import { explain } from "../failure.ts";
+import { readIndexReports, readParkedTasks, shortId } from "../index/changes/index-state.ts";
+import { ConfigError, configWarnings } from "../ops/config/load.ts";
+import type { Config } from "../ops/config/schema.ts";
+import { createLog } from "../ops/observability/log.ts";
+import { answers, findService } from "../ops/running-service.ts";
 import { type Flags, newCommand } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
 import {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { searchBody } from "../import/embedders/search-body.ts";
 import {
   EMBED_HASHING_THRESHOLD,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
-} from "../shared/limits.ts";
+} from "../domain/limits.ts";
+import { searchBody } from "../embed/embedders/search-body.ts";
 import { addOptions, newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import {

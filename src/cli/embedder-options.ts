@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import { type Embedder, hashingEmbedder } from "../import/embedders/embedder.ts";
-import { EmbeddingError, type EmbeddingSetting } from "../import/embedders/embedding-response.ts";
-import { EMBED_PROBE } from "../import/embedders/endpoint.ts";
-import { remoteEmbedder } from "../import/embedders/remote-embedder.ts";
-import { EMBEDDER_DIMENSION_MAX } from "../shared/limits.ts";
+import { EMBEDDER_DIMENSION_MAX } from "../domain/limits.ts";
+import { type Embedder, hashingEmbedder } from "../embed/embedders/embedder.ts";
+import { EmbeddingError, type EmbeddingSetting } from "../embed/embedders/embedding-response.ts";
+import { EMBED_PROBE } from "../embed/embedders/endpoint.ts";
+import { remoteEmbedder } from "../embed/embedders/remote-embedder.ts";
 import { CommandError } from "./command-error.ts";
 import { configOf, type Io } from "./io.ts";
 import { between, url } from "./options.ts";

@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
+import { retryFailures } from "../content/embeddings/queue/failures.ts";
+import { rebuildEmbeddings } from "../content/embeddings/rebuild.ts";
+import { countRebuilding, withClaimedRebuild } from "../content/embeddings/rebuild-requests.ts";
+import { fingerprintOf } from "../content/embeddings/store.ts";
 import type { Sql } from "../db/client.ts";
-import { retryFailures } from "../embeddings/queue/failures.ts";
-import { rebuildEmbeddings } from "../embeddings/rebuild.ts";
-import { countRebuilding, withClaimedRebuild } from "../embeddings/rebuild-requests.ts";
-import { fingerprintOf } from "../embeddings/store.ts";
 import {
   EmbedderAway,
   embedderName,
   type ProjectEmbedder,
-} from "../import/embedders/project-embedders.ts";
+} from "../embed/embedders/project-embedders.ts";
 import { newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";

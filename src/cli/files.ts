@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { type ListedFile, listFiles, purgeFiles } from "../api/projects/contents.ts";
-import { findWorkingSet } from "../api/scopes/working-set.ts";
+import { type ListedFile, listFiles, purgeFiles } from "../content/projects/contents.ts";
+import { findWorkingSet } from "../content/scopes/working-set.ts";
 import type { Sql } from "../db/client.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
-import { documentPath } from "../shared/paths.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
+import { documentPath } from "../domain/paths.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";

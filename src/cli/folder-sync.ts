@@ -1,12 +1,12 @@
 import pLimit from "p-limit";
 import { type Tessera, TesseraError } from "../../client/src/index.ts";
-import type { Conversions } from "../import/markdown/conversions.ts";
-import { findMarkdown, readText, skippedIn, unreadIn } from "../import/markdown/folder.ts";
-import type { FormatOptions } from "../import/markdown/formats.ts";
-import { settledScan } from "../import/markdown/watch.ts";
-import { RecordError } from "../import/records/errors.ts";
-import { isMarkdownPath } from "../markdown/index.ts";
-import { PAGE_MAX } from "../shared/limits.ts";
+import { settledScan } from "../content/import/files/watch.ts";
+import type { Conversions } from "../documents/conversion/conversions.ts";
+import { findMarkdown, readText, skippedIn, unreadIn } from "../documents/conversion/folder.ts";
+import type { FormatOptions } from "../documents/conversion/formats.ts";
+import { RecordError } from "../documents/errors.ts";
+import { isMarkdownPath } from "../documents/markdown/index.ts";
+import { PAGE_MAX } from "../domain/limits.ts";
 import { CommandError } from "./command-error.ts";
 
 /** Maximum number of concurrent requests of a synchronisation. */

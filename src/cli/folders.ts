@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { Option } from "commander";
 import pRetry from "p-retry";
-import { Conversions } from "../import/markdown/conversions.ts";
-import type { FormatOptions } from "../import/markdown/formats.ts";
-import { watchFolder } from "../import/markdown/watch.ts";
-import { WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../shared/limits.ts";
+import { watchFolder } from "../content/import/files/watch.ts";
+import { Conversions } from "../documents/conversion/conversions.ts";
+import type { FormatOptions } from "../documents/conversion/formats.ts";
+import { WATCH_RETRY_BASE_MS, WATCH_RETRY_MAX_MS } from "../domain/limits.ts";
 import { atEnd } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { notice, withoutControls } from "./output.ts";

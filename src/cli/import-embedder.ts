@@ -1,11 +1,11 @@
-import { HASHING } from "../config/embedders.ts";
+import { fingerprintOf } from "../content/embeddings/store.ts";
+import type { ImportDestination } from "../content/import/destination.ts";
+import { countOtherEmbedders } from "../content/import/files/other-embedders.ts";
 import type { Queryable, Sql } from "../db/client.ts";
-import { fingerprintOf } from "../embeddings/store.ts";
-import type { ImportDestination } from "../import/destination.ts";
-import type { Embedder } from "../import/embedders/embedder.ts";
-import { embedderName, importEmbedder } from "../import/embedders/project-embedders.ts";
-import type { FolderFile } from "../import/markdown/folder.ts";
-import { countOtherEmbedders } from "../import/markdown/other-embedders.ts";
+import type { FolderFile } from "../documents/conversion/folder.ts";
+import type { Embedder } from "../embed/embedders/embedder.ts";
+import { embedderName, importEmbedder } from "../embed/embedders/project-embedders.ts";
+import { HASHING } from "../ops/config/embedders.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";
 import type { Project } from "./database.ts";

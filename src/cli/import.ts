@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { PASSING_KEY_DAYS } from "../api/api-keys/issue.ts";
-import { isParquet } from "../import/tables/rows.ts";
+import { isParquet } from "../content/import/tables/rows.ts";
+import { PASSING_KEY_DAYS } from "../platform/api-keys/issue.ts";
 import { addOptions, newCommand, requireWith } from "./command.ts";
 import { ReportedError } from "./command-error.ts";
 import { embedderOptions, requireValidEmbedder } from "./embedder-options.ts";

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { type IndexState, readIndexState } from "../api/projects/index-state.ts";
-import { listAllProjects } from "../api/projects/manage.ts";
+import { type IndexState, readIndexState } from "../content/projects/index-state.ts";
+import { listAllProjects } from "../content/projects/manage.ts";
 import type { Sql } from "../db/client.ts";
-import { ChangeLog } from "../indexing/changes/change-log.ts";
-import { isComplete, readIndexReports, shortId } from "../indexing/changes/index-state.ts";
-import { untilReported, untilShown } from "../indexing/changes/visibility.ts";
+import { ChangeLog } from "../index/changes/change-log.ts";
+import { isComplete, readIndexReports, shortId } from "../index/changes/index-state.ts";
+import { untilReported, untilShown } from "../index/changes/visibility.ts";
 import { newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject, type Project, withDatabase } from "./database.ts";

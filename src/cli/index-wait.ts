@@ -1,9 +1,9 @@
-import { type IndexState, readIndexState } from "../api/projects/index-state.ts";
 import { projectIdsOf, projectNamed } from "../auth/project-reference.ts";
-import { commandName } from "../config/caller.ts";
+import { type IndexState, readIndexState } from "../content/projects/index-state.ts";
 import type { Sql } from "../db/client.ts";
-import { ChangeLog } from "../indexing/changes/change-log.ts";
-import { untilShown } from "../indexing/changes/visibility.ts";
+import { ChangeLog } from "../index/changes/change-log.ts";
+import { untilShown } from "../index/changes/visibility.ts";
+import { commandName } from "../ops/config/caller.ts";
 import { interruptible } from "./interruption.ts";
 import type { Io } from "./io.ts";
 import { notice, plural } from "./output.ts";

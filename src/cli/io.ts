@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
-import { loadConfig } from "../config/load.ts";
-import type { Environment } from "../config/reader.ts";
-import type { Config } from "../config/schema.ts";
+import { loadConfig } from "../ops/config/load.ts";
+import type { Environment } from "../ops/config/reader.ts";
+import type { Config } from "../ops/config/schema.ts";
 
 /** The output of a command, which may be a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import { closest } from "fastest-levenshtein";
-import { issueApiKey } from "../api/api-keys/issue.ts";
-import { type ListedKey, listKeys, rotateKey } from "../api/api-keys/manage.ts";
 import { PERMISSIONS } from "../auth/principal.ts";
 import { ROLES, type Role } from "../auth/roles.ts";
 import type { Sql } from "../db/client.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
-import { API_KEY_SCOPES_MAX } from "../shared/limits.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
+import { API_KEY_SCOPES_MAX } from "../domain/limits.ts";
+import { issueApiKey } from "../platform/api-keys/issue.ts";
+import { type ListedKey, listKeys, rotateKey } from "../platform/api-keys/manage.ts";
 import { type Flags, newCommand, newGroup, requireWith } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";

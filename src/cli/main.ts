@@ -1,4 +1,4 @@
-import { callerDirectory, ENVIRONMENT } from "../config/caller.ts";
+import { callerDirectory, ENVIRONMENT } from "../ops/config/caller.ts";
 import { READER_GONE_STATUS } from "./interruption.ts";
 import { run } from "./run.ts";
 

@@ -1,8 +1,8 @@
 import type { Static } from "@sinclair/typebox";
 import { type Command, Option } from "commander";
-import type { ProjectMember } from "../api/members/schema.ts";
 import { ROLES, type Role } from "../auth/roles.ts";
 import { findOrCreateUser } from "../auth/users.ts";
+import type { ProjectMember } from "../platform/members/schema.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import type { Io } from "./io.ts";

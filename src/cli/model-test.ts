@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { HASHING } from "../config/embedders.ts";
 import {
   EmbedderAway,
   embedderName,
   ownDimension,
   TextsRefused,
-} from "../import/embedders/project-embedders.ts";
+} from "../embed/embedders/project-embedders.ts";
+import { HASHING } from "../ops/config/embedders.ts";
 import { newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { configuredEmbedder, configuredEmbedders } from "./configured-embedder.ts";

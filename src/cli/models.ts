@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import type { Command } from "commander";
-import { pullModel } from "../models/hub/pull.ts";
-import { installRuntime } from "../models/install-runtime.ts";
-import { embedderNameOf, installedModels } from "../models/installed.ts";
-import { PRESETS } from "../models/presets.ts";
-import { findRuntime } from "../models/runtime.ts";
+import { pullModel } from "../embed/models/hub/pull.ts";
+import { installRuntime } from "../embed/models/install-runtime.ts";
+import { embedderNameOf, installedModels } from "../embed/models/installed.ts";
+import { PRESETS } from "../embed/models/presets.ts";
+import { findRuntime } from "../embed/models/runtime.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";

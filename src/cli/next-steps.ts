@@ -1,10 +1,10 @@
-import { ownerOfFirstKey } from "../api/api-keys/manage.ts";
 import { projectNamed } from "../auth/project-reference.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
-import { commandName } from "../config/caller.ts";
-import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
-import { referenceTo } from "../shared/reference.ts";
+import { referenceTo } from "../domain/reference.ts";
+import { commandName } from "../ops/config/caller.ts";
+import type { Config } from "../ops/config/schema.ts";
+import { ownerOfFirstKey } from "../platform/api-keys/manage.ts";
 import type { Project } from "./database.ts";
 import { configOf, type Io } from "./io.ts";
 import { write } from "./output.ts";

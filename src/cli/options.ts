@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
-import { ImportError } from "../import/records/errors.ts";
-import { type ColumnMap, parseColumnMap } from "../import/tables/column-map.ts";
-import { checkFilter } from "../shared/filter/check.ts";
-import { isDateTime, parseDateTime } from "../shared/formats.ts";
-import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../shared/limits.ts";
+import { type ColumnMap, parseColumnMap } from "../content/import/tables/column-map.ts";
+import { ImportError } from "../documents/errors.ts";
+import { checkFilter } from "../domain/filter/check.ts";
+import { isDateTime, parseDateTime } from "../domain/formats.ts";
+import { API_KEY_NAME_MAX_CHARS, IMPORT_EMAIL_MAX_CHARS } from "../domain/limits.ts";
 
 /** More than anything that is counted. */
 const COUNT_MAX = 999_999_999;

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type ListedProject, listAllProjects } from "../api/projects/manage.ts";
-import { type Limit, QUOTAS, type QuotaState, setQuotas } from "../api/projects/quota.ts";
+import { type ListedProject, listAllProjects } from "../content/projects/manage.ts";
+import { type Limit, QUOTAS, type QuotaState, setQuotas } from "../content/projects/quota.ts";
 import type { Sql } from "../db/client.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { confirm } from "./confirm.ts";

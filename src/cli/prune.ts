@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
+import { plannedRemovals, type Removals } from "../content/import/import-markdown.ts";
 import type { Sql } from "../db/client.ts";
-import { plannedRemovals, type Removals } from "../import/import-markdown.ts";
 import { CommandError } from "./command-error.ts";
 import { confirm } from "./confirm.ts";
 import type { Io } from "./io.ts";

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { listKeys } from "../api/api-keys/manage.ts";
-import { readMembers } from "../api/members/queries.ts";
 import { parseKey } from "../auth/key-format.ts";
 import type { Permission } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
-import { UNFINISHED, writeDurablySync } from "../shared/durable-files.ts";
+import { UNFINISHED, writeDurablySync } from "../ops/durable-files.ts";
+import { listKeys } from "../platform/api-keys/manage.ts";
+import { readMembers } from "../platform/members/queries.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject, type Project, withDatabase } from "./database.ts";
 import { configOf, type Io } from "./io.ts";

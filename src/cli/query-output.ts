@@ -1,4 +1,4 @@
-import { SNIPPET_MAX_CHARS } from "../shared/limits.ts";
+import { SNIPPET_MAX_CHARS } from "../domain/limits.ts";
 import type { Io, Output } from "./io.ts";
 import { type Column, printList, withoutControls, writeStyled } from "./output.ts";
 

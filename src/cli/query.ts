@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
 import { type Schemas, Tessera, TesseraError } from "../../client/src/index.ts";
-import { RETRIEVAL_MODES, type RetrievalMode } from "../engine/requests/request.ts";
-import { boundedFetch } from "../shared/bounded-fetch.ts";
 import {
   LOOKUP_LIMIT_MAX,
   SEARCH_LIMIT_MAX,
   SEARCH_THRESHOLD_DEFAULT,
   WEAK_SCORE,
-} from "../shared/limits.ts";
+} from "../domain/limits.ts";
+import { RETRIEVAL_MODES, type RetrievalMode } from "../engine/requests/request.ts";
+import { boundedFetch } from "../ops/bounded-fetch.ts";
 import { addOptions, newCommand } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import {

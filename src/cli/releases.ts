@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import type { Command } from "commander";
-import type { EnvironmentItem, ReleaseItem } from "../api/projects/schema.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
+import type { EnvironmentItem, ReleaseItem } from "../content/projects/schema.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { untilSearchable } from "./index-wait.ts";
 import type { Io } from "./io.ts";

@@ -1,9 +1,9 @@
 import type { SingleBar } from "cli-progress";
-import type { ImportSummary } from "../import/import-summary.ts";
-import { knownField } from "../import/records/parse.ts";
-import { unscopedFiles } from "../import/records/parsed-record.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
-import { IMPORT_UNKNOWN_FIELDS_MAX } from "../shared/limits.ts";
+import type { ImportSummary } from "../content/import/import-summary.ts";
+import { knownField } from "../content/import/records/parse.ts";
+import { unscopedFiles } from "../content/import/records/parsed-record.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
+import { IMPORT_UNKNOWN_FIELDS_MAX } from "../domain/limits.ts";
 import type { Output } from "./io.ts";
 import { CLEAR_LINE, plural, withoutControls, write, writeStyled } from "./output.ts";
 import { progressBar, WaitNotice } from "./progress.ts";

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from "commander";
-import { EmbeddingError } from "../import/embedders/embedding-response.ts";
-import { ImportError } from "../import/records/errors.ts";
-import { ModelError } from "../models/model-error.ts";
-import { VERSION } from "../shared/version.ts";
+import { ImportError } from "../documents/errors.ts";
+import { VERSION } from "../domain/version.ts";
+import { EmbeddingError } from "../embed/embedders/embedding-response.ts";
+import { ModelError } from "../embed/models/model-error.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { closeAll, OutputWatch, READER_GONE_STATUS } from "./interruption.ts";
 import type { Io } from "./io.ts";

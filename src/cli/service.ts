@@ -1,7 +1,7 @@
 import { TesseraError } from "../../client/src/index.ts";
-import type { Config } from "../config/schema.ts";
-import { AnswerTooLong } from "../shared/bounded-fetch.ts";
-import { findService, localUrl } from "../shared/running-service.ts";
+import { AnswerTooLong } from "../ops/bounded-fetch.ts";
+import type { Config } from "../ops/config/schema.ts";
+import { findService, localUrl } from "../ops/running-service.ts";
 import { CommandError } from "./command-error.ts";
 
 /** Where a command finds the service, and as whom it asks. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Tessera, TesseraError } from "../../client/src/index.ts";
-import { type FormatOptions, wantedKinds } from "../import/markdown/formats.ts";
-import { ImportError } from "../import/records/errors.ts";
+import { type FormatOptions, wantedKinds } from "../documents/conversion/formats.ts";
+import { ImportError } from "../documents/errors.ts";
 import { addOptions, type Flags, newCommand } from "./command.ts";
 import { CommandError, ReportedError } from "./command-error.ts";
 import { FolderSync, type SyncPlan } from "./folder-sync.ts";

@@ -1,10 +1,10 @@
-import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
-import { readMembers } from "../api/members/queries.ts";
 import { OWNER, type Role } from "../auth/roles.ts";
 import { addressKey, findUser, similarAddress } from "../auth/users.ts";
-import { commandName } from "../config/caller.ts";
 import type { Queryable, Sql } from "../db/client.ts";
-import { referenceTo } from "../shared/reference.ts";
+import { referenceTo } from "../domain/reference.ts";
+import { commandName } from "../ops/config/caller.ts";
+import { issueApiKey, passingKeyEnd } from "../platform/api-keys/issue.ts";
+import { readMembers } from "../platform/members/queries.ts";
 import { CommandError } from "./command-error.ts";
 import type { Project } from "./database.ts";
 

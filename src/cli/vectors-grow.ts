@@ -1,6 +1,11 @@
 import type { SingleBar } from "cli-progress";
 import type { Sql } from "../db/client.ts";
-import { type Growth, hasLeader, readGrowth, wantPlacements } from "../pgvector/operator/growth.ts";
+import {
+  type Growth,
+  hasLeader,
+  readGrowth,
+  wantPlacements,
+} from "../engine/pgvector/operator/growth.ts";
 import { CommandError } from "./command-error.ts";
 import type { Project } from "./database.ts";
 import { interruptible } from "./interruption.ts";

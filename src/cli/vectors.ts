@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { listAllProjects } from "../api/projects/manage.ts";
+import { listAllProjects } from "../content/projects/manage.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
-import { hasCitus } from "../pgvector/open-schema.ts";
-import { hasSchema, readCopies } from "../pgvector/operator/growth.ts";
-import { type Move, planMoves } from "../pgvector/operator/plan-moves.ts";
+import { VECTOR_PLACEMENTS_MAX } from "../domain/limits.ts";
+import { hasCitus } from "../engine/pgvector/open-schema.ts";
+import { hasSchema, readCopies } from "../engine/pgvector/operator/growth.ts";
+import { type Move, planMoves } from "../engine/pgvector/operator/plan-moves.ts";
 import {
   addWorker,
   lockMoves,
@@ -12,8 +13,7 @@ import {
   readWorkers,
   type TransferMode,
   transferMode,
-} from "../pgvector/operator/workers.ts";
-import { VECTOR_PLACEMENTS_MAX } from "../shared/limits.ts";
+} from "../engine/pgvector/operator/workers.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findProject, withDatabase } from "./database.ts";

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { BuildArtifact } from "bun";
+import { FIRST_KEY_ARGUMENTS } from "../domain/first-key.ts";
 import { basePathOf } from "../http/request.ts";
 import type { MountPage } from "../http/router.ts";
 import { pageHeaders } from "../http/static/page-headers.ts";
 import { StaticDocument } from "../http/static/static-document.ts";
 import { HTML_TYPE } from "../http/static/text-page.ts";
-import { FIRST_KEY_ARGUMENTS } from "../shared/first-key.ts";
-import { lazy } from "../shared/lazy.ts";
-import { TtlCache } from "../shared/ttl-cache.ts";
+import { lazy } from "../ops/lazy.ts";
+import { TtlCache } from "../ops/ttl-cache.ts";
 
 const FOLDER = join(import.meta.dir, "page");
 /** Placeholders in the page: the base path of its files, and the command that creates the first API key. */

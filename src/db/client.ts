@@ -1,7 +1,7 @@
 import postgres from "postgres";
-import type { CallObserver } from "../observability/calls.ts";
-import { parseJson } from "../shared/json/parse.ts";
-import { DB_POOL_CONNECTIONS, DB_STATEMENT_TIMEOUT_MS, DB_SUSPECT_MS } from "../shared/limits.ts";
+import { parseJson } from "../domain/json/parse.ts";
+import { DB_POOL_CONNECTIONS, DB_STATEMENT_TIMEOUT_MS, DB_SUSPECT_MS } from "../domain/limits.ts";
+import type { CallObserver } from "../ops/observability/calls.ts";
 import { aroundQuery, type DriverQuery, withEachQuery } from "./outage/guarded-query.ts";
 import {
   BACKGROUND_DEADLINES,

@@ -1,4 +1,4 @@
-import { invalid, Problem } from "../problem/problem.ts";
+import { invalid, Problem } from "../domain/problem/problem.ts";
 
 /** SQLSTATE classes and codes of a server that is unavailable or shutting down. */
 const UNAVAILABLE_STATES = /^(08|57P0[1-5]|25P03)/;

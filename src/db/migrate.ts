@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import pRetry from "p-retry";
-import type { Log } from "../observability/log.ts";
-import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../shared/limits.ts";
+import { DB_WAIT_REPORT_ATTEMPTS, DB_WAIT_RETRY_MS } from "../domain/limits.ts";
+import type { Log } from "../ops/observability/log.ts";
 import { type Queryable, type Sql, withoutDeadlines } from "./client.ts";
 import { explainDatabase, isLockTimeout, isOutage } from "./errors.ts";
 import { DatabaseRefusal, requireOnPath, requireSession } from "./session/session.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import pTimeout from "p-timeout";
-import type { Config } from "../config/schema.ts";
-import { DB_CLOSE_TIMEOUT_SECONDS } from "../shared/limits.ts";
+import { DB_CLOSE_TIMEOUT_SECONDS } from "../domain/limits.ts";
+import type { Config } from "../ops/config/schema.ts";
 import { type DatabaseOptions, openDatabase, type Queryable, type Sql } from "./client.ts";
 import { openEmbeddedDatabase } from "./embedded.ts";
 

@@ -1,4 +1,4 @@
-import { Problem } from "../problem/problem.ts";
+import { Problem } from "../domain/problem/problem.ts";
 import type { Queryable } from "./client.ts";
 
 /**

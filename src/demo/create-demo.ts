@@ -1,22 +1,22 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { issueApiKey, passingKeyEnd } from "../api/api-keys/issue.ts";
 import { generateKey } from "../auth/key-format.ts";
 import { FIRST_OWNER } from "../auth/users.ts";
-import { HASHING } from "../config/embedders.ts";
+import { importMarkdown } from "../content/import/import-markdown.ts";
 import type { Sql } from "../db/client.ts";
-import { hashingEmbedder } from "../import/embedders/embedder.ts";
+import { findMarkdown } from "../documents/conversion/folder.ts";
+import { EMBED_HASHING_THRESHOLD } from "../domain/limits.ts";
+import { hashingEmbedder } from "../embed/embedders/embedder.ts";
 import {
   importEmbedder,
   type ProjectEmbedder,
   projectEmbedders,
-} from "../import/embedders/project-embedders.ts";
-import { searchBody } from "../import/embedders/search-body.ts";
-import { importMarkdown } from "../import/import-markdown.ts";
-import { findMarkdown } from "../import/markdown/folder.ts";
-import type { Log } from "../observability/log.ts";
-import { writeDurablySync } from "../shared/durable-files.ts";
-import { EMBED_HASHING_THRESHOLD } from "../shared/limits.ts";
+} from "../embed/embedders/project-embedders.ts";
+import { searchBody } from "../embed/embedders/search-body.ts";
+import { HASHING } from "../ops/config/embedders.ts";
+import { writeDurablySync } from "../ops/durable-files.ts";
+import type { Log } from "../ops/observability/log.ts";
+import { issueApiKey, passingKeyEnd } from "../platform/api-keys/issue.ts";
 import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
 
 const QUERY_LIMIT = 3;

@@ -1,10 +1,10 @@
 import { relative } from "node:path";
-import { hasApiKeys } from "../api/api-keys/manage.ts";
-import { commandName } from "../config/caller.ts";
-import type { Config } from "../config/schema.ts";
 import type { Sql } from "../db/client.ts";
-import type { Log } from "../observability/log.ts";
-import { FIRST_KEY_ARGUMENTS, NO_KEY_YET } from "../shared/first-key.ts";
+import { FIRST_KEY_ARGUMENTS, NO_KEY_YET } from "../domain/first-key.ts";
+import { commandName } from "../ops/config/caller.ts";
+import type { Config } from "../ops/config/schema.ts";
+import type { Log } from "../ops/observability/log.ts";
+import { hasApiKeys } from "../platform/api-keys/manage.ts";
 import { type Demo, PROJECT, QUERY, RELEASE } from "./content.ts";
 
 /** A small model for many languages. */

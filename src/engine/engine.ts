@@ -1,7 +1,7 @@
-import type { FieldSummary } from "../indexing/fields/field-summary.ts";
-import type { EngineFigures } from "../observability/metrics.ts";
+import type { Scope } from "../domain/scope.ts";
+import type { FieldSummary } from "../index/fields/field-summary.ts";
+import type { EngineFigures } from "../ops/observability/metrics.ts";
 import type { LookupRequest, Reply, RetrieveRequest, SearchRequest } from "./requests/request.ts";
-import type { Scope } from "./requests/scope.ts";
 
 interface EngineState extends EngineFigures {
   /** The reason why searches may not see all changes yet, in one sentence; null when they do. */

@@ -5,7 +5,7 @@ import {
   RECALL_INTERVAL_MS,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
-} from "../shared/limits.ts";
+} from "../domain/limits.ts";
 import type { SearchRequest } from "./requests/request.ts";
 
 /** Counts of the true best hits of one search. */

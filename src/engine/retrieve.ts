@@ -1,18 +1,22 @@
 import type { Given } from "../../native/retrieval.ts";
 import type { Queryable } from "../db/client.ts";
-import { FieldProject } from "../indexing/fields/field-project.ts";
-import { FILTER_LATE, FieldWork } from "../indexing/fields/field-work.ts";
-import { allMatches } from "../indexing/fields/filter-results.ts";
-import { renderChunk, vectorOf } from "../indexing/versions/chunk-content.ts";
-import type { ChunkRow } from "../indexing/versions/version-index.ts";
-import { isMarkdownPath, markdownChunks, readFrontmatterValues } from "../markdown/index.ts";
-import { Problem } from "../problem/problem.ts";
-import type { Steps } from "../shared/filter/steps.ts";
-import { parseJson } from "../shared/json/parse.ts";
-import { FRONTMATTER_MAX_CHARS } from "../shared/limits.ts";
-import { hasDocument } from "../text/index.ts";
+import {
+  isMarkdownPath,
+  markdownChunks,
+  readFrontmatterValues,
+} from "../documents/markdown/index.ts";
+import type { Steps } from "../domain/filter/steps.ts";
+import { parseJson } from "../domain/json/parse.ts";
+import { FRONTMATTER_MAX_CHARS } from "../domain/limits.ts";
+import { Problem } from "../domain/problem/problem.ts";
+import type { Scope } from "../domain/scope.ts";
+import { FieldProject } from "../index/fields/field-project.ts";
+import { FILTER_LATE, FieldWork } from "../index/fields/field-work.ts";
+import { allMatches } from "../index/fields/filter-results.ts";
+import { hasDocument } from "../index/segments/index.ts";
+import { renderChunk, vectorOf } from "../index/versions/chunk-content.ts";
+import type { ChunkRow } from "../index/versions/version-index.ts";
 import type { Reply, RetrieveRequest } from "./requests/request.ts";
-import type { Scope } from "./requests/scope.ts";
 
 /**
  * The maximum number of reads of versions for one request. Each page shows the versions that were read. It needs

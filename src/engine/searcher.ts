@@ -1,7 +1,7 @@
 import type { OwnedBytes } from "../../native/owned-bytes.ts";
+import { type ProjectLoader, whenLoaded } from "../index/when-loaded.ts";
 import type { EngineRequest, Reply } from "./requests/request.ts";
 import type { Scheduler } from "./requests/scheduler.ts";
-import { type ProjectLoader, whenLoaded } from "./requests/when-loaded.ts";
 
 /**
  * Answers the requests of one kind from the memory of this process. A request of a project that is not in

@@ -1,4 +1,4 @@
-import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../shared/limits.ts";
+import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../domain/limits.ts";
 import type { ResponseHeader } from "./operation.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
-import { CHANGE_WAIT_MAX_MS, CURSOR_MAX_CHARS } from "../shared/limits.ts";
-import type { Position } from "../shared/position.ts";
+import { CHANGE_WAIT_MAX_MS, CURSOR_MAX_CHARS } from "../domain/limits.ts";
+import type { Position } from "../domain/position.ts";
 import type { Operation, ResponseHeader } from "./operation.ts";
 
 /** Names a state of the service that has the change which was answered. */

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sql } from "../db/client.ts";
-import { Problem } from "../problem/problem.ts";
-import { CURSOR_MAX_CHARS } from "../shared/limits.ts";
+import { CURSOR_MAX_CHARS } from "../domain/limits.ts";
+import { Problem } from "../domain/problem/problem.ts";
 
 const DIGEST_BYTES = 32;
 

@@ -1,5 +1,5 @@
-import type { Log } from "../observability/log.ts";
-import { invalid, Problem } from "../problem/problem.ts";
+import { invalid, Problem } from "../domain/problem/problem.ts";
+import type { Log } from "../ops/observability/log.ts";
 import { type Handler, pathStart, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 

@@ -1,9 +1,9 @@
-import type { AuditLog } from "../audit/audit-log.ts";
+import type { AuditLog } from "../auth/audit/audit-log.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { AskedQuestion } from "../observability/question-counts.ts";
-import type { Validator } from "../problem/validate.ts";
-import type { Release } from "../tenants/fair-semaphore.ts";
+import type { Validator } from "../domain/problem/validate.ts";
+import type { AskedQuestion } from "../ops/observability/question-counts.ts";
+import type { Release } from "../ops/tenants/fair-semaphore.ts";
 import type { Changes } from "./changes.ts";
 import type { BodyReader } from "./load/body.ts";
 import type { Gates } from "./load/gates.ts";

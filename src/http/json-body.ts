@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import type { TSchema } from "@sinclair/typebox";
-import { invalid, Problem } from "../problem/problem.ts";
-import type { FieldError } from "../problem/schema.ts";
-import { faultyFields } from "../problem/unstorable.ts";
-import { keepOpaqueNumbers } from "../shared/json/opaque.ts";
-import { PROBLEM_MAX_FIELD_ERRORS } from "../shared/limits.ts";
+import { keepOpaqueNumbers } from "../domain/json/opaque.ts";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../domain/limits.ts";
+import { invalid, Problem } from "../domain/problem/problem.ts";
+import type { FieldError } from "../domain/problem/schema.ts";
+import { faultyFields } from "../domain/problem/unstorable.ts";
 import type { Operation } from "./operation.ts";
 import { isJsonType, mediaType } from "./request.ts";
 

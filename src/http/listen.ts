@@ -1,10 +1,10 @@
 import pTimeout from "p-timeout";
-import type { Log } from "../observability/log.ts";
 import {
   BODY_TRANSPORT_MAX_BYTES,
   DRAIN_GRACE_MS,
   IDLE_TIMEOUT_SECONDS,
-} from "../shared/limits.ts";
+} from "../domain/limits.ts";
+import type { Log } from "../ops/observability/log.ts";
 import { type Handler, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 import { StartupResponder } from "./startup-responder.ts";

@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { OwnedBytes } from "../../native/owned-bytes.ts";
 import type { Permission, Principal } from "../auth/principal.ts";
-import type { Slug } from "../problem/catalogue.ts";
-import type { Problem } from "../problem/problem.ts";
-import type { Release } from "../tenants/fair-semaphore.ts";
+import type { Slug } from "../domain/problem/catalogue.ts";
+import type { Problem } from "../domain/problem/problem.ts";
+import type { Release } from "../ops/tenants/fair-semaphore.ts";
 import type { Note } from "./request-record.ts";
 
 /** The groups of operations in the API document, in its order, with their descriptions. */

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import type { Sql } from "../db/client.ts";
-import { Problem } from "../problem/problem.ts";
-import { PAGE_DEFAULT, PAGE_MAX } from "../shared/limits.ts";
-import type { PageInfo, PageRange } from "../shared/page-info.ts";
-import { text } from "../shared/schemas.ts";
+import { PAGE_DEFAULT, PAGE_MAX } from "../domain/limits.ts";
+import type { PageInfo, PageRange } from "../domain/page-info.ts";
+import { Problem } from "../domain/problem/problem.ts";
+import { text } from "../domain/schemas.ts";
 import type { CursorSigner } from "./cursor.ts";
 
 /** The query parameters of every list. */

@@ -1,8 +1,8 @@
 import { requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
-import { traceRequest } from "../observability/tracing.ts";
-import { OVERLOADED, Problem } from "../problem/problem.ts";
-import { type Validator, validator } from "../problem/validate.ts";
+import { OVERLOADED, Problem } from "../domain/problem/problem.ts";
+import { type Validator, validator } from "../domain/problem/validate.ts";
+import { traceRequest } from "../ops/observability/tracing.ts";
 import { isWrite, queryOf as querySchemaOf, setChange } from "./changes.ts";
 import { conditionalText } from "./conditional.ts";
 import type { Common, HttpContext, Incoming, Validators } from "./incoming.ts";

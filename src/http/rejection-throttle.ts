@@ -1,6 +1,6 @@
-import type { Log } from "../observability/log.ts";
-import { OVERLOADED, problemBody } from "../problem/problem.ts";
-import { FairSemaphore } from "../tenants/fair-semaphore.ts";
+import { OVERLOADED, problemBody } from "../domain/problem/problem.ts";
+import type { Log } from "../ops/observability/log.ts";
+import { FairSemaphore } from "../ops/tenants/fair-semaphore.ts";
 import { logRefusal, problemHeaders } from "./respond.ts";
 
 /** Beyond this many waiting refusals, all are sent at once. */

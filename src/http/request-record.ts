@@ -1,7 +1,7 @@
-import type { Log } from "../observability/log.ts";
-import { LogLimiter } from "../observability/log-limiter.ts";
-import type { Metrics } from "../observability/metrics.ts";
-import type { AskedQuestion, QuestionCounts } from "../observability/question-counts.ts";
+import type { Log } from "../ops/observability/log.ts";
+import { LogLimiter } from "../ops/observability/log-limiter.ts";
+import type { Metrics } from "../ops/observability/metrics.ts";
+import type { AskedQuestion, QuestionCounts } from "../ops/observability/question-counts.ts";
 
 /** Slow requests of an operation are logged at most this often, the others as a number. */
 const SLOW_LOG_INTERVAL_MS = 100;

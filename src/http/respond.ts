@@ -1,8 +1,8 @@
 import type { OwnedBytes } from "../../native/owned-bytes.ts";
 import { databaseProblem } from "../db/errors.ts";
-import type { Log } from "../observability/log.ts";
-import { LogLimiter } from "../observability/log-limiter.ts";
-import { OVERLOADED, Problem, problemBody } from "../problem/problem.ts";
+import { OVERLOADED, Problem, problemBody } from "../domain/problem/problem.ts";
+import type { Log } from "../ops/observability/log.ts";
+import { LogLimiter } from "../ops/observability/log-limiter.ts";
 import { responseOf } from "./load/large-answers.ts";
 
 const REFUSAL_LOG_INTERVAL_MS = 1_000;

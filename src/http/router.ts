@@ -1,6 +1,6 @@
 import type { Elysia } from "elysia";
-import { Problem } from "../problem/problem.ts";
-import { abbreviate } from "../shared/abbreviate.ts";
+import { abbreviate } from "../domain/abbreviate.ts";
+import { Problem } from "../domain/problem/problem.ts";
 import type { HttpContext } from "./incoming.ts";
 import { inTurns, type Turns } from "./load/large-answers.ts";
 import type { Operation } from "./operation.ts";

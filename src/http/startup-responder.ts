@@ -1,7 +1,7 @@
 import pTimeout from "p-timeout";
-import { Problem, problemBody } from "../problem/problem.ts";
-import { STARTING_REQUESTS_MAX } from "../shared/limits.ts";
-import { FairSemaphore } from "../tenants/fair-semaphore.ts";
+import { STARTING_REQUESTS_MAX } from "../domain/limits.ts";
+import { Problem, problemBody } from "../domain/problem/problem.ts";
+import { FairSemaphore } from "../ops/tenants/fair-semaphore.ts";
 import { withCors } from "./cors.ts";
 import { type Handler, requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import { loadConfig } from "../../src/config/load.ts";
-import type { Config } from "../../src/config/schema.ts";
 import type { Sql } from "../../src/db/client.ts";
+import { loadConfig } from "../../src/ops/config/load.ts";
+import type { Config } from "../../src/ops/config/schema.ts";
 import { serve } from "../../src/serve.ts";
 import { addApiKey, addMember, addProject, addUser, type Project } from "../accounts.ts";
 import { onCleanup, startShared } from "../cleanup.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
-import { fileTitle } from "../../src/markdown/index.ts";
+import { fileTitle } from "../../src/documents/markdown/index.ts";
 import type { NamedScope } from "../accounts.ts";
 import { randomNumbers } from "../random.ts";
 import type { TestProject } from "./api.ts";

@@ -1,5 +1,5 @@
 /** The service, which dies at the failpoints that its arguments name. */
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig } from "../../src/ops/config/load.ts";
 import { serveUntilSignal } from "../../src/serve.ts";
 
 const failpoints = process.argv.slice(2);

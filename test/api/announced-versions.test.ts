@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { announceVersions } from "../../src/import/put/announce.ts";
+import { announceVersions } from "../../src/content/import/put/announce.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";

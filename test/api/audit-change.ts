@@ -1,6 +1,6 @@
-import type { AuditAction } from "../../src/audit/actions.ts";
+import type { AuditAction } from "../../src/auth/audit/actions.ts";
+import type { RecordKind } from "../../src/content/import/records/schemas.ts";
 import type { Queryable } from "../../src/db/client.ts";
-import type { RecordKind } from "../../src/import/records/schemas.ts";
 import type { Caller, Sending, TestKey, TestProject } from "../../support/api/api.ts";
 
 /** What a change is made in: a project of its own, with an environment and a release. */

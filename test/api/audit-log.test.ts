@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { AuditLog } from "../../src/audit/audit-log.ts";
-import { createLog } from "../../src/observability/log.ts";
+import { AuditLog } from "../../src/auth/audit/audit-log.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
 import { startApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";

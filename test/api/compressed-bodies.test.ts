@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { DEFAULTS } from "../../src/config/schema.ts";
+import { DEFAULTS } from "../../src/ops/config/schema.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 

@@ -4,7 +4,7 @@ import {
   API_KEY_CHECKSUM_CHARS,
   API_KEY_SECRET_CHARS,
   CREDENTIAL_MAX_CHARS,
-} from "../../src/shared/limits.ts";
+} from "../../src/domain/limits.ts";
 import { sharedApi } from "../../support/api/api.ts";
 
 const api = await sharedApi();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { INDEX_REPORTS_CHANNEL } from "../../src/db/channels.ts";
-import { DB_STATEMENT_TIMEOUT_MS } from "../../src/shared/limits.ts";
+import { DB_STATEMENT_TIMEOUT_MS } from "../../src/domain/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { addFile } from "../../support/content.ts";

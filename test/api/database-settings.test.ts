@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import postgres from "postgres";
-import { loadConfig } from "../../src/config/load.ts";
 import { requireSession, sessionOf } from "../../src/db/session/session.ts";
+import { loadConfig } from "../../src/ops/config/load.ts";
 import { serve } from "../../src/serve.ts";
 import { startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
+import { REVOCATION_BOUND_MS } from "../../src/domain/limits.ts";
 import {
   sharedApi,
   startApi,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { retryFailures } from "../../src/content/embeddings/queue/failures.ts";
 import type { Transaction } from "../../src/db/client.ts";
-import { retryFailures } from "../../src/embeddings/queue/failures.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { onCleanup } from "../../support/cleanup.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { Drain } from "../../src/embeddings/queue/drain.ts";
-import { readTextChunks } from "../../src/embeddings/store.ts";
-import type { ProjectEmbedder } from "../../src/import/embedders/project-embedders.ts";
-import { TextBatches, TextsAtFault } from "../../src/import/embedders/text-batches.ts";
-import { createLog } from "../../src/observability/log.ts";
+import { Drain } from "../../src/content/embeddings/queue/drain.ts";
+import { readTextChunks } from "../../src/content/embeddings/store.ts";
+import type { ProjectEmbedder } from "../../src/embed/embedders/project-embedders.ts";
+import { TextBatches, TextsAtFault } from "../../src/embed/embedders/text-batches.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
 import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";

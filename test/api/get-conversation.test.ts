@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { TREE_MAX_BYTES, TREE_MAX_MESSAGES } from "../../src/shared/limits.ts";
+import { TREE_MAX_BYTES, TREE_MAX_MESSAGES } from "../../src/domain/limits.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addConversation, addMessages } from "../../support/content.ts";

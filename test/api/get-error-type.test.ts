@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { CATALOGUE, type Slug } from "../../src/problem/catalogue.ts";
+import { CATALOGUE, type Slug } from "../../src/domain/problem/catalogue.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 
 /** What browsers send. */

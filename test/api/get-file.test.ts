@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { cutVersions } from "../../src/embeddings/store.ts";
+import { cutVersions } from "../../src/content/embeddings/store.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { INDEX_REPORTS_CHANNEL } from "../../src/db/channels.ts";
-import { noteParkedTask } from "../../src/indexing/changes/index-state.ts";
-import { INDEX_STATE_FRESH_SECONDS } from "../../src/shared/limits.ts";
+import { INDEX_STATE_FRESH_SECONDS } from "../../src/domain/limits.ts";
+import { noteParkedTask } from "../../src/index/changes/index-state.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { addQuestions } from "../../src/api/questions/queries.ts";
-import { QuestionLog } from "../../src/api/questions/question-log.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { createLog } from "../../src/observability/log.ts";
-import type { QuestionDay } from "../../src/observability/question-counts.ts";
-import { WEAK_SCORE } from "../../src/shared/limits.ts";
+import { WEAK_SCORE } from "../../src/domain/limits.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
+import type { QuestionDay } from "../../src/ops/observability/question-counts.ts";
+import { addQuestions } from "../../src/query/questions/queries.ts";
+import { QuestionLog } from "../../src/query/questions/question-log.ts";
 import { sharedApi, startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../../src/shared/limits.ts";
+import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../../src/domain/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";

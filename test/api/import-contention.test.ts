@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { IMPORT_PACE_BYTES } from "../../src/shared/limits.ts";
+import { IMPORT_PACE_BYTES } from "../../src/domain/limits.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,

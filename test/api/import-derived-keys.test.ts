@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
-import { importMarkdown } from "../../src/import/import-markdown.ts";
-import { versionKeyPrefix } from "../../src/import/markdown/documents.ts";
-import { fileVersion } from "../../src/import/records/file-record.ts";
-import { textKey } from "../../src/import/records/text-key.ts";
-import { derivedId } from "../../src/shared/uuid.ts";
+import { versionKeyPrefix } from "../../src/content/import/files/documents.ts";
+import { importMarkdown } from "../../src/content/import/import-markdown.ts";
+import { fileVersion } from "../../src/content/import/records/file-record.ts";
+import { textKey } from "../../src/content/import/records/text-key.ts";
+import { derivedId } from "../../src/domain/uuid.ts";
+import { hashingEmbedder } from "../../src/embed/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { allChanged, allUnchanged, file, importsOf } from "../../support/api/imports.ts";

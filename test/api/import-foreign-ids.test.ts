@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { RECORD_SCHEMAS } from "../../src/import/records/schemas.ts";
+import { RECORD_SCHEMAS } from "../../src/content/import/records/schemas.ts";
 import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,

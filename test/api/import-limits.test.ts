@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Sql } from "../../src/db/client.ts";
-import { IMPORTS_MAX } from "../../src/shared/limits.ts";
+import { IMPORTS_MAX } from "../../src/domain/limits.ts";
 import { startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,

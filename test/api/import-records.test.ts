@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { IMPORT_REPORT_ERRORS_MAX } from "../../src/shared/limits.ts";
+import { IMPORT_REPORT_ERRORS_MAX } from "../../src/domain/limits.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { importRecords } from "../../src/import/import-records.ts";
-import type { InputRecord } from "../../src/import/records/batches.ts";
-import { parseRecord } from "../../src/import/records/parse.ts";
+import { importRecords } from "../../src/content/import/import-records.ts";
+import type { InputRecord } from "../../src/content/import/records/batches.ts";
+import { parseRecord } from "../../src/content/import/records/parse.ts";
 import { type Caller, sharedApi, type TestKey, type TestProject } from "../../support/api/api.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { fileVersion } from "../../src/import/records/file-record.ts";
-import { sortedJson } from "../../src/import/records/sorted-json.ts";
-import { derivedId } from "../../src/shared/uuid.ts";
+import { fileVersion } from "../../src/content/import/records/file-record.ts";
+import { sortedJson } from "../../src/content/import/records/sorted-json.ts";
+import { derivedId } from "../../src/domain/uuid.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,

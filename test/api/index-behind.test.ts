@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { CHANGE_WAIT_MAX_MS } from "../../src/shared/limits.ts";
+import { CHANGE_WAIT_MAX_MS } from "../../src/domain/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, startApi } from "../../support/api/api.ts";
 import { until } from "../../support/until.ts";

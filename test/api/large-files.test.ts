@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { LARGE_BODY_BYTES } from "../../src/shared/limits.ts";
+import { LARGE_BODY_BYTES } from "../../src/domain/limits.ts";
 import { type Answer, type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";

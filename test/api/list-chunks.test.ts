@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { LISTED_MAX_BYTES } from "../../src/shared/limits.ts";
+import { LISTED_MAX_BYTES } from "../../src/domain/limits.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { addChunks, addFile } from "../../support/content.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PAGE_DEFAULT } from "../../src/shared/limits.ts";
+import { PAGE_DEFAULT } from "../../src/domain/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

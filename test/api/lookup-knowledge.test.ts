@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { LOOKUP_SHARDS_MAX } from "../../src/shared/limits.ts";
+import { LOOKUP_SHARDS_MAX } from "../../src/domain/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";

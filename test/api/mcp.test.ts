@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { McpHeaders } from "../../src/api/mcp/schema.ts";
-import { ANSWER_PIECE_BYTES } from "../../src/shared/limits.ts";
+import { ANSWER_PIECE_BYTES } from "../../src/domain/limits.ts";
 import { addEnvironment, addRelease } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { embed } from "../../src/embed/embedders/feature-hashing.ts";
 import { CursorSigner, openCursorSigner } from "../../src/http/cursor.ts";
-import { embed } from "../../src/import/embedders/feature-hashing.ts";
 import { type Answer, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 

@@ -1,6 +1,6 @@
 import { PERMISSIONS } from "../../src/auth/principal.ts";
 import { createDemo } from "../../src/demo/create-demo.ts";
-import { createLog } from "../../src/observability/log.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
 import type { Project } from "../../support/accounts.ts";
 import type { Caller, TestApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";

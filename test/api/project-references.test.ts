@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { addQuestions } from "../../src/api/questions/queries.ts";
+import { countOtherEmbedders } from "../../src/content/import/files/other-embedders.ts";
+import { RECORD_SCHEMAS } from "../../src/content/import/records/schemas.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { createDemo } from "../../src/demo/create-demo.ts";
-import { countOtherEmbedders } from "../../src/import/markdown/other-embedders.ts";
-import { RECORD_SCHEMAS } from "../../src/import/records/schemas.ts";
-import { createLog } from "../../src/observability/log.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
+import { addQuestions } from "../../src/query/questions/queries.ts";
 import { addProject, type Project } from "../../support/accounts.ts";
 import { type Caller, sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf, ndjson } from "../../support/api/imports.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { markdownChunks } from "../../src/markdown/index.ts";
+import { markdownChunks } from "../../src/documents/markdown/index.ts";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../support/api/versions.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { setQuotas, writeQuotaDefaults } from "../../src/api/projects/quota.ts";
+import { setQuotas, writeQuotaDefaults } from "../../src/content/projects/quota.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

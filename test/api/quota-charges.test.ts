@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { purgeFiles } from "../../src/api/projects/contents.ts";
-import { setQuotas } from "../../src/api/projects/quota.ts";
+import { purgeFiles } from "../../src/content/projects/contents.ts";
+import { setQuotas } from "../../src/content/projects/quota.ts";
 import type { Transaction } from "../../src/db/client.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

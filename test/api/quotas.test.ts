@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { purgeFiles } from "../../src/api/projects/contents.ts";
-import { setQuotas } from "../../src/api/projects/quota.ts";
+import { purgeFiles } from "../../src/content/projects/contents.ts";
+import { setQuotas } from "../../src/content/projects/quota.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

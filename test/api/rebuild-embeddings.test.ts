@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { RebuildWithdrawn, rebuildEmbeddings } from "../../src/embeddings/rebuild.ts";
-import { withClaimedRebuild } from "../../src/embeddings/rebuild-requests.ts";
-import type { ProjectEmbedder } from "../../src/import/embedders/project-embedders.ts";
+import { RebuildWithdrawn, rebuildEmbeddings } from "../../src/content/embeddings/rebuild.ts";
+import { withClaimedRebuild } from "../../src/content/embeddings/rebuild-requests.ts";
+import type { ProjectEmbedder } from "../../src/embed/embedders/project-embedders.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { base64Of } from "../../src/shared/vector.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

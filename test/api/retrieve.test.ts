@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hashingEmbedder } from "../../src/import/embedders/embedder.ts";
+import { hashingEmbedder } from "../../src/embed/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/shared/limits.ts";
+import { DIMENSIONS, SEARCH_LIMIT_MAX } from "../../src/domain/limits.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { noteChange } from "../../src/audit/changes.ts";
+import { noteChange } from "../../src/auth/audit/changes.ts";
 import { beginDeletion } from "../../src/db/project-lock.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { callCommand } from "../../support/processes/command.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import { until } from "../../support/until.ts";
-import { jsonObject, WRITTEN } from "../unit/shared/json/written-numbers.ts";
+import { jsonObject, WRITTEN } from "../unit/domain/json/written-numbers.ts";
 
 const api = await sharedApi();
 const member = await api.user();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig } from "../../src/ops/config/load.ts";
 import { serve } from "../../src/serve.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { callCommand } from "../../support/processes/command.ts";

@@ -7,7 +7,7 @@ import { callCommand } from "../../support/processes/command.ts";
 import { SEED } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
-import { jsonObject } from "../unit/shared/json/written-numbers.ts";
+import { jsonObject } from "../unit/domain/json/written-numbers.ts";
 import { dump, openCli } from "./support.ts";
 
 const SAMPLES = 2;

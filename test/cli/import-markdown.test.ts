@@ -8,7 +8,7 @@ import {
 } from "../../support/embedding-endpoint.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
-import { docxFile, paragraph, pdfFile } from "../unit/import/office-files.ts";
+import { docxFile, paragraph, pdfFile } from "../unit/documents/conversion/office-files.ts";
 import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
 let cli: TestCli;

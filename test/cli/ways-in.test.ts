@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { DOCUMENT_MAX_BYTES } from "../../src/shared/limits.ts";
+import { DOCUMENT_MAX_BYTES } from "../../src/domain/limits.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf, ndjson } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { NO_KEY_YET } from "../../src/shared/first-key.ts";
+import { NO_KEY_YET } from "../../src/domain/first-key.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import { openPage } from "../../support/processes/browser.ts";

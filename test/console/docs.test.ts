@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { VERSION } from "../../src/domain/version.ts";
 import { guidePages } from "../../src/http/static/guides.ts";
-import { VERSION } from "../../src/shared/version.ts";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
 import { accessFaults } from "./access.ts";

@@ -8,7 +8,7 @@ import { StatefulSet } from "kubernetes-models/apps/v1";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Service, ServiceAccount } from "kubernetes-models/v1";
 import { parse, parseAllDocuments } from "yaml";
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig } from "../../src/ops/config/load.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";

@@ -1,5 +1,5 @@
 import { listen } from "../../src/http/listen.ts";
-import { createLog } from "../../src/observability/log.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
 
 export const CONNECTIONS = 600;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { embed } from "../../src/import/embedders/feature-hashing.ts";
-import { type Manifest, SnapshotStore } from "../../src/indexing/snapshots/snapshot-store.ts";
+import { embed } from "../../src/embed/embedders/feature-hashing.ts";
+import { type Manifest, SnapshotStore } from "../../src/index/snapshots/snapshot-store.ts";
 import { startApi, type TestApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { untilReady } from "../../support/api/world.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { spooled } from "../../src/import/thread/input.ts";
+import { spooled } from "../../src/content/import/thread/input.ts";
 import { sharedApi, startApi, startApiProcess } from "../../support/api/api.ts";
 import { ndjson } from "../../support/api/imports.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";

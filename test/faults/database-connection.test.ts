@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { isUnavailable } from "../../src/db/errors.ts";
-import { DB_READ_DEADLINE_MS } from "../../src/shared/limits.ts";
+import { DB_READ_DEADLINE_MS } from "../../src/domain/limits.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { until } from "../../support/until.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createFailpoints } from "../../src/shared/failpoints.ts";
+import { createFailpoints } from "../../src/ops/failpoints.ts";
 import { needs } from "../../support/programs.ts";
 import { answerKilledAt, deliveryKilledAt } from "./delivery-crashes.ts";
 

@@ -1,7 +1,7 @@
 /** What is stored, and what a retry is answered, when a process dies in the middle of a delivery or an answer. */
 import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { FailpointTrigger } from "../../src/shared/failpoints.ts";
+import type { FailpointTrigger } from "../../src/ops/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../../src/db/client.ts";
-import { REVOCATION_BOUND_MS } from "../../src/shared/limits.ts";
+import { REVOCATION_BOUND_MS } from "../../src/domain/limits.ts";
 import { type Caller, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { onCleanup } from "../../support/cleanup.ts";

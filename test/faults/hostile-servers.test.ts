@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { Tessera } from "../../client/src/index.ts";
-import { createProvider } from "../../src/api/billing/provider.ts";
 import { createJwtVerifier } from "../../src/auth/jwt.ts";
-import { remoteEmbedder } from "../../src/import/embedders/remote-embedder.ts";
+import { remoteEmbedder } from "../../src/embed/embedders/remote-embedder.ts";
+import { createProvider } from "../../src/platform/billing/provider.ts";
 import { vectorOf } from "../../support/embedding-endpoint.ts";
 import { HOSTILE_BEHAVIOURS, type HostileServer, startHostile } from "./hostile-services.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import * as native from "../../native/index.ts";
-import { SEARCH_LOAD_TIMEOUT_MS } from "../../src/shared/limits.ts";
-import { type TextMessage, ViewStore } from "../../src/text/index.ts";
+import { SEARCH_LOAD_TIMEOUT_MS } from "../../src/domain/limits.ts";
+import { type TextMessage, ViewStore } from "../../src/index/segments/index.ts";
 import { startApi, startApiProcess, TestApi } from "../../support/api/api.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";
 import { lockTable } from "../../support/open-transaction.ts";

@@ -226,15 +226,15 @@ describe("while Redis refuses writes", () => {
 test("every user of the coordinator has a behaviour without it that is tested", () => {
   const users = filesOf("src/**/*.ts").filter(
     (file) =>
-      !file.startsWith("src/coordination/") &&
+      !file.startsWith("src/db/coordination/") &&
       /oordinator\.(?:acquire|put|get|add)\(/.test(codeOf(file)),
   );
   expect(users).toEqual([
     // Cursors of lookups and retrievals: this file.
-    "src/api/scopes/stored-cursors.ts",
+    "src/content/scopes/stored-cursors.ts",
     // Each process counts on its own: test/api/rate-limits.test.ts.
     "src/http/load/rate-limit.ts",
     // Deliveries and answers run without a lease: test/faults/redis-failures.test.ts.
-    "src/idempotency/with-lease.ts",
+    "src/db/idempotency/with-lease.ts",
   ]);
 });

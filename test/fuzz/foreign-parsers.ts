@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { ForeignReader } from "../../src/import/foreign/foreign-reader.ts";
-import { RecordError } from "../../src/import/records/errors.ts";
+import { RecordError } from "../../src/documents/errors.ts";
+import { ForeignReader } from "../../src/documents/foreign/foreign-reader.ts";
 import { temporaryFolder } from "../../support/folders.ts";
-import { docxFile, paragraph, pdfFile } from "../unit/import/office-files.ts";
+import { docxFile, paragraph, pdfFile } from "../unit/documents/conversion/office-files.ts";
 import { PDF, XML } from "./parser-inputs.ts";
 import { must, type Parser, readMarkdown, refusing, textOf } from "./reading.ts";
 

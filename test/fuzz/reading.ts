@@ -3,7 +3,7 @@ import {
   parseMarkdown,
   readFrontmatter,
   readFrontmatterValues,
-} from "../../src/markdown/index.ts";
+} from "../../src/documents/markdown/index.ts";
 
 export interface Parser {
   /** Where mutations begin. */

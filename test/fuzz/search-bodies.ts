@@ -1,7 +1,7 @@
 import { parseSearchBody } from "../../native/index.ts";
-import { filterOf, searchProblem } from "../../src/api/search/body.ts";
+import { Problem, problemBody } from "../../src/domain/problem/problem.ts";
 import { ignoredFields } from "../../src/http/answer-headers.ts";
-import { Problem, problemBody } from "../../src/problem/problem.ts";
+import { filterOf, searchProblem } from "../../src/query/search/body.ts";
 import { must, type Parser } from "./reading.ts";
 import { type CheckedSearch, referenceSearch } from "./search-reference.ts";
 

@@ -1,13 +1,13 @@
 /** The reference for JSON bodies of searches: JSON.parse, TypeBox, and the messages in their words. */
 import { Type } from "@sinclair/typebox";
-import { type FilterText, readFilter } from "../../src/api/scopes/filter.ts";
-import { SearchOptions } from "../../src/api/search/schema.ts";
+import { type FilterText, readFilter } from "../../src/content/scopes/filter.ts";
+import { Filter } from "../../src/domain/filter/schema.ts";
+import { invalid, Problem } from "../../src/domain/problem/problem.ts";
+import type { FieldError } from "../../src/domain/problem/schema.ts";
+import { validator } from "../../src/domain/problem/validate.ts";
 import { ignoredFields } from "../../src/http/answer-headers.ts";
 import { parseBody } from "../../src/http/json-body.ts";
-import { invalid, Problem } from "../../src/problem/problem.ts";
-import type { FieldError } from "../../src/problem/schema.ts";
-import { validator } from "../../src/problem/validate.ts";
-import { Filter } from "../../src/shared/filter/schema.ts";
+import { SearchOptions } from "../../src/query/search/schema.ts";
 
 /** A search whose values have all been checked. */
 export interface CheckedSearch {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
-import { CATALOGUE, errorType, problemCode, type Slug } from "../../src/problem/catalogue.ts";
+import {
+  CATALOGUE,
+  errorType,
+  problemCode,
+  type Slug,
+} from "../../src/domain/problem/catalogue.ts";
 
 const slugs = Object.keys(CATALOGUE) as Slug[];
 

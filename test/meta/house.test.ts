@@ -22,10 +22,10 @@ describe("the state of the repository", () => {
     );
     const senders = [
       // A socket is that of a process of the service; the endpoint of its model bounds the answer.
-      "src/import/embedders/transport.ts",
+      "src/embed/embedders/transport.ts",
       // A command follows the redirects of the hub that its user names, and takes as much as was stated before.
-      "src/models/hub/download.ts",
-      "src/observability/tracing.ts",
+      "src/embed/models/hub/download.ts",
+      "src/ops/observability/tracing.ts",
     ];
     expect(calling.sort()).toEqual(senders);
     const guarded = filesOf("src/**/*.ts").filter((file) =>

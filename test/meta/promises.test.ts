@@ -27,17 +27,17 @@ for (const document of ["docs/guarantees.md", "docs/security.md"]) {
 
 /** The bounds of promises, each with the constant by which the service keeps it. The named tests wait for the constants. */
 const BOUNDS: readonly [words: string, file: string, constant: string][] = [
-  ["`index-behind` after five seconds", "src/shared/limits.ts", "CHANGE_WAIT_MAX_MS = 5_000"],
-  ["on all nodes within a second", "src/shared/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
-  ["take effect within a second", "src/shared/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
-  ["takes effect within a second", "src/shared/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
-  ["after two seconds at the beginning", "src/shared/limits.ts", "DB_READ_DEADLINE_MS = 2_000"],
-  ["for a minute of an outage", "src/shared/ttl-cache.ts", "DB_OUTAGE_GRACE_MS = 60_000"],
-  ["once per minute", "src/observability/log-limiter.ts", "LOG_REPEAT_MS = 60_000"],
-  ["at most a minute", "src/import/backpressure.ts", "VISIBLE_WAIT_MAX_MS = 60_000"],
-  ["below 2 MiB", "src/api/files/unindexed-writes.ts", "UNINDEXED_MAX_BYTES = 2_097_152"],
+  ["`index-behind` after five seconds", "src/domain/limits.ts", "CHANGE_WAIT_MAX_MS = 5_000"],
+  ["on all nodes within a second", "src/domain/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
+  ["take effect within a second", "src/domain/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
+  ["takes effect within a second", "src/domain/limits.ts", "REVOCATION_BOUND_MS = 1_000"],
+  ["after two seconds at the beginning", "src/domain/limits.ts", "DB_READ_DEADLINE_MS = 2_000"],
+  ["for a minute of an outage", "src/ops/ttl-cache.ts", "DB_OUTAGE_GRACE_MS = 60_000"],
+  ["once per minute", "src/ops/observability/log-limiter.ts", "LOG_REPEAT_MS = 60_000"],
+  ["at most a minute", "src/content/import/backpressure.ts", "VISIBLE_WAIT_MAX_MS = 60_000"],
+  ["below 2 MiB", "src/content/files/unindexed-writes.ts", "UNINDEXED_MAX_BYTES = 2_097_152"],
   ["headers above 16 kB", "test/api/odd-http.test.ts", "with a header above 16 kB"],
-  ["within ten seconds gets 408", "src/shared/limits.ts", "BODY_READ_TIMEOUT_MS = 10_000"],
+  ["within ten seconds gets 408", "src/domain/limits.ts", "BODY_READ_TIMEOUT_MS = 10_000"],
 ];
 
 test("every bound of a promise is one that the code has", () => {

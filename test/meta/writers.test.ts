@@ -24,11 +24,12 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/db/embedded/cluster.ts":
     "initdb syncs the cluster, and its name is synced before it is used; the log is for people",
   "src/db/embedded.ts": "a lock has no contents",
-  "src/import/thread/input.ts": "a spool has no name, and ends with its process",
-  "src/models/hub/download.ts": "syncs a file and compares its checksum before it gets its name",
-  "src/models/install-runtime.ts": "syncs the runtime before its folder gets its name",
-  "src/shared/durable-files.ts": "writes durably",
-  "src/shared/service-claim.ts": "the name in a lock is for people",
+  "src/content/import/thread/input.ts": "a spool has no name, and ends with its process",
+  "src/embed/models/hub/download.ts":
+    "syncs a file and compares its checksum before it gets its name",
+  "src/embed/models/install-runtime.ts": "syncs the runtime before its folder gets its name",
+  "src/ops/durable-files.ts": "writes durably",
+  "src/ops/service-claim.ts": "the name in a lock is for people",
 };
 
 test("every file that the service writes is durable before anything relies on it, or not believed when it is torn", () => {

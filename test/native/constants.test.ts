@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { constants } from "../../native/testing.ts";
-import { SearchOptions } from "../../src/api/search/schema.ts";
-import { BASE64_MAX_CHARS } from "../../src/api/search/vector.ts";
-import { DISK_FORMATS } from "../../src/shared/disk-formats.ts";
+import { DISK_FORMATS } from "../../src/domain/disk-formats.ts";
 import {
   IGNORED_FIELDS_MAX,
   PROBLEM_MAX_FIELD_ERRORS,
   SNIPPET_MAX_CHARS,
   WORD_MAX_CHARS,
-} from "../../src/shared/limits.ts";
+} from "../../src/domain/limits.ts";
+import { SearchOptions } from "../../src/query/search/schema.ts";
+import { BASE64_MAX_CHARS } from "../../src/query/search/vector.ts";
 
 const native = constants();
 

@@ -9,11 +9,11 @@ import {
   ENGLISH,
   type KnowledgeDocument,
   mergeSegments,
-} from "../../src/text/index.ts";
+} from "../../src/index/segments/index.ts";
 import { Random } from "../../support/random.ts";
 import { contentsOf } from "../../support/segment-contents.ts";
 import { pathsOf, searchText, type TextHit, type TextView } from "../../support/text-search.ts";
-import { dealtView, documentOf, viewOf } from "../unit/text/documents.ts";
+import { dealtView, documentOf, viewOf } from "../unit/index/segments/documents.ts";
 import { lookUpByReference } from "./lookup-reference/page.ts";
 import { Vocabulary } from "./lookup-reference/plan-word.ts";
 import { stemByReference } from "./lookup-reference/stem.ts";

@@ -7,7 +7,7 @@ import {
   type VectorFault,
 } from "../../native/index.ts";
 import { kernelSets, useKernels } from "../../native/testing.ts";
-import { PROBLEM_MAX_FIELD_ERRORS } from "../../src/shared/limits.ts";
+import { PROBLEM_MAX_FIELD_ERRORS } from "../../src/domain/limits.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { RandomBodies } from "../fuzz/random-bodies.ts";
 import { compareBody } from "../fuzz/search-bodies.ts";

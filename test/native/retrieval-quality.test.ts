@@ -3,9 +3,9 @@ import { readCorpus } from "../../bench/relevance/corpus.ts";
 import { type JudgedQuery, meanNdcg, meanReciprocalRank } from "../../bench/relevance/judged.ts";
 import { knownItemQueries } from "../../bench/relevance/queries.ts";
 import { MODES, Retriever } from "../../bench/relevance/retriever.ts";
-import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { parseMarkdown } from "../../src/markdown/index.ts";
-import type { KnowledgeDocument } from "../../src/text/index.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
+import { embed, embedPassage } from "../../src/embed/embedders/feature-hashing.ts";
+import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { Random } from "../../support/random.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readCorpus } from "../../bench/relevance/corpus.ts";
 import { Retriever } from "../../bench/relevance/retriever.ts";
-import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { WEAK_SCORE } from "../../src/shared/limits.ts";
+import { WEAK_SCORE } from "../../src/domain/limits.ts";
+import { embed, embedPassage } from "../../src/embed/embedders/feature-hashing.ts";
 import { randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import * as native from "../../native/index.ts";
 import { plainText, renderedContent, renderedHeading } from "../../native/testing.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
 import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
-import { appendBatch } from "../../src/indexing/vector/chunk-batch.ts";
-import { renderChunk } from "../../src/indexing/versions/chunk-content.ts";
-import type { ChunkRow } from "../../src/indexing/versions/version-index.ts";
-import { parseMarkdown } from "../../src/markdown/index.ts";
-import { buildSegment, newView } from "../../src/text/index.ts";
+import { buildSegment, newView } from "../../src/index/segments/index.ts";
+import { appendBatch } from "../../src/index/vector/chunk-batch.ts";
+import { renderChunk } from "../../src/index/versions/chunk-content.ts";
+import type { ChunkRow } from "../../src/index/versions/version-index.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";

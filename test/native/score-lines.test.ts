@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readCorpus } from "../../bench/relevance/corpus.ts";
 import { Retriever } from "../../bench/relevance/retriever.ts";
-import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { parseMarkdown } from "../../src/markdown/index.ts";
-import { WEAK_SCORE } from "../../src/shared/limits.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
+import { WEAK_SCORE } from "../../src/domain/limits.ts";
+import { embed, embedPassage } from "../../src/embed/embedders/feature-hashing.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 
 /** Higher scores are of texts that repeat the query, as docs/build-search.md says. */

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { DISK_FORMATS, otherFormat } from "../../src/shared/disk-formats.ts";
+import { DISK_FORMATS, otherFormat } from "../../src/domain/disk-formats.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Retriever } from "../../bench/relevance/retriever.ts";
 import { tessera } from "../../bench/relevance/tessera.ts";
-import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { parseMarkdown } from "../../src/markdown/index.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
+import { embed, embedPassage } from "../../src/embed/embedders/feature-hashing.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 
 type Pages = Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Retriever } from "../../bench/relevance/retriever.ts";
-import { embed, embedPassage } from "../../src/import/embedders/feature-hashing.ts";
-import { parseMarkdown } from "../../src/markdown/index.ts";
-import { WEAK_SCORE } from "../../src/shared/limits.ts";
+import { parseMarkdown } from "../../src/documents/markdown/index.ts";
+import { WEAK_SCORE } from "../../src/domain/limits.ts";
+import { embed, embedPassage } from "../../src/embed/embedders/feature-hashing.ts";
 import { searchText } from "../../support/text-search.ts";
-import { documentOf, viewOf } from "../unit/text/documents.ts";
+import { documentOf, viewOf } from "../unit/index/segments/documents.ts";
 
 /** Spellings of a name or a word that each find a text with any other of them. */
 const SAME: ReadonlyArray<readonly [kind: string, ...spellings: string[]]> = [

@@ -2,32 +2,32 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { Glob } from "bun";
 import postgres from "postgres";
-import * as apiKeys from "../../src/api/api-keys/queries.ts";
-import * as branches from "../../src/api/branches/queries.ts";
-import type { ChunkPosition } from "../../src/api/chunks/queries.ts";
-import * as chunks from "../../src/api/chunks/queries.ts";
-import * as compare from "../../src/api/compare/queries.ts";
-import * as conversations from "../../src/api/conversations/queries.ts";
-import * as files from "../../src/api/files/queries.ts";
-import * as inputRequests from "../../src/api/input-requests/queries.ts";
-import * as members from "../../src/api/members/queries.ts";
-import * as contents from "../../src/api/projects/contents.ts";
-import * as projects from "../../src/api/projects/queries.ts";
-import * as scopeQueries from "../../src/api/projects/scope-queries.ts";
-import * as questions from "../../src/api/questions/queries.ts";
-import * as scopes from "../../src/api/scopes/queries.ts";
-import * as webhooks from "../../src/api/webhooks/queries.ts";
-import { readAuditEntries } from "../../src/audit/entries.ts";
 import { ApiKeyVerifier } from "../../src/auth/api-keys.ts";
+import { readAuditEntries } from "../../src/auth/audit/entries.ts";
 import { generateKey, hashKey, parseKey } from "../../src/auth/key-format.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { findProject } from "../../src/auth/project-access.ts";
 import { recordUser } from "../../src/auth/users.ts";
+import type { ChunkPosition } from "../../src/content/chunks.ts";
+import * as chunks from "../../src/content/chunks.ts";
+import * as compare from "../../src/content/compare.ts";
+import * as files from "../../src/content/files/queries.ts";
+import * as contents from "../../src/content/projects/contents.ts";
+import * as projects from "../../src/content/projects/queries.ts";
+import * as scopeQueries from "../../src/content/projects/scope-queries.ts";
+import * as scopes from "../../src/content/scopes/queries.ts";
 import type { Sql, Transaction } from "../../src/db/client.ts";
 import { lockMembers } from "../../src/db/project-lock.ts";
 import { sessionOf } from "../../src/db/session/session.ts";
-import type { Scope } from "../../src/engine/requests/scope.ts";
-import { createLog } from "../../src/observability/log.ts";
+import type { Scope } from "../../src/domain/scope.ts";
+import { createLog } from "../../src/ops/observability/log.ts";
+import * as apiKeys from "../../src/platform/api-keys/queries.ts";
+import * as branches from "../../src/platform/branches/queries.ts";
+import * as conversations from "../../src/platform/conversations/queries.ts";
+import * as inputRequests from "../../src/platform/input-requests/queries.ts";
+import * as members from "../../src/platform/members/queries.ts";
+import * as webhooks from "../../src/platform/webhooks/queries.ts";
+import * as questions from "../../src/query/questions/queries.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { createTestDatabase } from "../../support/processes/postgres.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
@@ -136,7 +136,7 @@ type Run = (tx: Transaction) => Promise<unknown>;
 
 /** Every query function of every feature, by file and name. */
 const RUNS: Record<string, Record<string, Run>> = {
-  "src/api/api-keys/queries.ts": {
+  "src/platform/api-keys/queries.ts": {
     insertApiKey: (tx) => apiKeys.insertApiKey(tx, newKey()),
     readApiKey: (tx) => apiKeys.readApiKey(tx, bound(), one("api_keys")),
     readApiKeys: async (tx) => {
@@ -150,17 +150,17 @@ const RUNS: Record<string, Record<string, Run>> = {
       await apiKeys.revokeApiKey(tx, bound(), one("api_keys"));
     },
   },
-  "src/api/branches/queries.ts": {
+  "src/platform/branches/queries.ts": {
     readBranch: (tx) => branches.readBranch(tx, one("projects"), one("branches")),
   },
-  "src/api/chunks/queries.ts": {
+  "src/content/chunks.ts": {
     readChunks: async (tx) => {
       await chunks.readChunks(tx, one("projects"), { limit: 51 });
       await chunks.readChunks(tx, one("projects"), { after: position(), limit: 51 });
       await chunks.readChunks(tx, one("projects"), { before: position(), limit: 51 });
     },
   },
-  "src/api/compare/queries.ts": {
+  "src/content/compare.ts": {
     readChanges: async (tx) => {
       const [environment, release] = [scope("environment"), scope("release")];
       await compare.readChanges(tx, release, environment, { limit: 51 });
@@ -168,7 +168,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       await compare.readChanges(tx, release, release, { before: ["z"], limit: 51 });
     },
   },
-  "src/api/files/queries.ts": {
+  "src/content/files/queries.ts": {
     readFiles: async (tx) => {
       for (const kind of ["environment", "release"] as const) {
         await files.readFiles(tx, scope(kind), { prefix: "", limit: 51 });
@@ -184,7 +184,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     },
     readContent: (tx) => files.readContent(tx, one("file_versions")),
   },
-  "src/api/members/queries.ts": {
+  "src/platform/members/queries.ts": {
     readMembers: async (tx) => {
       const position: members.MemberPosition = [true, "a", one("users")];
       await members.readMembers(tx, one("projects"));
@@ -196,13 +196,13 @@ const RUNS: Record<string, Record<string, Run>> = {
     storeMember: (tx) => members.storeMember(tx, one("projects"), one("users"), "editor"),
     deleteMember: (tx) => members.deleteMember(tx, one("projects"), one("users")),
   },
-  "src/api/conversations/queries.ts": {
+  "src/platform/conversations/queries.ts": {
     readConversation: (tx) => conversations.readConversation(tx, caller(), one("conversations")),
     readMessage: (tx) =>
       conversations.readMessage(tx, bound(), one("conversations"), one("messages")),
     readMessages: (tx) => conversations.readMessages(tx, caller(), one("conversations"), 1_001),
   },
-  "src/api/input-requests/queries.ts": {
+  "src/platform/input-requests/queries.ts": {
     hasAccess: (tx) => inputRequests.hasAccess(tx, caller(), one("conversations")),
     readRequest: (tx) => inputRequests.readRequest(tx, one("conversations"), one("input_requests")),
     lockRequest: (tx) => inputRequests.lockRequest(tx, one("conversations"), one("input_requests")),
@@ -210,7 +210,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     markExpired: (tx) => inputRequests.markExpired(tx, one("input_requests")),
     storeResponse: answered,
   },
-  "src/api/projects/queries.ts": {
+  "src/content/projects/queries.ts": {
     readProjects: async (tx) => {
       await projects.readProjects(tx, caller(), { limit: 51 });
       await projects.readProjects(tx, caller(), { after: ["a"], limit: 51 });
@@ -226,7 +226,7 @@ const RUNS: Record<string, Record<string, Run>> = {
     insertOwner: owned,
     insertEnvironment: owned,
   },
-  "src/api/webhooks/queries.ts": {
+  "src/platform/webhooks/queries.ts": {
     readDefinitions: (tx) => webhooks.readDefinitions(tx as unknown as Sql, "hook8"),
     storeDelivery: (tx) => webhooks.storeDelivery(tx as unknown as Sql, delivery()),
     readEvents: async (tx) => {
@@ -249,7 +249,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       }),
     deleteDefinition: (tx) => webhooks.deleteDefinition(tx, one("projects"), "hook8"),
   },
-  "src/api/questions/queries.ts": {
+  "src/query/questions/queries.ts": {
     addQuestions: (tx) => {
       const tally = { asked: 1, without_hits: 0 };
       const day = { project: one("projects"), day: "2026-01-09", durations: [1], ...tally };
@@ -263,7 +263,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       await questions.readQuestions(tx, { ...of, by: "without_hits" });
     },
   },
-  "src/api/scopes/queries.ts": {
+  "src/content/scopes/queries.ts": {
     readScope: async (tx) => {
       const targets = [
         { kind: "default" },
@@ -279,7 +279,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       }
     },
   },
-  "src/api/projects/scope-queries.ts": {
+  "src/content/projects/scope-queries.ts": {
     lockServed: (tx) => scopeQueries.lockServed(tx, one("projects"), "env7"),
     copyVersions: async (tx) => {
       for (const kind of ["environment", "release"] as const) {
@@ -298,7 +298,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       await scopeQueries.removeRelease(tx, one("projects"), one("releases"));
     },
   },
-  "src/api/projects/contents.ts": {
+  "src/content/projects/contents.ts": {
     readReleases: async (tx) => {
       await contents.readReleases(tx, one("projects"), { limit: 51 });
       await contents.readReleases(tx, one("projects"), { after: ["now", "v7"], limit: 51 });
@@ -310,7 +310,7 @@ const RUNS: Record<string, Record<string, Run>> = {
       await contents.listEnvironments(tx, one("projects"), { before: ["env7"], limit: 51 });
     },
   },
-  "src/audit": {
+  "src/auth/audit": {
     readAuditEntries: async (tx) => {
       const selection = { projectId: one("projects"), userId: null, limit: 51 };
       const [since, until] = [new Date(0), new Date()];

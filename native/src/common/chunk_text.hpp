@@ -1,4 +1,4 @@
-// The JSON text of a chunk, as `src/indexing/versions/chunk-content.ts` writes it.
+// The JSON text of a chunk, as `src/index/versions/chunk-content.ts` writes it.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-// Bounds that the schemas and src/shared/limits.ts repeat. A test compares them.
+// Bounds that the schemas and src/domain/limits.ts repeat. A test compares them.
 /// Dimensions that an index may have, ascending.
 inline constexpr uint32_t DIMENSIONS[] = {768, 1024, 1536, 3072, 4096};
 inline constexpr size_t DIMENSION_COUNT = 5;

@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// The version of the format. src/shared/disk-formats.ts states it too; a test compares them.
+/// The version of the format. src/domain/disk-formats.ts states it too; a test compares them.
 inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 7;
 
 /// Writes a consistent snapshot. Searches continue, and appends wait only while the small part of

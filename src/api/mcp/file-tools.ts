@@ -1,17 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { validator } from "../../problem/validate.ts";
-import { Filter } from "../../shared/filter/schema.ts";
-import { PAGE_DEFAULT, PAGE_MAX } from "../../shared/limits.ts";
-import { count, nullable, nullableText, ProjectParams, text } from "../../shared/schemas.ts";
 import {
   type File,
   FileHeading,
   FileListQuery,
   type FilePage,
   FileSummary,
-} from "../files/schema.ts";
-import { Project, type ProjectPage } from "../projects/schema.ts";
-import { ScopeQuery } from "../scopes/scope-query.ts";
+} from "../../content/files/schema.ts";
+import { Project, type ProjectPage } from "../../content/projects/schema.ts";
+import { ScopeQuery } from "../../content/scopes/scope-query.ts";
+import { Filter } from "../../domain/filter/schema.ts";
+import { PAGE_DEFAULT, PAGE_MAX } from "../../domain/limits.ts";
+import { validator } from "../../domain/problem/validate.ts";
+import { count, nullable, nullableText, ProjectParams, text } from "../../domain/schemas.ts";
 import type { Tool } from "./tool.ts";
 
 /**

@@ -5,12 +5,12 @@ import {
   McpError,
   type ReadResourceResult,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { File, FilePage } from "../../content/files/schema.ts";
+import type { ProjectPage } from "../../content/projects/schema.ts";
+import { parseJson } from "../../domain/json/parse.ts";
+import { onlyPage } from "../../domain/page-info.ts";
+import type { ProblemBody } from "../../domain/problem/schema.ts";
 import { textOf } from "../../http/load/large-answers.ts";
-import type { ProblemBody } from "../../problem/schema.ts";
-import { parseJson } from "../../shared/json/parse.ts";
-import { onlyPage } from "../../shared/page-info.ts";
-import type { File, FilePage } from "../files/schema.ts";
-import type { ProjectPage } from "../projects/schema.ts";
 import type { CallOperation, Message } from "./call-operation.ts";
 import { cursorOf } from "./file-tools.ts";
 import {

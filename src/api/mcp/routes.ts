@@ -1,5 +1,6 @@
 import type { ListToolsResult } from "@modelcontextprotocol/sdk/types.js";
 import { Type } from "@sinclair/typebox";
+import { Problem } from "../../domain/problem/problem.ts";
 import { conditionalText } from "../../http/conditional.ts";
 import type { HttpContext } from "../../http/incoming.ts";
 import { plainSchema } from "../../http/openapi/json-schema.ts";
@@ -7,7 +8,6 @@ import { type Operation, operation } from "../../http/operation.ts";
 import { basePathOf } from "../../http/request.ts";
 import { guidePages } from "../../http/static/guides.ts";
 import { TEXT_PAGE_HEADERS } from "../../http/static/text-page.ts";
-import { Problem } from "../../problem/problem.ts";
 import { operationCaller } from "./call-operation.ts";
 import { toolCaller } from "./call-tool.ts";
 import { RESOURCE_OPERATIONS } from "./resource-uris.ts";

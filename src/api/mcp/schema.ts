@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { anyObject, integer, text } from "../../shared/schemas.ts";
+import { anyObject, integer, text } from "../../domain/schemas.ts";
 
 const jsonrpc = Type.Literal("2.0", { description: "The version of JSON-RPC." });
 const id = Type.Union(

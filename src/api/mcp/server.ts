@@ -16,9 +16,9 @@ import {
   type ReadResourceResult,
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { Problem } from "../../domain/problem/problem.ts";
+import { VERSION } from "../../domain/version.ts";
 import { JSON_TYPE, json } from "../../http/respond.ts";
-import { Problem } from "../../problem/problem.ts";
-import { VERSION } from "../../shared/version.ts";
 import type { McpMessage } from "./schema.ts";
 import type { Tool, ToolArguments } from "./tool.ts";
 

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { invalid } from "../../problem/problem.ts";
-import { validator } from "../../problem/validate.ts";
-import { ProjectParams, text } from "../../shared/schemas.ts";
-import { LookupBody, type LookupPage } from "../lookup/schema.ts";
-import { RetrieveInput, type RetrievePage } from "../retrieve/schema.ts";
+import { invalid } from "../../domain/problem/problem.ts";
+import { validator } from "../../domain/problem/validate.ts";
+import { ProjectParams, text } from "../../domain/schemas.ts";
+import { LookupBody, type LookupPage } from "../../query/lookup/schema.ts";
+import { RetrieveInput, type RetrievePage } from "../../query/retrieve/schema.ts";
 import { listFiles, listProjects, readFile } from "./file-tools.ts";
 import type { NamedFile, Tool } from "./tool.ts";
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { NO_KEY_YET } from "../../shared/first-key.ts";
+import { NO_KEY_YET } from "../../domain/first-key.ts";
 import { useAction } from "./base/action.ts";
 import { call, ProblemError } from "./base/api.ts";
 import { session } from "./base/session.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { syncNames, syncTree } from "../../shared/durable-files.ts";
+import { syncNames, syncTree } from "../../ops/durable-files.ts";
 import { type Account, canUse } from "./account.ts";
 import { EmbeddedDatabaseError, explainFailure } from "./failure.ts";
 

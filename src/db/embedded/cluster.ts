@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { syncNames, writeDurablySync } from "../../shared/durable-files.ts";
+import { syncNames, writeDurablySync } from "../../ops/durable-files.ts";
 import { isRoot } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedDatabaseError, explainFailure } from "./failure.ts";

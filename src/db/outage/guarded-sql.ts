@@ -3,7 +3,7 @@ import {
   DB_READ_DEADLINE_MS,
   DB_TRANSACTION_DEADLINE_MS,
   DB_WRITE_DEADLINE_MS,
-} from "../../shared/limits.ts";
+} from "../../domain/limits.ts";
 import { type DriverQuery, guardQuery, withEachQuery } from "./guarded-query.ts";
 import { NoAnswer, type OutageGuard } from "./outage-guard.ts";
 

@@ -1,6 +1,6 @@
 import postgres from "postgres";
-import { Breaker } from "../../shared/breaker.ts";
-import { DB_PROBE_TIMEOUT_MS } from "../../shared/limits.ts";
+import { DB_PROBE_TIMEOUT_MS } from "../../domain/limits.ts";
+import { Breaker } from "../../ops/breaker.ts";
 import { sessionOf } from "../session/session.ts";
 import { PoolSockets } from "./pool-sockets.ts";
 

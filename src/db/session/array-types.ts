@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { parseJson } from "../../shared/json/parse.ts";
+import { parseJson } from "../../domain/json/parse.ts";
 
 /** How the text of one element becomes a value, and back. Other elements are strings, as in the driver. */
 interface Element {

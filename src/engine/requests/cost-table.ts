@@ -1,4 +1,4 @@
-import { ANSWER_INLINE_MAX_BYTES } from "../../shared/limits.ts";
+import { ANSWER_INLINE_MAX_BYTES } from "../../domain/limits.ts";
 import type { EngineRequest } from "./request.ts";
 
 /** Costs that are remembered. */

@@ -1,8 +1,8 @@
 import type { Plan, SearchFaults } from "../../../native/index.ts";
 import type { OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { Excluded, Given } from "../../../native/retrieval.ts";
-import type { Shard, SharedView } from "../../text/index.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Shard, SharedView } from "../../index/segments/index.ts";
 
 /**
  * The requests of searches, lookups and retrievals to the engine, and its replies. The operations make a

@@ -3,7 +3,7 @@ import { joined } from "../../../native/owned-bytes.ts";
 import { retrieve as retrieveNatively } from "../../../native/retrieval.ts";
 import { closeTextView, lookUpText, openTextView } from "../../../native/text.ts";
 import { wordBreaks } from "../../../native/words.ts";
-import type { SharedView } from "../../text/index.ts";
+import type { SharedView } from "../../index/segments/index.ts";
 import {
   type EngineRequest,
   type LookupRequest,

@@ -1,11 +1,11 @@
-import { OVERLOADED } from "../../problem/problem.ts";
 import {
   SEARCH_BATCH_MAX,
   SEARCH_BATCH_MIN_MS,
   SEARCH_EXACT_QUEUE_MAX,
-} from "../../shared/limits.ts";
-import { FairQueue } from "../../tenants/fair-queue.ts";
-import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
+} from "../../domain/limits.ts";
+import { OVERLOADED } from "../../domain/problem/problem.ts";
+import { FairQueue } from "../../ops/tenants/fair-queue.ts";
+import { FairSemaphore } from "../../ops/tenants/fair-semaphore.ts";
 import { CostTable } from "./cost-table.ts";
 import type { EngineRequest, Reply } from "./request.ts";
 import { run } from "./run.ts";

@@ -1,8 +1,8 @@
-import { LOOKUP_LIMIT_MAX } from "../../shared/limits.ts";
-import type { SharedView } from "../../text/index.ts";
+import { LOOKUP_LIMIT_MAX } from "../../domain/limits.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { SharedView } from "../../index/segments/index.ts";
 import type { LookupRequest } from "./request.ts";
 import { run } from "./run.ts";
-import type { Scope } from "./scope.ts";
 
 /** Words, an identifier, an unfinished word, and scripts whose expressions take longest to compile. */
 const QUERIES = [

@@ -1,13 +1,13 @@
 import { bodyOf, joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
-import { Problem } from "../../problem/problem.ts";
-import { decompressed, type Encoding } from "../../shared/compression/decompressed.ts";
 import {
   BODY_MIN_BYTES,
   BODY_READ_TIMEOUT_MS,
   LARGE_BODY_BYTES,
   TURN_STARTS_MAX,
-} from "../../shared/limits.ts";
-import { FairSemaphore, SERIAL } from "../../tenants/fair-semaphore.ts";
+} from "../../domain/limits.ts";
+import { Problem } from "../../domain/problem/problem.ts";
+import { decompressed, type Encoding } from "../../ops/compression/decompressed.ts";
+import { FairSemaphore, SERIAL } from "../../ops/tenants/fair-semaphore.ts";
 import { encodingOf } from "./content-encoding.ts";
 import type { Gates } from "./gates.ts";
 

@@ -1,5 +1,5 @@
-import { Problem } from "../../problem/problem.ts";
-import { COMPRESSIONS, type Encoding } from "../../shared/compression/decompressed.ts";
+import { Problem } from "../../domain/problem/problem.ts";
+import { COMPRESSIONS, type Encoding } from "../../ops/compression/decompressed.ts";
 
 const ENCODINGS: ReadonlyMap<string, Encoding> = new Map<string, Encoding>([
   ...["", "identity"].map((name) => [name, "identity"] as const),

@@ -4,9 +4,9 @@ import {
   GATE_WAITING_MAX,
   REQUESTS_MAX_BYTES,
   TURN_STARTS_MAX,
-} from "../../shared/limits.ts";
-import { Budget } from "../../tenants/budget.ts";
-import { FairSemaphore } from "../../tenants/fair-semaphore.ts";
+} from "../../domain/limits.ts";
+import { Budget } from "../../ops/tenants/budget.ts";
+import { FairSemaphore } from "../../ops/tenants/fair-semaphore.ts";
 
 /**
  * Operations on the database that may be under way, by cores and at most. One tenant alone has half, and leaves

@@ -1,7 +1,7 @@
 import { encoded, type OwnedBytes } from "../../../native/owned-bytes.ts";
-import type { Log } from "../../observability/log.ts";
-import { OVERLOADED } from "../../problem/problem.ts";
-import { ANSWER_PIECE_BYTES } from "../../shared/limits.ts";
+import { ANSWER_PIECE_BYTES } from "../../domain/limits.ts";
+import { OVERLOADED } from "../../domain/problem/problem.ts";
+import type { Log } from "../../ops/observability/log.ts";
 import type { Gates } from "./gates.ts";
 
 /** Lets a piece be sent in this turn of the event loop or a later one. Throws, or rejects, when too many wait for that. */

@@ -1,8 +1,8 @@
 import type { Principal } from "../../auth/principal.ts";
-import type { Config } from "../../config/schema.ts";
-import type { Coordinator } from "../../coordination/coordinator.ts";
-import { Problem } from "../../problem/problem.ts";
-import { RATE_LIMIT_CALLERS_MAX, RATE_LIMIT_SYNC_MS } from "../../shared/limits.ts";
+import type { Coordinator } from "../../db/coordination/coordinator.ts";
+import { RATE_LIMIT_CALLERS_MAX, RATE_LIMIT_SYNC_MS } from "../../domain/limits.ts";
+import { Problem } from "../../domain/problem/problem.ts";
+import type { Config } from "../../ops/config/schema.ts";
 
 interface Usage {
   /** Requests of all processes in this window, as far as this one knows. */

@@ -1,4 +1,4 @@
-import { COMPRESSIONS } from "../../shared/compression/decompressed.ts";
+import { COMPRESSIONS } from "../../ops/compression/decompressed.ts";
 import { REQUEST_ID_PATTERN } from "../request.ts";
 import type { Json } from "./json-schema.ts";
 

@@ -1,9 +1,9 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { CATALOGUE, type Slug } from "../../problem/catalogue.ts";
-import { Problem, problemBody } from "../../problem/problem.ts";
-import { ProblemBody } from "../../problem/schema.ts";
-import { text } from "../../shared/schemas.ts";
-import { VERSION } from "../../shared/version.ts";
+import { CATALOGUE, type Slug } from "../../domain/problem/catalogue.ts";
+import { Problem, problemBody } from "../../domain/problem/problem.ts";
+import { ProblemBody } from "../../domain/problem/schema.ts";
+import { text } from "../../domain/schemas.ts";
+import { VERSION } from "../../domain/version.ts";
 import { headersOf, queryOf } from "../changes.ts";
 import { credentialOf, type MediaType, type Operation, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Elysia } from "elysia";
-import { lazy } from "../../shared/lazy.ts";
+import { lazy } from "../../ops/lazy.ts";
 import { basePathOf } from "../request.ts";
 import { JSON_TYPE } from "../respond.ts";
 import type { MountPage } from "../router.ts";

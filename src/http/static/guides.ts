@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lazy } from "../../shared/lazy.ts";
+import { lazy } from "../../ops/lazy.ts";
 import { textPage } from "./text-page.ts";
 
 const FOLDER = join(import.meta.dir, "../../../docs");

@@ -1,4 +1,4 @@
-import { VERSION } from "../../shared/version.ts";
+import { VERSION } from "../../domain/version.ts";
 import { basePathOf, prefersHtml } from "../request.ts";
 import type { MountPage } from "../router.ts";
 

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { lazy } from "../../shared/lazy.ts";
+import { lazy } from "../../ops/lazy.ts";
 import { entityTag, isCurrent } from "../conditional.ts";
 import { sharedResponse } from "../load/large-answers.ts";
 

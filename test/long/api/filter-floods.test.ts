@@ -4,7 +4,7 @@ import { type Answer, type Caller, sharedApi, type TestProject } from "../../../
 import { importsOf } from "../../../support/api/imports.ts";
 import { base64Of, randomVector } from "../../../support/api/versions.ts";
 import { until } from "../../../support/until.ts";
-import { hostileGlobs } from "../../unit/shared/filter/filters.ts";
+import { hostileGlobs } from "../../unit/domain/filter/filters.ts";
 
 const FILES = 60;
 const LONG = "a".repeat(200_000);

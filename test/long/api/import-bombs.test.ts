@@ -6,7 +6,7 @@ import {
   IMPORT_RECORD_MAX_CHARS,
   IMPORT_REFUSED_MAX,
   JSON_MAX_DEPTH,
-} from "../../../src/shared/limits.ts";
+} from "../../../src/domain/limits.ts";
 import { sharedApi, type TestProject } from "../../../support/api/api.ts";
 import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../../support/api/imports.ts";
 import { addConversation } from "../../../support/content.ts";

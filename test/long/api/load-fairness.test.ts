@@ -3,7 +3,7 @@ import {
   INDEX_TENANT_LOADS_MAX,
   INDEX_TENANT_LOADS_WAITING_MAX,
   OVERLOAD_RETRY_AFTER_SECONDS,
-} from "../../../src/shared/limits.ts";
+} from "../../../src/domain/limits.ts";
 import { addEnvironment } from "../../../support/accounts.ts";
 import {
   type Answer,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { BODY_DEFAULT_MAX_BYTES, REQUESTS_MAX_BYTES } from "../../../src/shared/limits.ts";
+import { BODY_DEFAULT_MAX_BYTES, REQUESTS_MAX_BYTES } from "../../../src/domain/limits.ts";
 import { startApiProcess } from "../../../support/api/api.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { until } from "../../../support/until.ts";

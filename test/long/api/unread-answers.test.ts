@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { DIMENSIONS } from "../../../src/shared/limits.ts";
+import { DIMENSIONS } from "../../../src/domain/limits.ts";
 import { startApiProcess, type TestKey, type TestProject } from "../../../support/api/api.ts";
 import { importsOf } from "../../../support/api/imports.ts";
 import { onCleanup } from "../../../support/cleanup.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { BODY_DEFAULT_MAX_BYTES } from "../../../src/shared/limits.ts";
+import { BODY_DEFAULT_MAX_BYTES } from "../../../src/domain/limits.ts";
 import { startApiProcess } from "../../../support/api/api.ts";
 import { RawClient } from "../../../support/raw-client.ts";
 import { residentMib } from "./resident.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UNINDEXED_MAX_BYTES } from "../../../src/api/files/unindexed-writes.ts";
+import { UNINDEXED_MAX_BYTES } from "../../../src/content/files/unindexed-writes.ts";
 import { sharedApi } from "../../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../../support/api/imports.ts";
 import { until } from "../../../support/until.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { BenchContext } from "../../../bench/harness/context.ts";
 import { BenchServer } from "../../../bench/harness/server.ts";
 import { Output, secondsSince } from "../../../bench/harness/table.ts";
-import { loadConfig } from "../../../src/config/load.ts";
+import { loadConfig } from "../../../src/ops/config/load.ts";
 import { serve } from "../../../src/serve.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { memoryFolder } from "../../../support/folders.ts";

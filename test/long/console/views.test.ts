@@ -3,7 +3,7 @@ import type { Page, Route } from "playwright-core";
 import type { components } from "../../../client/src/types.ts";
 import type { Demo } from "../../../src/demo/content.ts";
 import { createDemo } from "../../../src/demo/create-demo.ts";
-import { createLog } from "../../../src/observability/log.ts";
+import { createLog } from "../../../src/ops/observability/log.ts";
 import type { Project } from "../../../support/accounts.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
 import { openPage } from "../../../support/processes/browser.ts";

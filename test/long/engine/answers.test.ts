@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { recalibrate } from "../../../src/pgvector/catalogue.ts";
-import { CALIBRATED_LIMITS, candidatesFor } from "../../../src/pgvector/search-statement.ts";
-import { SEARCH_LIMIT_MAX } from "../../../src/shared/limits.ts";
+import { SEARCH_LIMIT_MAX } from "../../../src/domain/limits.ts";
+import { recalibrate } from "../../../src/engine/pgvector/catalogue.ts";
+import { CALIBRATED_LIMITS, candidatesFor } from "../../../src/engine/pgvector/search-statement.ts";
 import { addEnvironment } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api/api.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/db/client.ts";
-import { tablesOf } from "../../../src/pgvector/tables.ts";
+import { tablesOf } from "../../../src/engine/pgvector/tables.ts";
 import { onCleanup } from "../../../support/cleanup.ts";
 import {
   best,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { tablesOf } from "../../../src/pgvector/tables.ts";
+import { tablesOf } from "../../../src/engine/pgvector/tables.ts";
 import { addRelease } from "../../../support/accounts.ts";
 import { startApi, startApiProcess } from "../../../support/api/api.ts";
 import {

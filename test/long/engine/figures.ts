@@ -11,8 +11,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "../../../bench/harness/statistics.ts";
 import { openDatabase } from "../../../src/db/client.ts";
-import { vectorText } from "../../../src/pgvector/codes.ts";
-import { tablesOf } from "../../../src/pgvector/tables.ts";
+import { vectorText } from "../../../src/engine/pgvector/codes.ts";
+import { tablesOf } from "../../../src/engine/pgvector/tables.ts";
 import { addEnvironment, addRelease } from "../../../support/accounts.ts";
 import { startApiProcess } from "../../../support/api/api.ts";
 import {

@@ -1,5 +1,5 @@
 import { test } from "bun:test";
-import { FAILPOINTS } from "../../../src/shared/failpoints.ts";
+import { FAILPOINTS } from "../../../src/ops/failpoints.ts";
 import { needs } from "../../../support/programs.ts";
 import { answerKilledAt, deliveryKilledAt } from "../../faults/delivery-crashes.ts";
 

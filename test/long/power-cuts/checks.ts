@@ -1,11 +1,11 @@
 /** What must be true of everything that a power cut leaves. */
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../../../src/config/load.ts";
+import { exportRecords } from "../../../src/content/export/export-records.ts";
 import { openDatabase } from "../../../src/db/client.ts";
 import { openEmbeddedDatabase } from "../../../src/db/embedded.ts";
-import { exportRecords } from "../../../src/export/export-records.ts";
-import { embed } from "../../../src/import/embedders/feature-hashing.ts";
+import { embed } from "../../../src/embed/embedders/feature-hashing.ts";
+import { loadConfig } from "../../../src/ops/config/load.ts";
 import { serve } from "../../../src/serve.ts";
 import type { Json } from "../../../support/api/openapi.ts";
 import { untilPasses } from "../../../support/until.ts";

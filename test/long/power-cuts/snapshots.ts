@@ -2,12 +2,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { dropProject, restore as restoreVectors } from "../../../native/index.ts";
-import { FieldProject } from "../../../src/indexing/fields/field-project.ts";
-import { readFieldSnapshot } from "../../../src/indexing/fields/field-snapshot.ts";
-import { SnapshotStore } from "../../../src/indexing/snapshots/snapshot-store.ts";
-import { TextProject } from "../../../src/indexing/text/text-project.ts";
-import { readTextSnapshot } from "../../../src/indexing/text/text-snapshot.ts";
-import { VersionTable } from "../../../src/indexing/versions/version-table.ts";
+import { FieldProject } from "../../../src/index/fields/field-project.ts";
+import { readFieldSnapshot } from "../../../src/index/fields/field-snapshot.ts";
+import { SnapshotStore } from "../../../src/index/snapshots/snapshot-store.ts";
+import { TextProject } from "../../../src/index/text/text-project.ts";
+import { readTextSnapshot } from "../../../src/index/text/text-snapshot.ts";
+import { VersionTable } from "../../../src/index/versions/version-table.ts";
 import { memoryFolder } from "../../../support/folders.ts";
 import { type Remains, restore } from "./disk/disk.ts";
 

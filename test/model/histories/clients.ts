@@ -1,5 +1,5 @@
 /** Clients of two services that change and read the same environments at once, and note what they are answered. */
-import { embed } from "../../../src/import/embedders/feature-hashing.ts";
+import { embed } from "../../../src/embed/embedders/feature-hashing.ts";
 import type { Caller } from "../../../support/api/api.ts";
 import type { Json } from "../../../support/api/openapi.ts";
 import type { Random } from "../../../support/random.ts";

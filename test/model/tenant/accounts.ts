@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { REVOCATION_BOUND_MS } from "../../../src/shared/limits.ts";
+import { REVOCATION_BOUND_MS } from "../../../src/domain/limits.ts";
 import { PATH as UPGRADE_PATH } from "../../../support/api/billing.ts";
 import type { Json } from "../../../support/api/openapi.ts";
 import type { Reply } from "../world/requests.ts";

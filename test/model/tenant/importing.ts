@@ -1,8 +1,8 @@
 import pTimeout from "p-timeout";
-import { OPERATOR } from "../../../src/audit/actor.ts";
-import { importRecords } from "../../../src/import/import-records.ts";
-import { readBatches } from "../../../src/import/records/batches.ts";
-import { streamSource } from "../../../src/import/records/source.ts";
+import { OPERATOR } from "../../../src/auth/audit/actor.ts";
+import { importRecords } from "../../../src/content/import/import-records.ts";
+import { readBatches } from "../../../src/content/import/records/batches.ts";
+import { streamSource } from "../../../src/content/import/records/source.ts";
 import type { Caller } from "../../../support/api/api.ts";
 import type { World } from "../world/world.ts";
 import type { Scene } from "./tenant.ts";

@@ -1,4 +1,4 @@
-import { DRAIN_DEADLINE_MS } from "../../../src/shared/limits.ts";
+import { DRAIN_DEADLINE_MS } from "../../../src/domain/limits.ts";
 import { faultUntil } from "../../../support/faults.ts";
 import { Random } from "../../../support/random.ts";
 import type { World } from "./world.ts";

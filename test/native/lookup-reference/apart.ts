@@ -1,6 +1,6 @@
 /** Words that documents write apart, without haste: every document is read. */
 import type { AnalysedWord } from "../../../native/testing.ts";
-import { hasDocument } from "../../../src/text/index.ts";
+import { hasDocument } from "../../../src/index/segments/index.ts";
 import {
   MARK,
   POSTING_CODE_MASK,

@@ -1,6 +1,6 @@
 /** The forms of words in a view, without haste: every term of every document is looked at. */
 import { stem, stemLanguages } from "../../../native/text.ts";
-import { ENGLISH, hasDocument } from "../../../src/text/index.ts";
+import { ENGLISH, hasDocument } from "../../../src/index/segments/index.ts";
 import { MARK, type SegmentContents } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import * as weights from "./weights.ts";

@@ -1,5 +1,5 @@
 /** What a lookup answers, from simple code that shares nothing with native code but the tokenizer. */
-import type { Shard } from "../../../src/text/segment/shard.ts";
+import type { Shard } from "../../../src/index/segments/shard.ts";
 import {
   FIELD,
   FIRST_INNER_MARK,

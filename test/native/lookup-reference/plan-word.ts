@@ -1,7 +1,7 @@
 /** What a word of a query matches, without haste: it is compared with every term. */
 import { distance } from "fastest-levenshtein";
 import type { AnalysedWord } from "../../../native/testing.ts";
-import { ENGLISH, hasDocument } from "../../../src/text/index.ts";
+import { ENGLISH, hasDocument } from "../../../src/index/segments/index.ts";
 import { POSTING_DOCUMENT_SHIFT } from "../../../support/segment-contents.ts";
 import type { TextView } from "../../../support/text-search.ts";
 import { type ApartMatch, apartIn } from "./apart.ts";

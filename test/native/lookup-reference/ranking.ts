@@ -1,6 +1,6 @@
 /** Ranks text as native code does, without haste: every document is scored by itself. */
-import { hasDocument } from "../../../src/text/index.ts";
-import type { Shard } from "../../../src/text/segment/shard.ts";
+import { hasDocument } from "../../../src/index/segments/index.ts";
+import type { Shard } from "../../../src/index/segments/shard.ts";
 import {
   FIELD,
   FIRST_INNER_MARK,

@@ -2,7 +2,7 @@
 
 import { unitKind } from "../../../native/testing.ts";
 import { spellingSpans, type TokenSpan, tokenize, tokenSpans } from "../../../native/words.ts";
-import { SNIPPET_MAX_CHARS } from "../../../src/shared/limits.ts";
+import { SNIPPET_MAX_CHARS } from "../../../src/domain/limits.ts";
 import { FIELD, MARK, type SegmentContents } from "../../../support/segment-contents.ts";
 import type { QueryPlan, QueryWord } from "./plan.ts";
 import { tokensOf, wordsOfTerms } from "./ranking.ts";

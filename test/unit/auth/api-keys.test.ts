@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ApiKeyVerifier } from "../../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../../src/auth/key-format.ts";
 import type { Sql } from "../../../src/db/client.ts";
-import { createLog } from "../../../src/observability/log.ts";
+import { createLog } from "../../../src/ops/observability/log.ts";
 
 afterEach(() => void setSystemTime());
 

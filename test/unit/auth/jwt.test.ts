@@ -2,8 +2,8 @@ import { describe, expect, setSystemTime, test } from "bun:test";
 import { SignJWT } from "jose";
 import { createJwtVerifier } from "../../../src/auth/jwt.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
-import { Problem } from "../../../src/problem/problem.ts";
-import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/shared/limits.ts";
+import { JWT_CLOCK_SKEW_SECONDS } from "../../../src/domain/limits.ts";
+import { Problem } from "../../../src/domain/problem/problem.ts";
 
 const SECRET = "a secret of more than enough characters";
 const USER = "5f0c1a52-9d3e-4b7a-8d5e-0a1b2c3d4e5f";

@@ -7,7 +7,7 @@ import {
   looksLikeKey,
   parseKey,
 } from "../../../src/auth/key-format.ts";
-import { API_KEY_CHECKSUM_CHARS } from "../../../src/shared/limits.ts";
+import { API_KEY_CHECKSUM_CHARS } from "../../../src/domain/limits.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const base62 = (minLength: number, maxLength: number) =>

@@ -6,7 +6,7 @@ import {
   JWKS_COOLDOWN_MS,
   JWKS_RETRY_MS,
   JWT_CACHE_TTL_MS,
-} from "../../../src/shared/limits.ts";
+} from "../../../src/domain/limits.ts";
 
 const USER = "7b2d4e68-9a4c-4d2e-8f0a-9b8c5c3f1a90";
 const START = Date.parse("2026-01-05T09:00:00Z");

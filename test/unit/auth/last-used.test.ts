@@ -2,8 +2,8 @@ import { afterAll, afterEach, describe, expect, setSystemTime, test } from "bun:
 import { randomUUID } from "node:crypto";
 import { ApiKeyVerifier } from "../../../src/auth/api-keys.ts";
 import { generateKey, hashKey, parseKey } from "../../../src/auth/key-format.ts";
-import { createLog } from "../../../src/observability/log.ts";
-import { KEY_LAST_USED_INTERVAL_MS } from "../../../src/shared/limits.ts";
+import { KEY_LAST_USED_INTERVAL_MS } from "../../../src/domain/limits.ts";
+import { createLog } from "../../../src/ops/observability/log.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();

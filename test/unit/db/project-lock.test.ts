@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { removeProject } from "../../../src/api/projects/change.ts";
 import type { Principal } from "../../../src/auth/principal.ts";
 import { holdWritableProject } from "../../../src/auth/project-access.ts";
+import { removeProject } from "../../../src/content/projects/change.ts";
 import type { Transaction } from "../../../src/db/client.ts";
 import { beginDeletion, holdProject, holdProjects } from "../../../src/db/project-lock.ts";
 import { addProject, addUser } from "../../../support/accounts.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { readFile, readFiles } from "../../../src/api/files/queries.ts";
-import { purgeFiles, readReleases } from "../../../src/api/projects/contents.ts";
+import { exportRecords } from "../../../src/content/export/export-records.ts";
+import { readFile, readFiles } from "../../../src/content/files/queries.ts";
+import { purgeFiles, readReleases } from "../../../src/content/projects/contents.ts";
 import { openDatabase, type Sql } from "../../../src/db/client.ts";
-import { exportRecords } from "../../../src/export/export-records.ts";
-import { ChangeLog } from "../../../src/indexing/changes/change-log.ts";
+import { ChangeLog } from "../../../src/index/changes/change-log.ts";
 import { addEnvironment, addProject, addUser, type Project } from "../../../support/accounts.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 import { Random } from "../../../support/random.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { plainChunks } from "../../../src/markdown/index.ts";
+import { plainChunks } from "../../../src/documents/markdown/index.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const { sql } = await createTestDatabase();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { CURSOR_MAX_CHARS } from "../../../src/domain/limits.ts";
 import { CursorSigner, openCursorSigner } from "../../../src/http/cursor.ts";
-import { CURSOR_MAX_CHARS } from "../../../src/shared/limits.ts";
 import { createTestDatabase } from "../../../support/processes/postgres.ts";
 
 const signer = new CursorSigner(new Uint8Array(32).fill(7));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { DRAIN_REQUESTS_MS } from "../../../src/domain/limits.ts";
 import { listen } from "../../../src/http/listen.ts";
-import type { Log } from "../../../src/observability/log.ts";
-import { DRAIN_REQUESTS_MS } from "../../../src/shared/limits.ts";
+import type { Log } from "../../../src/ops/observability/log.ts";
 import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
 const CLIENTS = 20;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { OVERLOADED, problemBody } from "../../../src/domain/problem/problem.ts";
 import { RejectionThrottle } from "../../../src/http/rejection-throttle.ts";
-import type { Log } from "../../../src/observability/log.ts";
-import { OVERLOADED, problemBody } from "../../../src/problem/problem.ts";
+import type { Log } from "../../../src/ops/observability/log.ts";
 import { advance, turns, useFakeClock } from "../../../support/fake-clock.ts";
 
 useFakeClock();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { recordRequest } from "../../../src/http/request-record.ts";
-import type { Log } from "../../../src/observability/log.ts";
-import { createMetrics } from "../../../src/observability/metrics.ts";
+import type { Log } from "../../../src/ops/observability/log.ts";
+import { createMetrics } from "../../../src/ops/observability/metrics.ts";
 
 const BOUND_MS = 100;
 

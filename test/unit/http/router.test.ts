@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
+import { OVERLOADED } from "../../../src/domain/problem/problem.ts";
 import type { HttpContext } from "../../../src/http/incoming.ts";
 import { answerProblems, pageMounter } from "../../../src/http/router.ts";
-import { OVERLOADED } from "../../../src/problem/problem.ts";
 
 const FAILURE = new Error("a cause that callers must not see");
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { STARTING_REQUESTS_MAX } from "../../../src/domain/limits.ts";
 import { StartupResponder } from "../../../src/http/startup-responder.ts";
-import { STARTING_REQUESTS_MAX } from "../../../src/shared/limits.ts";
 
 const BASE_URL = "https://api.example.com/search";
 const request = (path: string, headers: Record<string, string> = {}) =>

@@ -1,4 +1,4 @@
-// The text that a reader of Markdown sees, of a chunk of a file. `src/markdown` reads whole files.
+// The text that a reader of Markdown sees, of a chunk of a file. `src/documents/markdown` reads whole files.
 #pragma once
 #include <string>
 #include <string_view>

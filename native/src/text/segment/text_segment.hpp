@@ -1,5 +1,5 @@
 // A text segment in memory: a header of 32-bit little-endian words, then sections that start at multiples of 8 bytes.
-// `src/text/segment/reader.ts` has the words of the header. The sections, in their order:
+// `src/index/segments/reader.ts` has the words of the header. The sections, in their order:
 //
 // | section      | element | content                                                                 |
 // |--------------|---------|-------------------------------------------------------------------------|

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { RecallSample } from "../../../../native/index.ts";
-import { RecallMonitor, RecallWindow } from "../../../../src/engine/recall-monitor.ts";
 import {
   RECALL_IDLE_POLL_MS,
   RECALL_INTERVAL_MS,
   RECALL_RECALIBRATE_SAMPLES,
   RECALL_TARGET,
-} from "../../../../src/shared/limits.ts";
+} from "../../../../src/domain/limits.ts";
+import { RecallMonitor, RecallWindow } from "../../../../src/engine/recall-monitor.ts";
 import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 import { searchRequest } from "../../../../support/requests.ts";
 

@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { joined } from "../../../../native/owned-bytes.ts";
+import {
+  ANSWER_INLINE_MAX_BYTES,
+  SEARCH_BATCH_MAX,
+  SEARCH_BATCH_MIN_MS,
+  SEARCH_EXACT_QUEUE_MAX,
+} from "../../../../src/domain/limits.ts";
+import { OVERLOADED } from "../../../../src/domain/problem/problem.ts";
 import { RecallMonitor } from "../../../../src/engine/recall-monitor.ts";
 import type {
   LookupRequest,
@@ -14,14 +21,7 @@ import {
   type WorkerPool,
 } from "../../../../src/engine/requests/worker-pool.ts";
 import { Searcher } from "../../../../src/engine/searcher.ts";
-import { OVERLOADED } from "../../../../src/problem/problem.ts";
-import {
-  ANSWER_INLINE_MAX_BYTES,
-  SEARCH_BATCH_MAX,
-  SEARCH_BATCH_MIN_MS,
-  SEARCH_EXACT_QUEUE_MAX,
-} from "../../../../src/shared/limits.ts";
-import { buildSegment, newView } from "../../../../src/text/index.ts";
+import { buildSegment, newView } from "../../../../src/index/segments/index.ts";
 import { turns } from "../../../../support/fake-clock.ts";
 import { lookupRequest, searchRequest } from "../../../../support/requests.ts";
 

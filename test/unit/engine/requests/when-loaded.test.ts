@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Scope } from "../../../../src/engine/requests/scope.ts";
-import { type ProjectLoader, whenLoaded } from "../../../../src/engine/requests/when-loaded.ts";
-import { SEARCH_LOAD_TIMEOUT_MS, SEARCH_SCOPE_TIMEOUT_MS } from "../../../../src/shared/limits.ts";
+import { SEARCH_LOAD_TIMEOUT_MS, SEARCH_SCOPE_TIMEOUT_MS } from "../../../../src/domain/limits.ts";
+import type { Scope } from "../../../../src/domain/scope.ts";
+import { type ProjectLoader, whenLoaded } from "../../../../src/index/when-loaded.ts";
 
 const scope: Scope = {
   ...{ tenant: "t", projectId: "p", id: "s" },

@@ -1,9 +1,9 @@
 import { describe, expect, jest, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/domain/limits.ts";
+import { Problem } from "../../../../src/domain/problem/problem.ts";
 import { BodyReader } from "../../../../src/http/load/body.ts";
 import { openGates } from "../../../../src/http/load/gates.ts";
-import { Problem } from "../../../../src/problem/problem.ts";
-import { BODY_MIN_BYTES, LARGE_BODY_BYTES } from "../../../../src/shared/limits.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
 import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { until } from "../../../../support/until.ts";

@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { createAuthenticator } from "../../../../src/auth/authenticator.ts";
 import { generateKey } from "../../../../src/auth/key-format.ts";
 import type { Principal } from "../../../../src/auth/principal.ts";
+import { Problem } from "../../../../src/domain/problem/problem.ts";
 import type { HttpContext } from "../../../../src/http/incoming.ts";
 import { BodyReader } from "../../../../src/http/load/body.ts";
 import { openGates } from "../../../../src/http/load/gates.ts";
 import { bytesOperation, operation } from "../../../../src/http/operation.ts";
 import { bindOperation } from "../../../../src/http/pipeline.ts";
 import { RejectionThrottle } from "../../../../src/http/rejection-throttle.ts";
-import type { Log } from "../../../../src/observability/log.ts";
-import { createMetrics } from "../../../../src/observability/metrics.ts";
-import { Problem } from "../../../../src/problem/problem.ts";
+import type { Log } from "../../../../src/ops/observability/log.ts";
+import { createMetrics } from "../../../../src/ops/observability/metrics.ts";
 
 const GREEDY = "greedy";
 const BODIES_BYTES = 100_000;

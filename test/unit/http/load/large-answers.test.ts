@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { joined } from "../../../../native/owned-bytes.ts";
+import { ANSWER_PIECE_BYTES } from "../../../../src/domain/limits.ts";
+import { OVERLOADED } from "../../../../src/domain/problem/problem.ts";
 import { type Gates, openGates } from "../../../../src/http/load/gates.ts";
 import {
   holdUntilSent,
@@ -9,9 +11,7 @@ import {
   responseOf,
   sharedResponse,
 } from "../../../../src/http/load/large-answers.ts";
-import type { Log } from "../../../../src/observability/log.ts";
-import { OVERLOADED } from "../../../../src/problem/problem.ts";
-import { ANSWER_PIECE_BYTES } from "../../../../src/shared/limits.ts";
+import type { Log } from "../../../../src/ops/observability/log.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
 import { until } from "../../../../support/until.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Principal } from "../../../../src/auth/principal.ts";
-import { createMemoryCoordinator } from "../../../../src/coordination/memory.ts";
+import { createMemoryCoordinator } from "../../../../src/db/coordination/memory.ts";
+import { RATE_LIMIT_CALLERS_MAX } from "../../../../src/domain/limits.ts";
+import { Problem } from "../../../../src/domain/problem/problem.ts";
 import { RateLimits } from "../../../../src/http/load/rate-limit.ts";
-import { Problem } from "../../../../src/problem/problem.ts";
-import { RATE_LIMIT_CALLERS_MAX } from "../../../../src/shared/limits.ts";
 import { advance, useFakeClock } from "../../../../support/fake-clock.ts";
 
 useFakeClock();

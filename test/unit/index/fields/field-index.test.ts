@@ -1,0 +1,161 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FILTERS_CACHED_MAX } from "../../../../src/domain/limits.ts";
+import { FieldIndex } from "../../../../src/index/fields/field-index.ts";
+import { FieldWork } from "../../../../src/index/fields/field-work.ts";
+import { DerivedScopes } from "../../../../src/index/projects/derived-scopes.ts";
+import { hasDocument } from "../../../../src/index/segments/index.ts";
+import type {
+  FieldsRow,
+  Members,
+  VersionReader,
+} from "../../../../src/index/versions/version-index.ts";
+import { type Renumbering, VersionTable } from "../../../../src/index/versions/version-table.ts";
+import { temporaryFolder } from "../../../../support/folders.ts";
+
+const PROJECT = "project";
+const FOLDER_FILE = "fields.ndjson";
+
+const row = (id: string, number: number): FieldsRow => ({
+  file_version_id: id,
+  path: `${id}.md`,
+  head: `---\nnumber: ${number}\n---\ntext`,
+  dimensions: [768, 0],
+  metadata: `[{"part": 0}, {"part": 1}]`,
+});
+
+const reader: VersionReader = {
+  async *chunks() {},
+  async *documents() {},
+  async *fields(ids) {
+    yield ids.map((id) => row(id, Number(id.slice(1))));
+  },
+};
+
+const IDS = Array.from({ length: 300 }, (_, i) => `v${i}`);
+
+async function filled(ids: readonly string[] = IDS): Promise<FieldIndex> {
+  const index = new FieldIndex();
+  const table = new VersionTable();
+  index.openProject(PROJECT, table);
+  await index.add(PROJECT, ids, reader);
+  table.added(ids);
+  table.setScope("a", table.setOf(ids));
+  return index;
+}
+
+const tableOf = (index: FieldIndex) => index.find(PROJECT)?.table as VersionTable;
+
+/** The ids of the versions in a derived scope, with the indexes of their chunks. */
+function membersOf(table: VersionTable, { numbers, chunks }: Members): Record<string, number[]> {
+  const entries = [...numbers].map((number) => {
+    const [first = 0, end = 0] = table.firstChunks.subarray(number, number + 2);
+    const own = Array.from({ length: end - first }, (_, i) => i);
+    const isMember = (i: number) => chunks === null || hasDocument(chunks, first + i);
+    return [table.idOf(number), own.filter(isMember)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Derives scopes from an index; `derived` has those that searches find. */
+function deriving(fields: FieldIndex) {
+  const derived = new Map<string, Record<string, number[]>>();
+  const searched = {
+    name: "searched",
+    setScope: (_: string, id: string, members: Members) =>
+      void derived.set(id, membersOf(tableOf(fields), members)),
+    dropScope: (_: string, id: string) => void derived.delete(id),
+  };
+  const context = {
+    fields,
+    indexes: [fields, searched],
+    fieldWork: new FieldWork(),
+  };
+  const scopes = new DerivedScopes(PROJECT, context as never);
+  const ensure = async (json: string, tenant = "tenant") => {
+    const id = `a#${json}`;
+    const filter = { base: "a", json };
+    const isThere = await scopes.ensure({
+      ...{ scope: { id, kind: "environment", filter }, tenant, indexes: ["searched"] },
+    });
+    return isThere ? derived.get(id) : undefined;
+  };
+  const replace = (ids: readonly string[]) => {
+    scopes.baseChanges("a");
+    tableOf(fields).setScope("a", tableOf(fields).setOf(ids));
+  };
+  return { scopes, derived, ensure, replace };
+}
+
+test("fields are the same after a restart", async () => {
+  const index = await filled();
+  tableOf(index).readAgain(["v8"]);
+  const folder = temporaryFolder("fields");
+  const written = index.snapshot(PROJECT, folder, 0);
+  // Later changes are not in it, nor are the new numbers of versions.
+  await index.add(PROJECT, ["v300"], reader);
+  tableOf(index).added(["v300"]);
+  tableOf(index).setScope("a", tableOf(index).setOf(IDS.slice(0, 50)));
+  index.renumber(PROJECT, tableOf(index).forgetUnheld() as Renumbering);
+  await written;
+  const restored = new FieldIndex();
+  const table = new VersionTable();
+  expect(await restored.restore(PROJECT, table, folder, 0)).toBe(true);
+  expect(IDS.filter((id) => !table.knows(id))).toEqual(["v8"]);
+  for (const filter of [`{"frontmatter.number":7}`, `{"metadata.part":1}`, `{"path":"v9.md"}`]) {
+    const found = await deriving(restored).ensure(filter);
+    expect(Object.keys(found ?? {}).length).toBeGreaterThan(0);
+    expect(found).toEqual((await deriving(await filled()).ensure(filter)) ?? {});
+  }
+});
+
+test("a damaged snapshot and one of another format are refused, and a missing one is none", async () => {
+  const index = await filled();
+  const folder = temporaryFolder("fields");
+  expect(await new FieldIndex().restore(PROJECT, new VersionTable(), folder, 0)).toBe(false);
+  await index.snapshot(PROJECT, folder, 0);
+  const file = join(folder, FOLDER_FILE);
+  const text = readFileSync(file, "utf8");
+  for (const other of [
+    text.replace("number", "numbes"),
+    text.replace(`"format":6`, `"format":99`),
+  ]) {
+    writeFileSync(file, other);
+    await expect(
+      new FieldIndex().restore(PROJECT, new VersionTable(), folder, 0),
+    ).rejects.toThrow();
+  }
+});
+
+test("a change of the scope drops what was derived from it, at once", async () => {
+  const { derived, ensure, replace } = deriving(await filled());
+  const filter = `{"frontmatter.number":{"$lt":2}}`;
+  expect(await ensure(filter)).toEqual({ v0: [0, 1], v1: [0, 1] });
+  replace(IDS.slice(1));
+  expect(derived.size).toBe(0);
+  expect(await ensure(filter)).toEqual({ v1: [0, 1] });
+});
+
+test("a scope that changes while a filter is evaluated is derived as it is afterwards", async () => {
+  const { ensure, replace } = deriving(await filled());
+  const found = ensure(`{"metadata.part":1}`);
+  replace(["v5"]);
+  expect(await found).toEqual({ v5: [1] });
+});
+
+test("ever new filters of one user cost another none of theirs, and use bounded memory", async () => {
+  const { derived, ensure } = deriving(await filled(IDS.slice(0, 3)));
+  await ensure(`{"path":"v1.md"}`, "other");
+  for (let i = 0; i < FILTERS_CACHED_MAX * 3; i++) await ensure(`{"frontmatter.number":${i}}`);
+  expect(derived.size).toBe(FILTERS_CACHED_MAX);
+  expect(derived.has(`a#{"path":"v1.md"}`)).toBe(true);
+});
+
+test("what is being evaluated when its project is closed is not derived", async () => {
+  const { scopes, derived, ensure } = deriving(await filled());
+  const found = ensure(`{"metadata.part":1}`);
+  scopes.close();
+  expect(await found).toBeUndefined();
+  expect(derived.size).toBe(0);
+});
