@@ -104,11 +104,6 @@ export class Scheduler {
     return this.#queue.length + this.#exactQueue.length;
   }
 
-  /** Exact searches that wait for a worker. */
-  get queuedExact(): number {
-    return this.#exactQueue.length;
-  }
-
   /** True while no worker runs a request and none waits for one. */
   get idle(): boolean {
     return this.#busy === 0 && this.queued === 0;

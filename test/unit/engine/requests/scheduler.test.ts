@@ -250,7 +250,7 @@ describe("exact searches", () => {
     const answers = Array.from({ length: 5 }, (_, i) => scheduler.run(exact(i)));
     await turn();
     expect(sizes(workers)).toEqual([1, 1]);
-    expect(scheduler.queuedExact).toBe(3);
+    expect(scheduler.queued).toBe(3);
     const cheap = scheduler.run(searchRequest(9));
     await turn();
     expect(workers.batches.map(isExact)).toEqual([true, true, false]);
