@@ -54,7 +54,8 @@ function earlyError(output: string): string | undefined {
 
 /** Runs tests in a copy. Returns the name of the first that fails; undefined if all pass. */
 async function firstFailure(copy: string, tests: readonly string[]): Promise<string | undefined> {
-  const args = ["test", `--timeout=${FILE_TIMEOUT_MS}`, ...tests.map((file) => `./${file}`)];
+  const files = tests.map((file) => `./${file}`);
+  const args = ["test", "--bail", `--timeout=${FILE_TIMEOUT_MS}`, ...files];
   const program = Bun.spawn([process.execPath, ...args], {
     ...{ cwd: copy, timeout: FILE_TIMEOUT_MS * tests.length },
     ...{ stdin: "ignore", stdout: "ignore", stderr: "pipe" },
