@@ -105,12 +105,11 @@ export async function findProject(
 /** The subset of these project ids that the caller has access to, as for `findProject`. */
 export async function findProjects(
   sql: Queryable,
-  { userId, projectId }: Principal,
+  principal: Principal,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string }[]>`
-    SELECT p.id FROM projects p JOIN memberships m ON m.project_id = p.id AND m.user_id = ${userId}
-    WHERE p.id = ANY (${ids as string[]}::uuid[])
-      AND (${projectId}::uuid IS NULL OR p.id = ${projectId})`;
+    SELECT p.id FROM projects p ${joinMembership(sql, principal)}
+    WHERE p.id = ANY (${ids as string[]}::uuid[]) AND m.role IS NOT NULL`;
   return new Set(rows.map(({ id }) => id));
 }
