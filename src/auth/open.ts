@@ -1,3 +1,4 @@
+import { ACCESS_CHANNEL } from "../db/channels.ts";
 import type { Sql } from "../db/client.ts";
 import type { Config } from "../ops/config/schema.ts";
 import type { Log } from "../ops/observability/log.ts";
@@ -21,8 +22,6 @@ interface OpenedAuth {
   forgetAccess(): void;
   close(): Promise<void>;
 }
-
-const CHANNEL = "tessera_access";
 
 /**
  * Opens authentication and listens for changes of keys, memberships and scopes. Without a listener
@@ -49,7 +48,7 @@ export async function openAuth(
   const expireAccess = () => {
     for (const cache of [keys, ...caches]) cache.expire();
   };
-  const listening = sql.listen(CHANNEL, onChange, expireAccess).catch((err: unknown) => {
+  const listening = sql.listen(ACCESS_CHANNEL, onChange, expireAccess).catch((err: unknown) => {
     log.warn({ err }, "cannot listen for changes of access; they take effect within a second");
     return undefined;
   });

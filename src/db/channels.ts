@@ -9,3 +9,6 @@ export const INDEX_REPORTS_CHANNEL = "tessera_index_reports";
 
 /** Files wait for their embeddings; no payload. */
 export const EMBEDDINGS_CHANNEL = "tessera_embeddings";
+
+/** Rights of access have changed. Payload: `key:`, `user:` or `project:`, then the prefix or id. */
+export const ACCESS_CHANNEL = "tessera_access";
