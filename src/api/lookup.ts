@@ -1,6 +1,4 @@
-import { nextPageHeader, nextPageOf } from "../content/scopes/next-page.ts";
 import type { ScopeResolver } from "../content/scopes/resolver.ts";
-import { StoredCursors } from "../content/scopes/stored-cursors.ts";
 import type { Coordinator } from "../db/coordination/coordinator.ts";
 import { firstPage } from "../domain/page-info.ts";
 import { ProjectParams } from "../domain/schemas.ts";
@@ -11,7 +9,7 @@ import {
   ROUTING_KEY,
   routingKeyHeader,
 } from "../http/answer-headers.ts";
-import { indexBehind, indexBehindHeader } from "../http/changes.ts";
+import { indexBehind, indexBehindHeader } from "../http/min-change.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { targetOf } from "../http/request.ts";
 import { jsonText } from "../http/respond.ts";
@@ -19,6 +17,8 @@ import type { Metrics } from "../ops/observability/metrics.ts";
 import { LookupState } from "../query/lookup/question.ts";
 import { LookupBody, LookupPage } from "../query/lookup/schema.ts";
 import { lookUp } from "../query/lookup/service.ts";
+import { nextPageHeader, nextPageOf } from "../query/next-page.ts";
+import { StoredCursors } from "../query/stored-cursors.ts";
 
 const EXAMPLE: LookupPage = {
   query: "snapshots",

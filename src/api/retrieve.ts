@@ -1,5 +1,3 @@
-import { nextPageHeader, nextPageOf } from "../content/scopes/next-page.ts";
-import { StoredCursors } from "../content/scopes/stored-cursors.ts";
 import type { Coordinator } from "../db/coordination/coordinator.ts";
 import { ProjectParams } from "../domain/schemas.ts";
 import {
@@ -8,13 +6,15 @@ import {
   ROUTING_KEY,
   routingKeyHeader,
 } from "../http/answer-headers.ts";
-import { indexBehind, indexBehindHeader } from "../http/changes.ts";
+import { indexBehind, indexBehindHeader } from "../http/min-change.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { targetOf } from "../http/request.ts";
 import { jsonText } from "../http/respond.ts";
+import { nextPageHeader, nextPageOf } from "../query/next-page.ts";
 import { RetrieveState } from "../query/retrieve/question.ts";
 import { RetrieveBody, RetrieveInput, RetrievePage } from "../query/retrieve/schema.ts";
 import { type RetrieveServices, retrieve } from "../query/retrieve/service.ts";
+import { StoredCursors } from "../query/stored-cursors.ts";
 
 /** The header with the mode of the answer. */
 const RETRIEVAL = "X-Retrieval";

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { projectsOfOthers } from "../content/embeddings/others.ts";
+import { mismatchedProjects } from "../content/embeddings/mismatched-projects.ts";
 import type { Sql } from "../db/client.ts";
 import { EMBED_PROBE } from "../embed/embedders/endpoint.ts";
 import { ownDimension, type ProjectEmbedder } from "../embed/embedders/project-embedders.ts";
@@ -83,6 +83,6 @@ async function tryEmbedder({ name, fingerprint, embedQuery }: ProjectEmbedder): 
 
 /** Projects whose embeddings are of another model than their embedder has now. */
 export async function checkProjectEmbedders(io: Io, sql: Sql): Promise<Finding[]> {
-  const others = await projectsOfOthers(sql, await configuredEmbedders(io));
+  const others = await mismatchedProjects(sql, await configuredEmbedders(io));
   return others.map(({ message, remedy }) => warning("embeddings", message, remedy));
 }

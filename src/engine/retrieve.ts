@@ -5,11 +5,11 @@ import {
   markdownChunks,
   readFrontmatterValues,
 } from "../documents/markdown/index.ts";
-import type { Steps } from "../domain/filter/steps.ts";
 import { parseJson } from "../domain/json/parse.ts";
 import { FRONTMATTER_MAX_CHARS } from "../domain/limits.ts";
 import { Problem } from "../domain/problem/problem.ts";
 import type { Scope } from "../domain/scope.ts";
+import type { Steps } from "../domain/steps.ts";
 import { FieldProject } from "../index/fields/field-project.ts";
 import { FILTER_LATE, FieldWork } from "../index/fields/field-work.ts";
 import { allMatches } from "../index/fields/filter-results.ts";

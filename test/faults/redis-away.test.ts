@@ -231,7 +231,7 @@ test("every user of the coordinator has a behaviour without it that is tested", 
   );
   expect(users).toEqual([
     // Cursors of lookups and retrievals: this file.
-    "src/content/scopes/stored-cursors.ts",
+    "src/query/stored-cursors.ts",
     // Each process counts on its own: test/api/rate-limits.test.ts.
     "src/http/load/rate-limit.ts",
     // Deliveries and answers run without a lease: test/faults/redis-failures.test.ts.

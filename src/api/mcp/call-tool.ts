@@ -1,10 +1,10 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { lacksNextPage } from "../../content/scopes/next-page.ts";
 import { withRounded } from "../../domain/json/opaque.ts";
 import { parseJson } from "../../domain/json/parse.ts";
 import { Problem, problemBody } from "../../domain/problem/problem.ts";
 import type { ProblemBody } from "../../domain/problem/schema.ts";
 import { textOf } from "../../http/load/large-answers.ts";
+import { lacksNextPage } from "../../query/next-page.ts";
 import type { CallOperation, Message } from "./call-operation.ts";
 import { fileLinks } from "./resource-uris.ts";
 import type { OperationCall, Tool, ToolArguments } from "./tool.ts";

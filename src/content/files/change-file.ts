@@ -21,7 +21,7 @@ import {
   replaceFile,
   takeOut,
   type WorkingFile,
-} from "./working-set.ts";
+} from "./working-files.ts";
 
 /** Maximum attempts to write a file, because another client may store the same new file at the same time. */
 const FILE_WRITE_ATTEMPTS = 3;

@@ -4,7 +4,7 @@ import { Problem, problemBody } from "../../domain/problem/problem.ts";
 import { ProblemBody } from "../../domain/problem/schema.ts";
 import { text } from "../../domain/schemas.ts";
 import { VERSION } from "../../domain/version.ts";
-import { headersOf, queryOf } from "../changes.ts";
+import { headersOf, queryOf } from "../min-change.ts";
 import { credentialOf, type MediaType, type Operation, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
 import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";

@@ -1,6 +1,6 @@
-import type { Steps } from "../../domain/filter/steps.ts";
 import { parseJson } from "../../domain/json/parse.ts";
 import { FILTER_STRING_MAX_CHARS } from "../../domain/limits.ts";
+import type { Steps } from "../../domain/steps.ts";
 import { addDocument, emptyDocumentSet } from "../segments/index.ts";
 import type { NumberSet } from "../versions/number-set.ts";
 import type { FieldProject } from "./field-project.ts";

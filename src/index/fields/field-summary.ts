@@ -5,8 +5,8 @@ import {
   openCount,
   stepCount,
 } from "../../../native/fields.ts";
-import type { Steps } from "../../domain/filter/steps.ts";
 import { parseJson, type WrittenNumber } from "../../domain/json/parse.ts";
+import type { Steps } from "../../domain/steps.ts";
 import type { NumberSet } from "../versions/number-set.ts";
 import type { FieldProject } from "./field-project.ts";
 

@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import type { Steps } from "../../domain/filter/steps.ts";
+import type { Steps } from "../../domain/steps.ts";
 import { FairSemaphore, SERIAL } from "../../ops/tenants/fair-semaphore.ts";
 
 /** Time slice of an evaluation. Then the thread does other work, and other evaluations follow. */

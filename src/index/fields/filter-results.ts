@@ -1,5 +1,5 @@
 import { beginFilter, filterMembers, openFilter, stepFilter } from "../../../native/fields.ts";
-import type { Steps } from "../../domain/filter/steps.ts";
+import type { Steps } from "../../domain/steps.ts";
 import { emptyDocumentSet } from "../segments/index.ts";
 import type { NumberSet } from "../versions/number-set.ts";
 import type { Members } from "../versions/version-index.ts";

@@ -1,4 +1,4 @@
-import type { Steps } from "../../domain/filter/steps.ts";
+import type { Steps } from "../../domain/steps.ts";
 import { FieldProject } from "../fields/field-project.ts";
 import { completely } from "../fields/field-work.ts";
 import { allMatches, FilterResults } from "../fields/filter-results.ts";

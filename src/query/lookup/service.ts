@@ -5,9 +5,7 @@ import {
   readFilter,
   validFilter,
 } from "../../content/scopes/filter.ts";
-import { type AnsweredPage, removeCursor } from "../../content/scopes/next-page.ts";
 import { ScopeNotFound, type ScopeResolver } from "../../content/scopes/resolver.ts";
-import type { StoredCursors } from "../../content/scopes/stored-cursors.ts";
 import { otherQuestion, requireSameTarget, scopeRefOf } from "../../content/scopes/target.ts";
 import { LOOKUP_LIMIT_MAX } from "../../domain/limits.ts";
 import { invalid, Problem } from "../../domain/problem/problem.ts";
@@ -17,6 +15,8 @@ import type { Note, RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../ops/observability/metrics.ts";
 import { askedQuestion } from "../../ops/observability/question-counts.ts";
 import { traced } from "../../ops/observability/tracing.ts";
+import { type AnsweredPage, removeCursor } from "../next-page.ts";
+import type { StoredCursors } from "../stored-cursors.ts";
 import type { LookupQuestion, LookupState } from "./question.ts";
 import type { LookupBody } from "./schema.ts";
 

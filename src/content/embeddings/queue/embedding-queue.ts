@@ -9,7 +9,7 @@ import type { Log } from "../../../ops/observability/log.ts";
 import { runPeriodically } from "../../../ops/observability/periodic.ts";
 import { SupervisedThread } from "../../../ops/threads/supervised-thread.ts";
 import { ImportThreads } from "../../import/thread/import-threads.ts";
-import { projectsOfOthers } from "../others.ts";
+import { mismatchedProjects } from "../mismatched-projects.ts";
 import { QueryEmbedder } from "../query-embedder.ts";
 import type { EmbeddingProtocol } from "./messages.ts";
 import { isWaiting } from "./queries.ts";
@@ -116,7 +116,7 @@ export async function openEmbedding(
   });
   resources.push("models", () => models.close());
   const embedders = projectEmbedders(models.embedders, models.start);
-  for (const { message, remedy } of await projectsOfOthers(sql, embedders)) {
+  for (const { message, remedy } of await mismatchedProjects(sql, embedders)) {
     log.warn(`${message}; ${remedy}`);
   }
   const queries = new QueryEmbedder(sql, embedders);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Steps } from "../../../../src/domain/filter/steps.ts";
 import { canonicalValue } from "../../../../src/domain/json/canonical.ts";
+import type { Steps } from "../../../../src/domain/steps.ts";
 import { FieldProject } from "../../../../src/index/fields/field-project.ts";
 import { allMatches } from "../../../../src/index/fields/filter-results.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { StoredCursors } from "../../../../src/content/scopes/stored-cursors.ts";
 import { createMemoryCoordinator } from "../../../../src/db/coordination/memory.ts";
 import { LookupState } from "../../../../src/query/lookup/question.ts";
+import { StoredCursors } from "../../../../src/query/stored-cursors.ts";
 
 const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
 const state: fc.Arbitrary<LookupState> = fc.record({

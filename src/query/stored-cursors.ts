@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
-import type { Coordinator } from "../../db/coordination/coordinator.ts";
-import { Problem } from "../../domain/problem/problem.ts";
-import { validator } from "../../domain/problem/validate.ts";
+import type { Coordinator } from "../db/coordination/coordinator.ts";
+import { Problem } from "../domain/problem/problem.ts";
+import { validator } from "../domain/problem/validate.ts";
 
 const LOOKUP_CURSOR_TTL_SECONDS = 900;
 /** Random bytes in a cursor, which names the state that the service keeps for it. */

@@ -9,7 +9,7 @@ interface OtherEmbedder {
 }
 
 /** The embedders of projects that are not configured, or have another model now, in a sentence each. */
-export async function projectsOfOthers(
+export async function mismatchedProjects(
   sql: Queryable,
   embedders: ProjectEmbedders,
 ): Promise<OtherEmbedder[]> {

@@ -1,5 +1,5 @@
-import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
-import type { ResponseHeader } from "../../http/operation.ts";
+import { joined, type OwnedBytes } from "../../native/owned-bytes.ts";
+import type { ResponseHeader } from "../http/operation.ts";
 
 const NEXT_PAGE = "X-Next-Page";
 const NULL = Buffer.from("null");
