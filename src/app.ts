@@ -43,7 +43,7 @@ import { SingleFlight } from "./ops/single-flight.ts";
 import { hasApiKeys } from "./platform/api-keys/manage.ts";
 import type { QuestionLog } from "./query/questions/question-log.ts";
 
-/** Dependencies of the routes, opened and closed by serve.ts. */
+/** Dependencies of the routes, opened by services.ts. */
 export interface Services extends Omit<HttpContext, "maxBodyBytes"> {
   readonly config: Config;
   readonly sql: Sql;
@@ -127,7 +127,10 @@ export function buildApp(services: Services): Elysia {
   mountDocs(mount, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
   mountConsole(mount, CONSOLE_PATH, baseUrl, () => hasApiKeys(services.sql));
   mountStartPage(mount, baseUrl, {
-    ...{ console: CONSOLE_PATH, docs: DOCS_PATH, openapi: OPENAPI_PATH, health: "/readyz" },
+    console: CONSOLE_PATH,
+    docs: DOCS_PATH,
+    openapi: OPENAPI_PATH,
+    health: "/readyz",
   });
   mountProbes(app, services, turns);
   mountOperations(app, operations, context);

@@ -1,50 +1,25 @@
-import { buildApp, type Services } from "./app.ts";
-import { AuditLog } from "./auth/audit/audit-log.ts";
-import { openAuth } from "./auth/open.ts";
-import { openEmbedding } from "./content/embeddings/queue/embedding-queue.ts";
-import { WriteThread } from "./content/files/write-thread.ts";
-import { writeQuotaDefaults } from "./content/projects/quota.ts";
-import { ChangeGate } from "./content/scopes/change-gate.ts";
-import { ScopeResolver } from "./content/scopes/resolver.ts";
+import { buildApp } from "./app.ts";
 import type { Sql } from "./db/client.ts";
-import type { Coordinator } from "./db/coordination/coordinator.ts";
-import { openCoordinator } from "./db/coordination/open.ts";
-import { migrateWhenReachable, watchSchema } from "./db/migrate.ts";
-import {
-  checkWrites,
-  databaseId,
-  databaseName,
-  openConfiguredDatabase,
-  sharedIdentity,
-} from "./db/open.ts";
-import type { Demo } from "./demo/content.ts";
-import { greeting, prepareDemo } from "./demo/demo.ts";
+import { watchSchema } from "./db/migrate.ts";
+import { databaseId, databaseName } from "./db/open.ts";
+import { greeting } from "./demo/demo.ts";
 import {
   assertRelations,
   DRAIN_DEADLINE_MS,
   DRAIN_MARGIN_MS,
   DRAIN_REQUESTS_MS,
 } from "./domain/limits.ts";
-import { openEngine } from "./engine/open.ts";
 import { withCors } from "./http/cors.ts";
-import { openCursorSigner } from "./http/cursor.ts";
 import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
-import { BodyReader } from "./http/load/body.ts";
-import { openGates } from "./http/load/gates.ts";
-import { openRateLimits } from "./http/load/rate-limit.ts";
-import { RejectionThrottle } from "./http/rejection-throttle.ts";
 import { configWarnings } from "./ops/config/load.ts";
 import type { Config } from "./ops/config/schema.ts";
 import { Resources } from "./ops/lifecycle.ts";
-import { observeCalls } from "./ops/observability/calls.ts";
 import { createLog, type Log } from "./ops/observability/log.ts";
-import { createMetrics, type Metrics } from "./ops/observability/metrics.ts";
-import { Readiness } from "./ops/observability/readiness.ts";
 import { openTracing } from "./ops/observability/tracing.ts";
 import { localUrl } from "./ops/running-service.ts";
 import { ServiceClaim, ServiceRunsError } from "./ops/service-claim.ts";
-import { QuestionLog } from "./query/questions/question-log.ts";
+import { openServices } from "./services.ts";
 
 interface RunningServer {
   readonly url: string;
@@ -106,102 +81,16 @@ async function announce(
   sql: Sql,
 ): Promise<void> {
   const service = {
-    ...{ url: localUrl(config.host, port), baseUrl: baseUrlOf(config, port), pid: process.pid },
-    ...{ database: databaseName(config), databaseId: await databaseId(sql) },
+    url: localUrl(config.host, port),
+    baseUrl: baseUrlOf(config, port),
+    pid: process.pid,
+    database: databaseName(config),
+    databaseId: await databaseId(sql),
   };
   claim?.announce(service, (err) => {
     // Only commands read it, and requests can be answered while a disk is full.
     log.warn({ err }, "commands do not find this service: its address could not be written");
   });
-}
-
-async function openCoordination(
-  config: Config,
-  sql: Sql,
-  log: Log,
-  metrics: Metrics,
-): Promise<Coordinator> {
-  const calls = observeCalls(metrics.calls, "redis");
-  return await openCoordinator(config, await sharedIdentity(sql), log, calls);
-}
-
-/** Brings the database up to date, before the indexes are loaded, so that they contain the demo project. */
-async function prepareDatabase(config: Config, sql: Sql, log: Log, signal: AbortSignal) {
-  await migrateWhenReachable(sql, log, signal);
-  await writeQuotaDefaults(sql, config.quotaDefaults);
-  return await prepareDemo(config, sql, log);
-}
-
-/** Opens everything that the application depends on. Every closer follows its opener. */
-async function openServices(
-  config: Config,
-  { baseUrl, listener }: { baseUrl: string; listener: Listener },
-  log: Log,
-  { resources, signal }: { resources: Resources; signal: AbortSignal },
-): Promise<{ services: Services; demo: Demo | undefined }> {
-  const metrics = createMetrics();
-  const database = await openConfiguredDatabase(config, (line) => log.info(line), {
-    observer: observeCalls(metrics.calls, "postgresql"),
-    onOutage: (isDown) => metrics.databaseUp.set(isDown ? 0 : 1),
-  });
-  resources.push("database", () => database.close());
-  const { sql } = database;
-  const demo = await prepareDatabase(config, sql, log, signal);
-
-  const {
-    authenticator,
-    clearOnAccessChange,
-    forgetAccess,
-    close: closeAuth,
-  } = await openAuth(config, sql, log, metrics);
-  resources.push("authentication", closeAuth);
-  const coordinator = await openCoordination(config, sql, log, metrics);
-  resources.push("coordination", () => coordinator.close());
-  const rateLimits = openRateLimits(config, coordinator, metrics.rateLimited);
-  resources.push("rate limits", () => rateLimits?.close());
-  const audit = new AuditLog(sql, log);
-  resources.push("audit log", () => audit.close());
-  const questions = new QuestionLog(sql, log, config.countsQuestions);
-  resources.push("questions", () => questions.close());
-  const cursors = await openCursorSigner(sql);
-  const scopes = new ScopeResolver(sql, metrics.cache("scopes"));
-  clearOnAccessChange(scopes);
-
-  const { embedders, queries, imports } = await openEmbedding(config, database, log, resources);
-  clearOnAccessChange(queries);
-  const writes = new WriteThread({ databaseUrl: database.url });
-  resources.push("writes", () => writes.close());
-
-  const { engine, scheduler } = await openEngine(config, database, log, metrics, signal);
-  resources.push("search engine", () => engine.close());
-
-  const readiness = new Readiness();
-  readiness.add("database", () => database.check());
-  readiness.add("index", async () => engine.state().behind);
-  // Searches and other reads continue without changes.
-  readiness.addUseful("writes", () => checkWrites(sql));
-  // Without coordination requests continue, so traffic is still welcome.
-  readiness.addUseful("redis", () => coordinator.check());
-  metrics.observeCoordination(() => coordinator.check());
-
-  const gates = openGates(scheduler);
-  const services = {
-    ...{ config, baseUrl, sql, log, metrics, readiness, authenticator, coordinator, cursors },
-    ...{ embedders, queries },
-    ...{ clearOnAccessChange, forgetAccess, engine, scopes, bodies: new BodyReader(gates) },
-    gates,
-    changes: new ChangeGate(sql, cursors, engine),
-    refusals: new RejectionThrottle(baseUrl, log, (request) => listener.connectionOf(request)),
-    rateLimits,
-    ...{
-      audit,
-      questions,
-      imports,
-      writes,
-      disableIdleTimeout: (request: Request) => listener.disableIdleTimeout(request),
-    },
-  };
-  return { services, demo };
 }
 
 function stopper(listener: Listener, resources: Resources, log: Log): () => Promise<void> {
@@ -223,7 +112,10 @@ function listenAs(config: Config, claim: ServiceClaim | undefined, log: Log): Li
   const { host, port, corsOrigins } = config;
   try {
     const listener = listen({
-      ...{ host, port, log, corsOrigins },
+      host,
+      port,
+      log,
+      corsOrigins,
       baseUrlOf: (bound) => baseUrlOf(config, bound),
     });
     claim?.name(localUrl(host, listener.port));

@@ -10,7 +10,7 @@ const STANDBY = "the database is a standby, which accepts no changes";
 /** 96 bits: enough that no two databases share them. */
 const IDENTITY_CHARS = 16;
 
-interface OpenedDatabase {
+export interface OpenedDatabase {
   readonly sql: Sql;
   readonly url: string;
   /** A sentence about the fault, or null when the database answers. Never throws. */
