@@ -88,12 +88,18 @@ const PACKAGES = ["node-addon-api", "node-api-headers", "usearch", "zstd-napi"];
 
 /** Where headers are. Not part of the fingerprint, because it differs between machines. */
 const includes = [
-  ...["-I", sources],
-  ...["-isystem", join(modules, "node-addon-api")],
-  ...["-isystem", join(modules, "node-api-headers", "include")],
-  ...["-isystem", join(vendor, "snowball")],
-  ...["-isystem", join(modules, "usearch", "include")],
-  ...["-isystem", join(modules, "zstd-napi", "deps", "zstd", "lib")],
+  "-I",
+  sources,
+  "-isystem",
+  join(modules, "node-addon-api"),
+  "-isystem",
+  join(modules, "node-api-headers", "include"),
+  "-isystem",
+  join(vendor, "snowball"),
+  "-isystem",
+  join(modules, "usearch", "include"),
+  "-isystem",
+  join(modules, "zstd-napi", "deps", "zstd", "lib"),
 ];
 
 function linkFlags({ target = HERE, portable }: BuildOptions): string[] {

@@ -66,8 +66,16 @@ export type Plan = (typeof PLANS)[number];
  * passes the array, so that a search does not allocate it. Only an answered search fills it.
  */
 export const SEARCH_REPORT = {
-  ...{ parseMs: 0, searchMs: 1, renderMs: 2, plan: 3, ignored: 4, rescoreMs: 5 },
-  ...{ scopeVectors: 6, estimates: 7, comparisons: 8, countsAll: 9 },
+  parseMs: 0,
+  searchMs: 1,
+  renderMs: 2,
+  plan: 3,
+  ignored: 4,
+  rescoreMs: 5,
+  scopeVectors: 6,
+  estimates: 7,
+  comparisons: 8,
+  countsAll: 9,
 } as const;
 export type SearchReport = Float64Array<ArrayBuffer>;
 export const SEARCH_REPORT_LENGTH = Object.keys(SEARCH_REPORT).length;

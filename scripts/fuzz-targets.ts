@@ -65,8 +65,12 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   {
     name: "body",
     sources: [
-      ...["json/body.cc", "json/base64.cc", "json/json_skip.cc", "json/number.cc"],
-      ...["common/chunk_text.cc", "common/utf8.cc"],
+      "json/body.cc",
+      "json/base64.cc",
+      "json/json_skip.cc",
+      "json/number.cc",
+      "common/chunk_text.cc",
+      "common/utf8.cc",
       ...PORTABLE_SOURCES,
     ],
     flags: PORTABLE,
@@ -91,7 +95,8 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
     // Without the languages of documents, which need the stemmers.
     sources: [
       "text/analysis/{folding,function_words,identifiers,joined,surface_form}.cc",
-      ...["text/analysis/{symbol_names,tokenizer,unicode}.cc", "common/keyed_hash.cc"],
+      "text/analysis/{symbol_names,tokenizer,unicode}.cc",
+      "common/keyed_hash.cc",
       "text/query/{analyse_query,spellings,unspaced_words}.cc",
     ],
     maxBytes: 1_024,
@@ -109,8 +114,10 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
       ...["merge", "document_sections", "postings", "frequency_code", "sorted_terms"].map(
         (name) => `text/segment/${name}.cc`,
       ),
-      ...["text/segment/stem_table.cc", "text/segment/text_segment.cc"],
-      ...["common/keyed_hash.cc", "common/utf8.cc"],
+      "text/segment/stem_table.cc",
+      "text/segment/text_segment.cc",
+      "common/keyed_hash.cc",
+      "common/utf8.cc",
     ],
     maxBytes: 65,
     seeds: () => [Uint8Array.of(21), Uint8Array.of(31, 0, 40, 255, 0, 7, 90, 1, 1)],
@@ -118,8 +125,16 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   {
     name: "snapshot",
     sources: [
-      ...["snapshot/*.cc", "storage/*.cc", "common/*.cc", "project/*.cc", "index/*.cc"],
-      ...["codes/*.cc", "graph/*.cc", "search/*.cc", "json/write.cc", ...PORTABLE_SOURCES],
+      "snapshot/*.cc",
+      "storage/*.cc",
+      "common/*.cc",
+      "project/*.cc",
+      "index/*.cc",
+      "codes/*.cc",
+      "graph/*.cc",
+      "search/*.cc",
+      "json/write.cc",
+      ...PORTABLE_SOURCES,
     ],
     flags: ["-isystem", "node_modules/usearch/include", ...PORTABLE],
     maxBytes: 129,

@@ -10,8 +10,19 @@ function isOne(text: string): boolean {
 
 /** `GraphemeBreak` in native/src/text/analysis/unicode.hpp. */
 const BREAK = {
-  ...{ other: 0, control: 1, extend: 2, joiner: 3, spacingMark: 4, prepend: 5 },
-  ...{ regional: 6, leading: 7, vowel: 8, trailing: 9, open: 10, closed: 11, pictograph: 12 },
+  other: 0,
+  control: 1,
+  extend: 2,
+  joiner: 3,
+  spacingMark: 4,
+  prepend: 5,
+  regional: 6,
+  leading: 7,
+  vowel: 8,
+  trailing: 9,
+  open: 10,
+  closed: 11,
+  pictograph: 12,
 } as const;
 /** `Conjunct` in native/src/text/analysis/unicode.hpp. */
 const CONJUNCT = { none: 0, consonant: 1, linker: 2, extend: 3 } as const;

@@ -57,8 +57,11 @@ async function firstFailure(copy: string, tests: readonly string[]): Promise<str
   const files = tests.map((file) => `./${file}`);
   const args = ["test", "--bail", `--timeout=${FILE_TIMEOUT_MS}`, ...files];
   const program = Bun.spawn([process.execPath, ...args], {
-    ...{ cwd: copy, timeout: FILE_TIMEOUT_MS * tests.length },
-    ...{ stdin: "ignore", stdout: "ignore", stderr: "pipe" },
+    cwd: copy,
+    timeout: FILE_TIMEOUT_MS * tests.length,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
   });
   const release = onCleanup(() => program.kill("SIGTERM"));
   const [output, status] = await Promise.all([program.stderr.text(), program.exited]);

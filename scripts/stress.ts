@@ -49,9 +49,14 @@ function run(command: readonly string[]): boolean {
 
 const COMMON = ["-g", "-fno-omit-frame-pointer", "-fno-math-errno"];
 const INCLUDES = [
-  ...["-I", "native/src", "-isystem", "native/vendor/snowball"],
-  ...["-isystem", "node_modules/usearch/include"],
-  ...["-isystem", "node_modules/zstd-napi/deps/zstd/lib"],
+  "-I",
+  "native/src",
+  "-isystem",
+  "native/vendor/snowball",
+  "-isystem",
+  "node_modules/usearch/include",
+  "-isystem",
+  "node_modules/zstd-napi/deps/zstd/lib",
 ];
 const PORTABLE = ["-DTESSERA_CPU_HAS_AVX2=0", "-DTESSERA_CPU_HAS_AVX512=0"];
 

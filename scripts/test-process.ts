@@ -113,7 +113,12 @@ function attribute(element: string, name: string): string | undefined {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#10": "\n" },
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  amp: "&",
+  "#10": "\n",
 };
 
 /** The seconds that each file took, by its path, from the reports in a folder. */

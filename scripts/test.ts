@@ -244,8 +244,11 @@ function reportMissing(names: readonly ProgramName[]): void {
 try {
   const { values, positionals } = parseArgs({
     options: {
-      ...{ all: { type: "boolean" }, record: { type: "boolean" }, help: { type: "boolean" } },
-      ...{ seed: { type: "string" }, length: { type: "string" } },
+      all: { type: "boolean" },
+      record: { type: "boolean" },
+      help: { type: "boolean" },
+      seed: { type: "string" },
+      length: { type: "string" },
     },
     allowPositionals: true,
   });

@@ -38,9 +38,26 @@ const REMOVED =
 
 /** Replacements of letters that Unicode does not decompose. */
 const LETTERS: Record<string, string> = {
-  ...{ æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ħ: "h", ŧ: "t", ı: "i" },
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ħ: "h",
+  ŧ: "t",
+  ı: "i",
   // Arabic: alef wasla, alef maksura and Farsi yeh, keheh and swash kaf, teh marbuta and forms of heh.
-  ...{ ٱ: "ا", ى: "ي", ی: "ي", ک: "ك", ڪ: "ك", ة: "ه", ہ: "ه", ھ: "ه", ە: "ه" },
+  ٱ: "ا",
+  ى: "ي",
+  ی: "ي",
+  ک: "ك",
+  ڪ: "ك",
+  ة: "ه",
+  ہ: "ه",
+  ھ: "ه",
+  ە: "ه",
 };
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 
@@ -116,8 +133,12 @@ function addDecomposition(character: string, mappings: Mappings): void {
 
 function mappingsOf(): Mappings {
   const mappings: Mappings = {
-    ...{ COMPOSED: new Map(), DECOMPOSED: new Map(), COMPATIBLE: new Map() },
-    ...{ LOWER: new Map(), FOLDED: new Map(), SIMPLIFIED: new Map() },
+    COMPOSED: new Map(),
+    DECOMPOSED: new Map(),
+    COMPATIBLE: new Map(),
+    LOWER: new Map(),
+    FOLDED: new Map(),
+    SIMPLIFIED: new Map(),
   };
   for (let code = 0; code <= LAST; code++) {
     const character = String.fromCodePoint(code);

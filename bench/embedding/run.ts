@@ -101,7 +101,9 @@ class Client extends Api {
   async import(slug: string, texts: readonly string[]): Promise<void> {
     const records = texts.map((content, i) =>
       JSON.stringify({
-        ...{ record: "file", path: `f${i}.md`, content: `${content} ${MARK}` },
+        record: "file",
+        path: `f${i}.md`,
+        content: `${content} ${MARK}`,
         environments: ["production"],
       }),
     );

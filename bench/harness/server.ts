@@ -92,7 +92,9 @@ export function startServerProcess(
       await server.exited;
     };
     return {
-      ...{ url: new URL(server.url), pid: server.pid, logs: server.logs },
+      url: new URL(server.url),
+      pid: server.pid,
+      logs: server.logs,
       stop: () => end("SIGTERM"),
       kill: () => end("SIGKILL"),
     };

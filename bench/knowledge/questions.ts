@@ -61,7 +61,9 @@ function ask(
   });
   const share = (isFound: (rank: number) => boolean) => ranks.filter(isFound).length / ranks.length;
   return {
-    ...{ language, subject, queries: queries.length },
+    language,
+    subject,
+    queries: queries.length,
     first: share((rank) => rank === 0),
     firstPage: share((rank) => rank >= 0 && rank < RANKS),
     atAll: share((rank) => rank >= 0),
@@ -97,7 +99,9 @@ function printFound(out: Output, rows: readonly Found[], head: string): void {
     rows.map((row) => {
       const bare = rows.find((each) => each.language === BARE && each.subject === row.subject);
       return {
-        ...{ subject: row.subject, language: row.language, queries: row.queries },
+        subject: row.subject,
+        language: row.language,
+        queries: row.queries,
         first: percent(row.first),
         "over bare": `${(row.first / (bare?.first ?? 0)).toFixed(2)}x`,
         "first page": percent(row.firstPage),

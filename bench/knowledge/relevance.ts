@@ -74,7 +74,8 @@ function compare<T>(
   const own = score((all[0] as (typeof all)[number])[1]);
   out.frames(
     all.map(([system, measured]) => ({
-      ...{ system, ...columns(measured) },
+      system,
+      ...columns(measured),
       "Tessera is": `${(own / score(measured)).toFixed(2)}x`,
     })),
   );
@@ -100,7 +101,9 @@ function measureKnownItems(out: Output, { folder, seed, queries: perKind }: Opti
     ({ all }) => all,
     ({ byKind, all, p50Micros, p99Micros }) => ({
       ...Object.fromEntries(KINDS.map((kind) => [kind, byKind[kind].toFixed(3)])),
-      ...{ all: all.toFixed(3), "p50 us": p50Micros.toFixed(0), "p99 us": p99Micros.toFixed(0) },
+      all: all.toFixed(3),
+      "p50 us": p50Micros.toFixed(0),
+      "p99 us": p99Micros.toFixed(0),
     }),
   );
 }

@@ -79,7 +79,9 @@ export async function measure(
   const own = (usage: NodeJS.CpuUsage) => (usage.user + usage.system) / 1e6;
   return {
     ...recorded,
-    ...{ arrival, limit, seconds },
+    arrival,
+    limit,
+    seconds,
     serverCpuMs: spent,
     generatorCores: (own(after.own) - own(before.own)) / seconds,
   };

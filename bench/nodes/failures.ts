@@ -109,12 +109,18 @@ async function measureLoads(
   const own = temporaryFolder("bench-node");
   const start = (folder: string, env: Readonly<Record<string, string>> = {}) =>
     context.startServer({
-      ...{ DATABASE_URL: world.databaseUrl, DATA_DIR: folder, SEARCH_WORKERS: "1" },
+      DATABASE_URL: world.databaseUrl,
+      DATA_DIR: folder,
+      SEARCH_WORKERS: "1",
       ...env,
     });
   await untilSaved(own, world.projects.length, () => start(own));
   context.out.head(
-    ...["project found in", "first search p50, ms", "p99, ms", "max, ms", "CPU per project, ms"],
+    "project found in",
+    "first search p50, ms",
+    "p99, ms",
+    "max, ms",
+    "CPU per project, ms",
     "chunks read in PostgreSQL",
   );
   const loads: FirstSearches[] = [];
@@ -178,8 +184,11 @@ function seenOf(sent: Sent, from: number, to: number): Seen {
   const p99s = [...seconds.values()].map((own) => new Sent(own).quantile(0.99) || 0);
   return {
     searches: part.requests.length,
-    ...{ p50: part.quantile(0.5), p99: part.quantile(0.99), worst: Math.max(...p99s) },
-    ...{ refused: part.refused, failed: part.failed },
+    p50: part.quantile(0.5),
+    p99: part.quantile(0.99),
+    worst: Math.max(...p99s),
+    refused: part.refused,
+    failed: part.failed,
   };
 }
 

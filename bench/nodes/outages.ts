@@ -50,7 +50,11 @@ function outageOf(fault: string, kind: string, sent: Sent, from: number, to: num
   const bad = requests.filter((request) => !isSuccess(request));
   const last = Math.max(from, ...bad.map(({ ended }) => ended));
   return {
-    ...{ fault, kind, asked: requests.length, refused, failed },
+    fault,
+    kind,
+    asked: requests.length,
+    refused,
+    failed,
     seconds: (last - from) / 1_000,
     secondsAfter: Math.max(0, last - to) / 1_000,
     slowest: Math.max(...requests.map(({ sent: sentAt, ended }) => ended - sentAt)),
@@ -70,7 +74,9 @@ async function startWorld(context: BenchContext, chunks: number) {
   await sql`UPDATE projects SET embedder = 'model:m:768' WHERE id = ${project.id}`;
   const model = { url: endpoint.url, model: "m", dimension: DIMENSION };
   const env = {
-    ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, SEARCH_WORKERS: "1" },
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    SEARCH_WORKERS: "1",
     EMBEDDERS: JSON.stringify({ model }),
   };
   const server = await context.startServer(env, crashingAt("indexing.rebuild"));

@@ -89,7 +89,9 @@ const largeWrites: Payloads = (server, _world, key) =>
 const imports: Payloads = (server, _world, key) =>
   numbered((i) => {
     const file = (number: number) => ({
-      ...{ record: "file", path: `import/${number}.md`, content: `# Imported ${i}` },
+      record: "file",
+      path: `import/${number}.md`,
+      content: `# Imported ${i}`,
       environments: ["production"],
     });
     const lines = Array.from({ length: 20 }, (_, number) => JSON.stringify(file(number)));
@@ -116,7 +118,9 @@ const large =
 const MODEST: Readonly<Record<string, Payloads>> = {
   search: searches(() => ({})),
   retrieve: posts(`${project}/retrieve`, (i, world) => ({
-    ...{ query: `chunk ${i} lorem`, vector: vectorOf(world, i), dimension: world.dimension },
+    query: `chunk ${i} lorem`,
+    vector: vectorOf(world, i),
+    dimension: world.dimension,
   })),
 };
 
@@ -142,18 +146,19 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
     limit: 12,
   })),
   "retrieve, hybrid": posts(`${project}/retrieve`, (i, world) => ({
-    ...{
-      query: `chunk ${i} lorem`,
-      vector: vectorOf(world, i),
-      dimension: world.dimension,
-      limit: 100,
-    },
+    query: `chunk ${i} lorem`,
+    vector: vectorOf(world, i),
+    dimension: world.dimension,
+    limit: 100,
   })),
   "lookup, new lists of 1,000": posts(`${project}/knowledge/lookup`, (i) => ({
     filter: { path: { $in: LONG_LIST.map((value) => `${value}-${i}-${Date.now()}`) } },
   })),
   "retrieve, facets": posts(`${project}/retrieve`, (i) => ({
-    ...{ query: `chunk ${i} lorem`, mode: "keyword", limit: 1, facets: FACETS },
+    query: `chunk ${i} lorem`,
+    mode: "keyword",
+    limit: 1,
+    facets: FACETS,
   })),
   fields: gets(() => `${project}/fields`),
   chunks: gets(() => `${project}/chunks?limit=100`),
@@ -169,16 +174,21 @@ const FLOODS: Readonly<Record<string, Payloads>> = {
   "writes of files": writes,
   "writes of 900 kB": largeWrites,
   "copies of a template": posts("/projects", (i) => ({
-    ...{ name: "Copy", slug: `copy-${Date.now()}-${i}`, templateSlug: SLUG },
+    name: "Copy",
+    slug: `copy-${Date.now()}-${i}`,
+    templateSlug: SLUG,
   })),
   imports,
   "searches of 1 MB": large(searchPath(1), () => LONG_OBJECT),
   "filters of 1 MB": large(`${project}/retrieve`, (world) => ({
-    ...{ vector: vectorOf(world, 0), dimension: world.dimension },
+    vector: vectorOf(world, 0),
+    dimension: world.dimension,
     filter: { $or: Array.from({ length: 60 }, () => ({ lang: { $in: LONG_LIST } })) },
   })),
   "tool calls of 1 MB": large("/mcp", () => ({
-    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
     params: { name: "lookup", arguments: LONG_OBJECT },
   })),
   "unknown paths": gets((i) => `/nothing/${i}`),
@@ -254,13 +264,15 @@ export async function run(options: Options, { out, openDatabase, startServer }: 
     const perSecond = (count: number | undefined) => ((count ?? 0) / options.seconds).toFixed(0);
     const at = (share: number) => (result.answered === 0 ? "-" : result.quantile(share).toFixed(1));
     out.row(
-      ...[
-        name,
-        perSecond(flooded?.answered),
-        perSecond(flooded?.refused),
-        perSecond(flooded?.failed),
-      ],
-      ...[at(0.5), at(0.99), at(1), result.refused, result.failed],
+      name,
+      perSecond(flooded?.answered),
+      perSecond(flooded?.refused),
+      perSecond(flooded?.failed),
+      at(0.5),
+      at(0.99),
+      at(1),
+      result.refused,
+      result.failed,
     );
     figures.push({ name, result, flooded });
   }

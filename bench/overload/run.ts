@@ -43,8 +43,12 @@ const CLIENT_CORE = availableParallelism() - 1;
 /** Keeps this process, and those that it starts from now on, off the core of the clients. */
 function leaveClientCore(): void {
   const { exitCode, stderr } = Bun.spawnSync([
-    ...["taskset", "--all-tasks", "--cpu-list", "--pid"],
-    ...[`0-${CLIENT_CORE - 1}`, String(process.pid)],
+    "taskset",
+    "--all-tasks",
+    "--cpu-list",
+    "--pid",
+    `0-${CLIENT_CORE - 1}`,
+    String(process.pid),
   ]);
   if (exitCode !== 0) throw new Error(`--apart needs taskset and two cores: ${stderr}`);
 }
@@ -86,8 +90,15 @@ async function capacityOf({ flood, greedy, options }: Bench): Promise<number> {
 
 function printGoodputs({ out, options }: Bench, goodputs: readonly Goodput[]): void {
   out.head(
-    ...["load", "capacity/s", "goodput/s", "ratio", "p50, ms", "p99, ms"],
-    ...[`p99 to that at ${options.shares.split(",")[0]} x`, "refused/s", "failed"],
+    "load",
+    "capacity/s",
+    "goodput/s",
+    "ratio",
+    "p50, ms",
+    "p99, ms",
+    `p99 to that at ${options.shares.split(",")[0]} x`,
+    "refused/s",
+    "failed",
   );
   const usual = p99((goodputs[0] as Goodput).result);
   for (const { name, capacity, result } of goodputs) {
@@ -175,7 +186,9 @@ export async function run(options: Options, context: BenchContext) {
   const core = options.apart ? CLIENT_CORE : undefined;
   const [load, modestLoad] = [new Load({ core }), new Load({ core, first: true })];
   const bench: Bench = {
-    ...{ out, options, greedy },
+    out,
+    options,
+    greedy,
     flood: (...streams) => load.run(server.url, options.seconds, streams),
     modest: (...streams) => modestLoad.run(server.url, options.seconds, streams),
   };

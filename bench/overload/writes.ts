@@ -109,12 +109,22 @@ export async function run(
   const waiting = await countWaiting(sql);
   const p99 = (sent: Sent) => (sent.answered === 0 ? "-" : sent.quantile(0.99).toFixed(1));
   out.head(
-    ...["files answered", "refused", "p99 alone, ms", "p99 beside, ms", "idle after, s"],
-    ...["files without embeddings then", "memory, MB"],
+    "files answered",
+    "refused",
+    "p99 alone, ms",
+    "p99 beside, ms",
+    "idle after, s",
+    "files without embeddings then",
+    "memory, MB",
   );
   out.row(
-    ...[flooded.answered, flooded.refused, p99(alone), p99(beside), (idleMs / 1_000).toFixed(1)],
-    ...[waiting, (memory / 1e6).toFixed(0)],
+    flooded.answered,
+    flooded.refused,
+    p99(alone),
+    p99(beside),
+    (idleMs / 1_000).toFixed(1),
+    waiting,
+    (memory / 1e6).toFixed(0),
   );
   out.line(
     `\nload average: ${loadavg()

@@ -59,8 +59,15 @@ function print(out: Output, options: Options, rows: readonly Row[], absent: Abse
   const { vectors, dimension, data, queries, limit, clients } = options;
   out.line(`${vectors} x ${dimension} (${data}), ${queries} queries, limit ${limit}`);
   out.head(
-    ...["engine", `recall@${limit}`, "effort", `searches/s, ${clients} clients`, "to Tessera"],
-    ...["p50 / p99 ms", "p50 ms, 1 client", "CPU ms", "load s"],
+    "engine",
+    `recall@${limit}`,
+    "effort",
+    `searches/s, ${clients} clients`,
+    "to Tessera",
+    "p50 / p99 ms",
+    "p50 ms, 1 client",
+    "CPU ms",
+    "load s",
   );
   const [base] = rows as [Row];
   for (const { name, recall, effort, throughput, p50, p99, alone, cpu, loadSeconds } of rows) {

@@ -36,9 +36,18 @@ export class Retriever {
     const chunks = own.flatMap((document, i) => {
       const { id: version, path } = document;
       return passagesOf(document).map((content, index) => ({
-        ...{ id: idOf(i, index), file_id: version, file_version_id: version, file_path: path },
-        ...{ index, content, start_offset: 0, end_offset: content.length, token_count: 1 },
-        ...{ metadata: "{}", dimension, embedding: new Uint8Array(0) },
+        id: idOf(i, index),
+        file_id: version,
+        file_version_id: version,
+        file_path: path,
+        index,
+        content,
+        start_offset: 0,
+        end_offset: content.length,
+        token_count: 1,
+        metadata: "{}",
+        dimension,
+        embedding: new Uint8Array(0),
       }));
     });
     const all = own.flatMap((document, i) =>
@@ -63,8 +72,12 @@ export class Retriever {
     limit: number,
   ): Array<{ path: string; passage: string; score: number; marked: string[] }> {
     const { json } = retrieve(this.#view, {
-      ...{ project: this.#name, mode, limit, threshold: mode === "semantic" ? -1 : 0 },
-      ...{ query, vector: mode === "keyword" ? null : vector },
+      project: this.#name,
+      mode,
+      limit,
+      threshold: mode === "semantic" ? -1 : 0,
+      query,
+      vector: mode === "keyword" ? null : vector,
     });
     const { data } = JSON.parse(new TextDecoder().decode(json)) as {
       data: Array<{
@@ -74,7 +87,9 @@ export class Retriever {
       }>;
     };
     return data.map(({ chunk, highlight = { text: "", matches: [] }, score }) => ({
-      ...{ path: chunk.file_path, passage: chunk.content, score },
+      path: chunk.file_path,
+      passage: chunk.content,
+      score,
       marked: highlight.matches.map(([start, end]) => highlight.text.slice(start, end)),
     }));
   }

@@ -51,7 +51,9 @@ export function makeFilteredWorld(
   const random = randomNumbers(1);
   const keys = own.map(() => random());
   return {
-    ...{ dimension, chunks, vectors },
+    dimension,
+    chunks,
+    vectors,
     queries: queries.slice(0, queryCount),
     nearQueries: near.map((i) => queries[i] as Float32Array<ArrayBuffer>),
     rank: ranksOf(keys.map((_, i) => i).sort((a, b) => (keys[a] as number) - (keys[b] as number))),

@@ -104,7 +104,8 @@ async function costs({ server, world, load, options }: Bench, relation: Relation
     runs.cold.push((await load.measure(server, CLIENTS, cold, searches)).cpu);
   }
   return {
-    ...{ stored: median(runs.stored), warm: median(runs.warm) },
+    stored: median(runs.stored),
+    warm: median(runs.warm),
     cold: median(runs.cold),
   };
 }
@@ -117,8 +118,17 @@ async function measureScopes(bench: Bench, out: Output) {
   const { world, api } = bench;
   const scopes = [];
   out.head(
-    ...["matches", "share", "plan", "recall, release", "recall, filter", "short"],
-    ...["release, CPU ms", "warm", "ratio", "cold", "ratio"],
+    "matches",
+    "share",
+    "plan",
+    "recall, release",
+    "recall, filter",
+    "short",
+    "release, CPU ms",
+    "warm",
+    "ratio",
+    "cold",
+    "ratio",
   );
   for (const relation of RELATIONS) {
     for (const share of SHARES) {
@@ -131,10 +141,17 @@ async function measureScopes(bench: Bench, out: Output) {
       const filter = await answersOf(api, filtered, truth, fileOf);
       const cpu = await costs(bench, relation, share);
       out.row(
-        ...[relation, `${share * 100}%`, filter.plans],
-        ...[release.recall.toFixed(4), filter.recall.toFixed(4), filter.short],
-        ...[cpu.stored.toFixed(3), cpu.warm.toFixed(3), ratio(cpu.warm, cpu.stored)],
-        ...[cpu.cold.toFixed(3), ratio(cpu.cold, cpu.stored)],
+        relation,
+        `${share * 100}%`,
+        filter.plans,
+        release.recall.toFixed(4),
+        filter.recall.toFixed(4),
+        filter.short,
+        cpu.stored.toFixed(3),
+        cpu.warm.toFixed(3),
+        ratio(cpu.warm, cpu.stored),
+        cpu.cold.toFixed(3),
+        ratio(cpu.cold, cpu.stored),
       );
       scopes.push({ relation, share, release, filter, cpu });
     }

@@ -85,8 +85,11 @@ function writePlot(options: Options, samples: readonly Sample[], { counts }: Soa
 export async function run(options: Options, context: BenchContext) {
   const { env, sql } = await context.openDatabase();
   const world = await SoakWorld.create(sql, {
-    ...{ projects: options.projects, files: options.files, variants: options.variants },
-    ...{ chunksPerFile: options["chunks-per-file"], dimension: options.dimension },
+    projects: options.projects,
+    files: options.files,
+    variants: options.variants,
+    chunksPerFile: options["chunks-per-file"],
+    dimension: options.dimension,
   });
   const bytes = String(options["memory-mb"] * 2 ** 20);
   const server = await context.startServer({ ...env, INDEX_MEMORY_BYTES: bytes });

@@ -113,7 +113,10 @@ export class SoakWorld {
       embedding: Buffer.from(this.#vector(first + at).buffer).toString("base64"),
     }));
     return {
-      ...{ record: "file", path: `docs/${file}.md`, environments: ["production"], chunks },
+      record: "file",
+      path: `docs/${file}.md`,
+      environments: ["production"],
+      chunks,
       content: `---\ngroup: ${group}\n---\n# File ${file}\n\n${chunks.map(({ content }) => content).join("\n\n")}\n`,
     };
   }

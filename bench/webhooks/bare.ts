@@ -60,8 +60,10 @@ export function start(databaseUrl = "", definitionId = "", projectId = "", inser
       const payload = await request.json();
       const key = request.headers.get("idempotency-key") ?? "";
       const [event, conversation, message, run] = [
-        ...[randomUUID(), randomUUID()],
-        ...[randomUUID(), randomUUID()],
+        randomUUID(),
+        randomUUID(),
+        randomUUID(),
+        randomUUID(),
       ] as [string, string, string, string];
       const ids = { event, conversation, message, run };
       if (inserts === "function") {

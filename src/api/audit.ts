@@ -86,7 +86,8 @@ async function listEntries(
 ): Promise<AuditPage> {
   const { id: projectId } = await findOwnedProject(sql, principal, reference);
   const selection = {
-    ...{ projectId, userId: null },
+    projectId,
+    userId: null,
     ...(from !== undefined && { since: parseDateTime(from) }),
     ...(to !== undefined && { until: parseDateTime(to) }),
   };

@@ -54,7 +54,8 @@ const conversationOf = ({ metadata, ...row }: ConversationRow): Conversation => 
 });
 
 const messageOf = ({ token_usage, metadata, ...row }: MessageRow): Message => ({
-  ...{ token_usage, metadata },
+  token_usage,
+  metadata,
   ...omitNulls(withTimes(row)),
 });
 

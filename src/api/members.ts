@@ -37,7 +37,9 @@ const INVITATIONS_EXAMPLE: InvitationList = {
   data: [
     {
       project: { id: "7c1d2e3f-4a5b-4c6d-8e9f-0a1b2c3d4e5f", slug: "demo", name: "Demo" },
-      ...{ user: "grace@example.com", role: "editor", inviter: "ada@example.com" },
+      user: "grace@example.com",
+      role: "editor",
+      inviter: "ada@example.com",
       since: "2026-01-05T09:30:00.000Z",
     },
   ],

@@ -77,7 +77,11 @@ const LISTED_MAX = 50;
 
 const EXAMPLE: QuestionReport = {
   counted: true,
-  ...{ asked: 412, without_hits: 9, p50_ms: 2.1, p95_ms: 6.8, p99_ms: 14.2 },
+  asked: 412,
+  without_hits: 9,
+  p50_ms: 2.1,
+  p95_ms: 6.8,
+  p99_ms: 14.2,
   frequent: [{ question: "how do releases share files", asked: 61, without_hits: 0 }],
   unanswered: [{ question: "price list", asked: 6, without_hits: 6 }],
   days: [
@@ -111,7 +115,11 @@ async function readReport(sql: Sql, project: string, from: string): Promise<Ques
 }
 
 const NOT_COUNTED: QuestionReport = {
-  ...{ counted: false, ...sumsOf([]), frequent: [], unanswered: [], days: [] },
+  counted: false,
+  ...sumsOf([]),
+  frequent: [],
+  unanswered: [],
+  days: [],
 };
 
 /** GET /projects/{project_reference}/questions. */

@@ -19,10 +19,16 @@ export interface Finding {
 
 export const ok = (check: string, found: string): Finding => ({ check, state: "ok", found });
 export const warning = (check: string, found: string, remedy: string): Finding => ({
-  ...{ check, state: "warning", found, remedy },
+  check,
+  state: "warning",
+  found,
+  remedy,
 });
 export const failed = (check: string, found: string, remedy: string): Finding => ({
-  ...{ check, state: "failed", found, remedy },
+  check,
+  state: "failed",
+  found,
+  remedy,
 });
 
 /** With less free space, `doctor` warns. */

@@ -111,7 +111,10 @@ export class FolderSync {
       present.has(path) || unread.below.some((start) => path.startsWith(start));
     const removed = [...remote].filter(([path]) => !isKept(path));
     return {
-      ...{ added, changed, rejected: unreadable, unchanged: kept.length - changed.length },
+      added,
+      changed,
+      rejected: unreadable,
+      unchanged: kept.length - changed.length,
       removed: removed.map(([path, { versionId }]) => ({ path, versionId })),
       skipped: skippedIn(found),
     };

@@ -18,8 +18,15 @@ import {
 const NEEDS_MARKDOWN = ["prune", "watch", ...FORMAT_OPTIONS];
 const NEEDS_PRUNE = ["pruneMax", "yes"];
 const NEEDS_PROJECT = [
-  ...["project", "environment", "owner", "key", "embedder"],
-  ...["embed", "embedUrl", "embedModel", "embedDimension"],
+  "project",
+  "environment",
+  "owner",
+  "key",
+  "embedder",
+  "embed",
+  "embedUrl",
+  "embedModel",
+  "embedDimension",
 ];
 
 export function importCommand(io: Io): Command {

@@ -15,7 +15,8 @@ export function migrateCommand(io: Io): Command {
     .action(async ({ create, check }: { create?: boolean; check?: boolean }) => {
       if (check === true) return await printPending(io);
       const applied = await withDatabase(io, async (_sql, names) => names, {
-        ...{ create, schema: "migrate" },
+        create,
+        schema: "migrate",
       });
       print(io, linesOf("applied", applied));
     });

@@ -53,7 +53,10 @@ export class Operations {
       request: new Request(`${ORIGIN}${operation.path}?${new URLSearchParams(query)}`),
       params: validate.params?.(params),
       query: validate.query?.(query) ?? {},
-      ...{ principal: OPERATOR, requestId: "", basePath: "", readYourWrites: true },
+      principal: OPERATOR,
+      requestId: "",
+      basePath: "",
+      readYourWrites: true,
       note() {},
     };
     const found = await operation.find?.(common);
@@ -100,7 +103,8 @@ export async function withProject<T>(
     const params = { project_reference: project.id };
     const operations = await Operations.open(sql);
     return await work({
-      ...{ ...project, sql },
+      ...project,
+      sql,
       call: (operation, call = {}, words = {}) =>
         inWords(
           operations.call(operation, { ...call, params: { ...params, ...call.params } }),

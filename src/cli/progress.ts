@@ -9,7 +9,11 @@ const WAIT_LINE_MS = 5_000;
 export function progressBar(stderr: Output, format: string): SingleBar | undefined {
   if (!stderr.isTTY) return undefined;
   return new SingleBar({
-    ...{ format, stream: stderr, hideCursor: true, clearOnComplete: true, gracefulExit: false },
+    format,
+    stream: stderr,
+    hideCursor: true,
+    clearOnComplete: true,
+    gracefulExit: false,
     etaBuffer: 50,
   });
 }

@@ -48,12 +48,17 @@ type Item = Schemas["LookupItem"];
 const readHit = ({ score, chunk, file, title, highlight }: Hit): Found => ({
   score: `${score.toFixed(4)}${score < WEAK_SCORE ? " weak" : ""}`,
   place: chunk === null ? (file?.path ?? "") : `${chunk.file_path}#${chunk.index}`,
-  ...{ title, passage: highlight?.text ?? "", matches: highlight?.matches ?? [] },
+  title,
+  passage: highlight?.text ?? "",
+  matches: highlight?.matches ?? [],
 });
 
 const readItem = ({ score, path, title, snippet }: Item): Found => ({
-  ...{ score: score?.toFixed(2) ?? "-", place: path, title },
-  ...{ passage: snippet?.text ?? "", matches: snippet?.matches ?? [] },
+  score: score?.toFixed(2) ?? "-",
+  place: path,
+  title,
+  passage: snippet?.text ?? "",
+  matches: snippet?.matches ?? [],
 });
 
 const HITS: readonly Column<Found>[] = [
@@ -102,7 +107,9 @@ async function search(io: Io, query: string, options: SearchOptions): Promise<vo
   const { project, limit, threshold, mode, filter, json } = options;
   const isEmbedded = !usesHashing(options) || options.embedDimension !== undefined;
   const question = {
-    ...{ query, ...(filter && { filter }), ...(mode && { mode }) },
+    query,
+    ...(filter && { filter }),
+    ...(mode && { mode }),
     ...(isEmbedded && { vector: await createEmbedder(io, options).embedQuery(query) }),
     ...targetOf("target", options),
   };
@@ -128,7 +135,9 @@ export function lookupCommand(io: Io): Command {
     async (query: string, options: QueryOptions) => {
       const { project, limit, filter, json } = options;
       const question = {
-        ...{ query, limit, ...(filter && { filter }) },
+        query,
+        limit,
+        ...(filter && { filter }),
         ...targetOf("lookup_target", options),
       };
       const items = await withService(io, options, async (client) =>

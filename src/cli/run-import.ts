@@ -88,8 +88,14 @@ async function importFiles(
     reported(io, sql, new Reporter(io.stderr, total, "bytes"), options, (reporter) => {
       const { onReport, onUnscoped, onBatch, onFinishing } = reporter;
       return importRecords(sql, readBatches(sources, reporter), {
-        ...{ actor: OPERATOR, embedders, strict: options.strict === true },
-        ...{ onRejected: onReport, onWarning: onReport, onUnscoped, onBatch, onFinishing },
+        actor: OPERATOR,
+        embedders,
+        strict: options.strict === true,
+        onRejected: onReport,
+        onWarning: onReport,
+        onUnscoped,
+        onBatch,
+        onFinishing,
       });
     });
   return await withDatabase(io, work, { create: options.create, schema: "first" });

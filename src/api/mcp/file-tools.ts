@@ -77,7 +77,9 @@ export const listProjects: Tool = {
     of(answer): Static<typeof ProjectList> {
       const { data, page_info } = answer as ProjectPage;
       const short = data.map(({ slug, name, description, environments = [], releases = [] }) => ({
-        ...{ slug, name, ...(description === undefined ? {} : { description }) },
+        slug,
+        name,
+        ...(description === undefined ? {} : { description }),
         environments: environments.map((each) => each.name),
         releases: releases.slice(0, MCP_RELEASES_MAX).map((each) => each.name),
       }));
@@ -206,8 +208,12 @@ export const readFile: Tool = {
       const start = beginOf(content, Math.min(from, content.length));
       const end = rangeEnd(content, start, length);
       return {
-        ...{ path, title, version_id, total_length: content.length },
-        ...{ start_offset: start, end_offset: end },
+        path,
+        title,
+        version_id,
+        total_length: content.length,
+        start_offset: start,
+        end_offset: end,
         next_offset: end < content.length ? end : null,
         content: content.slice(start, end),
         headings: nearestHeadings(headings, start),

@@ -73,7 +73,11 @@ export class AuditLog {
     this.#denials.clear();
     if (this.#dropped > 0) {
       rows.push({
-        ...{ action: "denied", via: "http", user_id: null, key_id: null, request_id: "" },
+        action: "denied",
+        via: "http",
+        user_id: null,
+        key_id: null,
+        request_id: "",
         project_id: null,
         details: { operation: "", slug: "", detail: "too many to list", count: this.#dropped },
       });

@@ -110,7 +110,8 @@ export class QueryEmbedder {
     const known = this.#permits.get(embedder);
     if (known !== undefined) return known;
     const permits = new FairSemaphore({
-      ...{ permits: QUERY_EMBED_CONCURRENCY, tenantPermits: QUERY_EMBED_USER_CONCURRENCY },
+      permits: QUERY_EMBED_CONCURRENCY,
+      tenantPermits: QUERY_EMBED_USER_CONCURRENCY,
       maxWaiting: Number.POSITIVE_INFINITY,
     });
     this.#permits.set(embedder, permits);

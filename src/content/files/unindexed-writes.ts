@@ -38,8 +38,10 @@ interface WaitServices {
  */
 export class UnindexedWrites {
   readonly #bytes = new FairSemaphore({
-    ...{ ...SERIAL, tenantPermits: UNINDEXED_MAX_BYTES },
-    ...{ waitMaxMs: UNINDEXED_WAIT_MAX_MS, late: BEHIND },
+    ...SERIAL,
+    tenantPermits: UNINDEXED_MAX_BYTES,
+    waitMaxMs: UNINDEXED_WAIT_MAX_MS,
+    late: BEHIND,
   });
   readonly #embeddings: AwaitedEmbeddings;
   /** Texts may wait for other embedders for hours, and cost this service little meanwhile. */

@@ -38,7 +38,9 @@ export class WriteThread {
     if (this.#thread === undefined || this.#thread.hasEnded) {
       this.#thread = new SupervisedThread<WriteProtocol>({
         entry: new URL("./thread.ts", import.meta.url),
-        ...{ name: "tessera-writes", options: this.options, idleMs: WRITE_THREAD_IDLE_MS },
+        name: "tessera-writes",
+        options: this.options,
+        idleMs: WRITE_THREAD_IDLE_MS,
       });
     }
     return this.#thread;

@@ -57,8 +57,11 @@ function textTypeOf(request: Request): string | undefined {
 
 function changeOf({ principal, requestId, params, query, request }: WriteCall): FileChange {
   return {
-    ...{ principal, actor: actorOf(principal, requestId), environment: query.environment },
-    ...{ project: params.project_reference, path: documentPath(params.file_reference) },
+    principal,
+    actor: actorOf(principal, requestId),
+    environment: query.environment,
+    project: params.project_reference,
+    path: documentPath(params.file_reference),
     ifMatch: request.headers.get("if-match"),
     ifNoneMatch: request.headers.get("if-none-match"),
   };

@@ -138,8 +138,12 @@ class Import {
 
   get summary(): ImportSummary {
     return {
-      ...{ imported: this.#imported, projects: this.#projects, rejected: this.rejected },
-      ...{ changed: this.#changed, records: this.records, changedRecords: this.#changedRecords },
+      imported: this.#imported,
+      projects: this.#projects,
+      rejected: this.rejected,
+      changed: this.#changed,
+      records: this.records,
+      changedRecords: this.#changedRecords,
     };
   }
 

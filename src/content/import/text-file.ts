@@ -23,8 +23,16 @@ interface TextFile {
 export async function textVersion({ path, content, isMarkdown }: TextFile): Promise<FileVersion> {
   const versionKey = textKey(content, isMarkdown ? "markdown" : "plain");
   return {
-    ...{ id: undefined, project: "", path, environments: [], releases: [], content },
-    ...{ versionKey, versionId: undefined, keyIsContentHash: true, fingerprint: versionKey },
+    id: undefined,
+    project: "",
+    path,
+    environments: [],
+    releases: [],
+    content,
+    versionKey,
+    versionId: undefined,
+    keyIsContentHash: true,
+    fingerprint: versionKey,
     title: await findTitle(path, content),
     warning: documentWarning(path, content),
     chunks: await cutText(content, isMarkdown),

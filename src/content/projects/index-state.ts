@@ -190,11 +190,14 @@ export async function readIndexState(sql: Queryable, projectId: string): Promise
     embedding_failures: (await readFailures(sql, projectId)).map((failure) => ({
       file: { id: failure.fileId, path: failure.path },
       chunk: { id: failure.chunkId, index: failure.index },
-      ...{ reason: failure.reason, attempts: failure.attempts },
+      reason: failure.reason,
+      attempts: failure.attempts,
       retry_at: timestamp(failure.retryAt),
     })),
     parked_tasks: (await readParkedTasks(sql, projectId)).map(({ task, failures, parkedAt }) => ({
-      ...{ task, failures, parked_at: timestamp(parkedAt) },
+      task,
+      failures,
+      parked_at: timestamp(parkedAt),
     })),
     data,
   };

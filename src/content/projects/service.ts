@@ -42,7 +42,8 @@ const COPY_REST_FACTOR = 1;
 
 /** Copies of projects, each of which may take the database many seconds. */
 const copies = new FairSemaphore({
-  ...{ ...SERIAL, waitMaxMs: PROJECT_COPY_WAIT_MAX_MS },
+  ...SERIAL,
+  waitMaxMs: PROJECT_COPY_WAIT_MAX_MS,
   restMs: (_, tookMs) => COPY_REST_FACTOR * tookMs,
   late: new Problem("overloaded", {
     detail: "Another project of this user is being copied, or was a moment ago.",
@@ -201,7 +202,8 @@ export async function createProject(
   const copy = () =>
     withReservation(sql, id, principal.userId, {
       template: (tx) => findTemplate(tx, principal, input),
-      ...{ copy: create, signal },
+      copy: create,
+      signal,
     });
   try {
     if (input.templateProjectId === undefined && input.templateSlug === undefined) {

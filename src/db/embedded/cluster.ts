@@ -66,7 +66,8 @@ export function runProgram({ account, home }: ClusterLocation, command: string[]
   const openHome = openSync(home, "r");
   try {
     return Bun.spawn(command, {
-      ...{ cwd: "/", env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" } },
+      cwd: "/",
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
       stdio: ["ignore", log, log, openHome],
       ...(isRoot() ? account : {}),
       // A session of its own, because a terminal signals all processes of its group, and the service
@@ -86,19 +87,18 @@ async function runInitdb({ location, binaries, settings }: ServerPlan): Promise<
   const program = runProgram(
     location,
     [
-      ...[
-        binaries.initdb,
-        `--pgdata=${join(programsHome, PARTIAL)}`,
-        `--username=${DATABASE_USER}`,
-      ],
-      ...[
-        `--pwfile=${join(programsHome, basename(password))}`,
-        "--auth=scram-sha-256",
-        "--encoding=UTF8",
-      ],
+      binaries.initdb,
+      `--pgdata=${join(programsHome, PARTIAL)}`,
+      `--username=${DATABASE_USER}`,
+      `--pwfile=${join(programsHome, basename(password))}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
       // Text sorts by bytes, so that its order is the same on every machine.
-      ...["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
-      ...["--no-instructions", ...(settings["fsync"] === "off" ? ["--no-sync"] : [])],
+      "--locale=C",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--no-instructions",
+      ...(settings["fsync"] === "off" ? ["--no-sync"] : []),
     ],
     log.file,
   );

@@ -61,7 +61,9 @@ function describe(home: string): ClusterLocation {
     );
   }
   return {
-    ...{ account, home, cluster },
+    account,
+    home,
+    cluster,
     socketFolder: isShort ? cluster : `/proc/self/fd/${openSync(home, "r")}/cluster`,
     programsHome: canUse(account, "-x", home) ? home : INHERITED_HOME,
     log: join(home, "postgres.log"),

@@ -66,7 +66,9 @@ export class OutageGuard {
   constructor(private readonly options: GuardOptions) {
     const { patienceMs } = options;
     this.#breaker = new Breaker({
-      ...{ pauseMs: DB_PROBE_INTERVAL_MS, patienceMs, now: () => this.#tick * DB_GUARD_TICK_MS },
+      pauseMs: DB_PROBE_INTERVAL_MS,
+      patienceMs,
+      now: () => this.#tick * DB_GUARD_TICK_MS,
       onChange: (isDown) => (isDown ? this.#beginOutage() : this.#endOutage()),
     });
   }

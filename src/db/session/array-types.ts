@@ -66,7 +66,8 @@ export const ARRAY_TYPES: Readonly<Record<string, postgres.PostgresType>> = Obje
   Object.entries(ARRAY_ELEMENTS).map(([name, element]) => [
     `${name}[]`,
     {
-      ...{ to: element.array, from: [element.array] },
+      to: element.array,
+      from: [element.array],
       parse: (text: string) => parseArray(text, element),
       // Text is an array that the caller has written.
       serialize: (values: readonly unknown[] | string) =>

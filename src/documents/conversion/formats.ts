@@ -36,20 +36,30 @@ const plain = async (bytes: Uint8Array) => whole(documentText(bytes));
 const FORMATS: readonly Format[] = [
   { option: null, extensions: [".md", ".mdx", ".markdown"], suffix: "", read: plain },
   {
-    ...{ option: "html", extensions: [".html", ".htm"], suffix: ".md" },
+    option: "html",
+    extensions: [".html", ".htm"],
+    suffix: ".md",
     read: async (bytes) => whole((await import("./html.ts")).htmlToMarkdown(pageText(bytes))),
   },
   {
-    ...{ option: "asciidoc", extensions: [".adoc", ".asciidoc"], suffix: ".md" },
+    option: "asciidoc",
+    extensions: [".adoc", ".asciidoc"],
+    suffix: ".md",
     read: async (bytes) =>
       whole(await (await import("./asciidoc.ts")).asciidocToMarkdown(documentText(bytes))),
   },
   {
-    ...{ option: "pdf", extensions: [".pdf"], suffix: ".md", isContainer: true },
+    option: "pdf",
+    extensions: [".pdf"],
+    suffix: ".md",
+    isContainer: true,
     read: async (bytes, path) => (await import("./pdf.ts")).pdfToMarkdown(bytes, nameOf(path)),
   },
   {
-    ...{ option: "docx", extensions: [".docx"], suffix: ".md", isContainer: true },
+    option: "docx",
+    extensions: [".docx"],
+    suffix: ".md",
+    isContainer: true,
     read: async (bytes) => (await import("./docx.ts")).docxToMarkdown(bytes),
   },
   { option: "text", extensions: [".txt"], suffix: "", read: plain },

@@ -80,7 +80,9 @@ class ReadingProcess {
       // It needs none of the settings and credentials of this process, nor files of the folder in which it runs.
       env: {},
       cwd: "/",
-      ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
       serialization: "advanced",
       ipc: (message: Answer) => this.#receive(message),
       onExit: ({ signalCode }) => this.#exited(signalCode),

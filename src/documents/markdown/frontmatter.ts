@@ -24,17 +24,20 @@ const FENCES: readonly Fence[] = [
   {
     opening: /^---(?:[ \t]*ya?ml)?[ \t]*(?:\r\n|\n|\r)/,
     closing: /^(?:---|\.\.\.)[ \t]*$/,
-    ...{ mark: "---", language: "YAML" },
+    mark: "---",
+    language: "YAML",
   },
   {
     opening: /^---[ \t]*json[ \t]*(?:\r\n|\n|\r)/,
     closing: /^---[ \t]*$/,
-    ...{ mark: "---", language: "JSON" },
+    mark: "---",
+    language: "JSON",
   },
   {
     opening: /^\+\+\+[ \t]*(?:\r\n|\n|\r)/,
     closing: /^\+\+\+[ \t]*$/,
-    ...{ mark: "+++", language: "TOML" },
+    mark: "+++",
+    language: "TOML",
   },
 ];
 
@@ -61,7 +64,10 @@ interface Block {
 function findBlock(text: string): Block {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   const none: Block = {
-    ...{ source: null, start, bodyOffset: start, warning: null },
+    source: null,
+    start,
+    bodyOffset: start,
+    warning: null,
     language: "YAML",
   };
   const window = text.slice(start, start + FENCE_WINDOW);

@@ -134,8 +134,12 @@ function local(
   const { name, socket } = model;
   const at = (path: string) =>
     new Endpoint({
-      ...{ url: `http://model${path}`, model: model.model, dimension: model.dimension },
-      ...{ asksForDimension: false, send: overSocket(socket, () => start(name)), fitsOf },
+      url: `http://model${path}`,
+      model: model.model,
+      dimension: model.dimension,
+      asksForDimension: false,
+      send: overSocket(socket, () => start(name)),
+      fitsOf,
     });
   // A second request would only keep its one process busy.
   const endpoints = { files: at("/"), queries: at(QUERY_PATH), hasSeveralProcesses: false };
@@ -178,7 +182,8 @@ function overEndpoints(
   };
   const batches = new TextBatches(send, config.batch, config.firstBatch);
   return {
-    ...{ name, fingerprint: `${name}:${model}:${dimension}` },
+    name,
+    fingerprint: `${name}:${model}:${dimension}`,
     concurrency: config.concurrency ?? EMBED_CONCURRENCY,
     get batchInputs() {
       return batches.maxInputs;
@@ -203,7 +208,8 @@ function builtIn(): ProjectEmbedder {
   return {
     name: HASHING,
     fingerprint: `${HASHING}:${embedder.name}`,
-    ...{ concurrency: EMBED_CONCURRENCY, batchInputs: EMBED_BATCH_INPUTS },
+    concurrency: EMBED_CONCURRENCY,
+    batchInputs: EMBED_BATCH_INPUTS,
     async embedPassages(passages, _timeoutMs, onOutcomes) {
       const outcomes: Outcome[] = [];
       for (const { headings, content } of passages) {

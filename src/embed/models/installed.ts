@@ -70,8 +70,14 @@ export function fetchedEmbedders(dataDir: string, taken: ReadonlySet<string>): M
     const isFree = name !== HASHING && !taken.has(name) && !configs.has(name);
     if (manifest === undefined || file === undefined || !isFree || !isEmbedderName(name)) continue;
     configs.set(name, {
-      ...{ name, onnx, dimension: undefined, pooling: undefined, threads: undefined },
-      ...{ queryPrefix: undefined, documentPrefix: undefined, idleSeconds: undefined },
+      name,
+      onnx,
+      dimension: undefined,
+      pooling: undefined,
+      threads: undefined,
+      queryPrefix: undefined,
+      documentPrefix: undefined,
+      idleSeconds: undefined,
     });
   }
   return [...configs.values()];

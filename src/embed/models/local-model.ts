@@ -70,7 +70,12 @@ export async function resolveModel(
   const files = findModel(folderOf(onnx, dataDir));
   const facts = factsOf(config, files.folder);
   const model = {
-    ...{ kind: "local" as const, name, files, truncate, socket, ...facts },
+    kind: "local" as const,
+    name,
+    files,
+    truncate,
+    socket,
+    ...facts,
     maxTokens: maxTokensOf(files.folder),
     threads: config.threads ?? Math.max(1, Math.floor(availableParallelism() / 2)),
     idleMs: (config.idleSeconds ?? MODEL_IDLE_SECONDS) * 1_000,

@@ -80,7 +80,9 @@ export class LocalModels {
     const program = Bun.spawn([process.execPath, ENTRY, JSON.stringify(model), this.runtime], {
       // The process does not need the keys and addresses of the service.
       env: { PATH: ENVIRONMENT["PATH"] ?? "", TMPDIR: tmpdir() },
-      ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
       onExit: (_program, status, signal) => {
         this.#running.delete(name);
         if (this.#closed || status === 0) return;

@@ -207,7 +207,13 @@ export class PgvectorSearch {
     const renderMs = performance.now() - startedAt - searchMs;
     const chunks = contents?.chunks ?? 0;
     const work: SearchWork = {
-      ...{ plan, ignored, waitMs: 0, parseMs, searchMs, renderMs, rescoreMs: 0 },
+      plan,
+      ignored,
+      waitMs: 0,
+      parseMs,
+      searchMs,
+      renderMs,
+      rescoreMs: 0,
       tookMs: searchMs + renderMs,
       countsAll: countsAll(plan),
       scopeVectors: chunks,

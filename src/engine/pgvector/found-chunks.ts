@@ -72,7 +72,12 @@ export async function findChunks(sql: Sql, search: VectorSearch): Promise<FoundC
   const answers = await Promise.all(
     placements.map((placement) => {
       const statement = searchStatement({
-        ...{ tables, placement, dimension, plan, filtered, candidates },
+        tables,
+        placement,
+        dimension,
+        plan,
+        filtered,
+        candidates,
         limit: statementLimit(limit),
       });
       // The lists of filters differ in length by orders of magnitude, so each statement is planned for its own lists.
@@ -116,7 +121,10 @@ export async function countMatches(
   const answers = await Promise.all(
     placements.map((placement) => {
       const statement = countStatement({
-        ...{ tables, placement, dimension: vector.length, filtered },
+        tables,
+        placement,
+        dimension: vector.length,
+        filtered,
       });
       return withWriteDeadline(sql.unsafe<CountRow[]>(statement, values));
     }),

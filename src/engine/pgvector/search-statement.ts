@@ -44,7 +44,11 @@ export const VECTOR_RETRIEVED_MAX = 10_000;
 export const CALIBRATED_LIMITS = [10, SEARCH_LIMIT_MAX] as const;
 /** Statements exist for these limits only, because connections keep their plans. */
 const STATEMENT_LIMITS = [
-  ...[10, 30, SEARCH_LIMIT_MAX, VECTOR_RETRIEVED_OFTEN, VECTOR_RETRIEVED_MAX],
+  10,
+  30,
+  SEARCH_LIMIT_MAX,
+  VECTOR_RETRIEVED_OFTEN,
+  VECTOR_RETRIEVED_MAX,
 ] as const;
 
 /** The next limit for which there is a statement. */

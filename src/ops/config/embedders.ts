@@ -152,15 +152,29 @@ function endpointOf(reader: Reader, name: string, settings: EndpointSettings): E
   const { query_prefix: queryPrefix = "", document_prefix: documentPrefix = "" } = settings;
   const { batch, concurrency, truncate } = settings;
   return {
-    ...{ name, url, model, dimension, apiKey, queryPrefix, documentPrefix },
-    ...{ batch, concurrency, truncate },
+    name,
+    url,
+    model,
+    dimension,
+    apiKey,
+    queryPrefix,
+    documentPrefix,
+    batch,
+    concurrency,
+    truncate,
   };
 }
 
 function modelOf(name: string, settings: ModelSettings): ModelConfig {
   const { onnx, dimension, pooling, threads, batch, truncate } = settings;
   return {
-    ...{ name, onnx, dimension, pooling, threads, batch, truncate },
+    name,
+    onnx,
+    dimension,
+    pooling,
+    threads,
+    batch,
+    truncate,
     queryPrefix: settings.query_prefix,
     documentPrefix: settings.document_prefix,
     idleSeconds: settings.idle_seconds,

@@ -31,8 +31,11 @@ interface FairQueueOptions<T> {
 }
 
 const DEFAULTS = {
-  ...{ minLength: 0, maxCost: Number.POSITIVE_INFINITY, quantum: 1 },
-  ...{ maxWaitMs: Number.POSITIVE_INFINITY, now: () => performance.now() },
+  minLength: 0,
+  maxCost: Number.POSITIVE_INFINITY,
+  quantum: 1,
+  maxWaitMs: Number.POSITIVE_INFINITY,
+  now: () => performance.now(),
 };
 
 /**

@@ -31,7 +31,9 @@ interface Wanted {
 
 /** Options of work that each tenant does one at a time, whatever other tenants do. */
 export const SERIAL = {
-  ...{ permits: Number.POSITIVE_INFINITY, tenantPermits: 1, maxWaiting: Number.POSITIVE_INFINITY },
+  permits: Number.POSITIVE_INFINITY,
+  tenantPermits: 1,
+  maxWaiting: Number.POSITIVE_INFINITY,
 } as const;
 
 /** Releases acquired permits. A second call has no effect. */

@@ -48,7 +48,13 @@ export async function issueApiKey(sql: Sql, request: KeyRequest): Promise<Issued
     const user = await findOrCreateUser(tx, email);
     const id = randomUUID();
     await insertApiKey(tx, {
-      ...{ id, userId: user.id, projectId, name, keyPrefix, keyHash, expiresAt },
+      id,
+      userId: user.id,
+      projectId,
+      name,
+      keyPrefix,
+      keyHash,
+      expiresAt,
       scopes: [...new Set(scopes)],
     });
     const joined =

@@ -98,7 +98,14 @@ export async function rotateKey(sql: Sql, id: string, graceSeconds: number): Pro
     } = replaced;
     await actAs(tx, { ...OPERATOR, replaces: replaced.key_prefix });
     await insertApiKey(tx, {
-      ...{ id: randomUUID(), userId, projectId, name, keyPrefix, keyHash: hash, scopes, expiresAt },
+      id: randomUUID(),
+      userId,
+      projectId,
+      name,
+      keyPrefix,
+      keyHash: hash,
+      scopes,
+      expiresAt,
     });
     if (graceSeconds === 0) {
       await tx`UPDATE api_keys SET revoked_at = now(), updated_at = now() WHERE id = ${id}`;

@@ -203,7 +203,9 @@ export async function listInvitations(sql: Sql, principal: Principal): Promise<I
   const rows = await readInvitations(sql, principal);
   return {
     data: rows.map(({ id, slug, name, invitee, since, ...row }) => ({
-      ...{ project: { id, slug, name }, user: invitee, since: timestamp(since) },
+      project: { id, slug, name },
+      user: invitee,
+      since: timestamp(since),
       ...row,
     })),
   };

@@ -73,7 +73,10 @@ async function createWebhook(
         throw new Problem("conversation-not-found");
       }
       const { stored_bytes: bytes, ...webhook } = await insertDefinition(tx, projectId, {
-        ...{ name, secret, enabled, conversationId },
+        name,
+        secret,
+        enabled,
+        conversationId,
       });
       await charge(tx, projectId, { bytes });
       return webhook;

@@ -21,7 +21,10 @@ export async function readDefinitions(sql: Sql, name: string): Promise<Definitio
     SELECT id, project_id, secret_hash FROM webhook_definitions
     WHERE name = ${name} AND enabled ORDER BY created_at, id`;
   return rows.map(({ id, project_id, secret_hash }) => ({
-    ...{ id, name, projectId: project_id, secretHash: secret_hash },
+    id,
+    name,
+    projectId: project_id,
+    secretHash: secret_hash,
   }));
 }
 

@@ -141,13 +141,15 @@ export async function lookUp(services: LookupServices, call: LookupCall): Promis
   const { query, filter, limit, shardIndex, shardCount } = question;
   const next = cursors.newCursor();
   const request: LookupRequest = {
-    ...{
-      kind: "lookup",
-      scope: filteredScope(scope, filter ?? null),
-      selfPath: call.selfPath,
-      query,
-    },
-    ...{ limit, shardIndex, shardCount, progress, next },
+    kind: "lookup",
+    scope: filteredScope(scope, filter ?? null),
+    selfPath: call.selfPath,
+    query,
+    limit,
+    shardIndex,
+    shardCount,
+    progress,
+    next,
   };
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));

@@ -194,9 +194,20 @@ function requestOf(
 ): RetrieveRequest {
   const { query, limit, threshold, filter, groupSize, diversity } = question;
   return {
-    ...{ kind: "retrieve", scope: filteredScope(scope, filter), selfPath, mode: answered, query },
-    ...{ vector, limit, threshold },
-    ...{ groupSize, diversity, excluded, listsMatches: question.facets !== null, progress, next },
+    kind: "retrieve",
+    scope: filteredScope(scope, filter),
+    selfPath,
+    mode: answered,
+    query,
+    vector,
+    limit,
+    threshold,
+    groupSize,
+    diversity,
+    excluded,
+    listsMatches: question.facets !== null,
+    progress,
+    next,
   };
 }
 

@@ -91,7 +91,10 @@ const rounded = (milliseconds: number) => Number(milliseconds.toFixed(3));
 export function describeSearch(work: SearchWork): Readonly<Record<string, string | number>> {
   const { plan, scopeVectors, estimates, comparisons } = work;
   return {
-    ...{ plan, scopeVectors, estimates, comparisons },
+    plan,
+    scopeVectors,
+    estimates,
+    comparisons,
     waitMs: rounded(work.waitMs),
     parseMs: rounded(work.parseMs),
     searchMs: rounded(work.searchMs),

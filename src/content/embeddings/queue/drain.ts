@@ -112,7 +112,8 @@ export class Drain {
         this.log.info({ project, chunks, done }, "embedding the chunks of a project again"),
       onRefused: (path: string, reason: string) =>
         this.log.warn({ project, path, reason }, "a chunk was not embedded"),
-      ...{ onEmbedded() {}, onAway() {} },
+      onEmbedded() {},
+      onAway() {},
     };
     // The breaker counts each request: a rebuild as a trial would keep all other files waiting for its end.
     await rebuildEmbeddings(this.unlimited, project, this.embedder, listener, (request) =>

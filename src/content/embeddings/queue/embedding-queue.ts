@@ -31,7 +31,10 @@ type StartThread = (
 const startThread: StartThread = (options, startModel) =>
   new SupervisedThread<EmbeddingProtocol>({
     entry: new URL("./thread.ts", import.meta.url),
-    ...{ name: "tessera-embeddings", options, idleMs: EMBED_THREAD_IDLE_MS, receive: startModel },
+    name: "tessera-embeddings",
+    options,
+    idleMs: EMBED_THREAD_IDLE_MS,
+    receive: startModel,
   });
 
 /**
@@ -61,7 +64,9 @@ export class EmbeddingQueue {
     });
     runPeriodically(
       {
-        ...{ task: "looking for files to embed", intervalMs: EMBED_POLL_MS, log },
+        task: "looking for files to embed",
+        intervalMs: EMBED_POLL_MS,
+        log,
         isStopping: () => this.#closed,
       },
       () => this.#look(),

@@ -140,7 +140,8 @@ export async function putInputRequests(batch: Batch): Promise<void> {
           requireMatchingResponse(response, id, conversation_id);
           const given = {
             id: response.id ?? derivedId("input_response", id, ""),
-            ...{ input_request_id: id, conversation_id },
+            input_request_id: id,
+            conversation_id,
             run_id: response.run_id ?? record.run_id,
             actor_type: response.actor_type,
             actor_id: response.actor_id,
@@ -192,8 +193,11 @@ export async function putWebhooks(batch: Batch): Promise<void> {
       parent: project_id,
       name: { key: record.id },
       fields: () => ({
-        ...{ ...record, name: record.id, project_id },
-        ...{ secret_hash: secretHashOf(record), conversation_id: conversation?.id },
+        ...record,
+        name: record.id,
+        project_id,
+        secret_hash: secretHashOf(record),
+        conversation_id: conversation?.id,
       }),
     };
   });

@@ -92,7 +92,9 @@ export class FileBatch {
 
   constructor(private readonly batch: Batch) {
     this.#releases = batch.known({
-      ...{ table: "releases", parent: "project_id", key: "t.name" },
+      table: "releases",
+      parent: "project_id",
+      key: "t.name",
       extra: "CASE WHEN t.frozen_at IS NOT NULL THEN 'frozen' END",
     });
     this.#waiting = batch.of("release");

@@ -34,7 +34,8 @@ export async function putProjects(batch: Batch): Promise<void> {
     { kind: "project", rows: projects, table: "projects", rules },
     (record, { line }) => {
       const roles = (record.members ?? []).map(({ user, role }, i) => ({
-        ...{ role, user_id: batch.userId(user, `members[${i}].user`, line) },
+        role,
+        user_id: batch.userId(user, `members[${i}].user`, line),
       }));
       roles.push({ role: "owner", user_id: batch.userId(record.owner, "owner", line) });
       const embedder = fingerprintOf(context.embedders, record.embedder);

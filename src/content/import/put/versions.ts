@@ -58,7 +58,9 @@ export async function putVersions(
   const { sql: tx } = writer;
   const files = new KnownRows(tx, { table: "files", parent: "project_id", key: "t.path" });
   const references = versions.map(({ projectId: parent, record: { id, path: key } }) => ({
-    ...{ id, parent, key },
+    id,
+    parent,
+    key,
   }));
   await files.load(
     references.map((reference) => idOf("file", reference)),
@@ -216,13 +218,20 @@ function newVersion(
     place: `${project_id}\n${path}\n${key}`,
     file: file.isNew === true ? { id: file.id, project_id, path } : undefined,
     version: {
-      ...{ id, project_id, file_id: file.id, version_key: key, content },
+      id,
+      project_id,
+      file_id: file.id,
+      version_key: key,
+      content,
       title: record.title ?? fileTitle(path, content),
       chunk_count: String(chunks.length),
       given_embeddings: isByClient ? embeddingsHash(record) : null,
     },
     chunks: chunks.map((chunk) => ({
-      ...{ project_id, file_id: file.id, file_version_id: id, file_path: path },
+      project_id,
+      file_id: file.id,
+      file_version_id: id,
+      file_path: path,
       ...chunkValues(id, chunk),
       dimension: chunk.dimension === null ? null : String(chunk.dimension),
       embedder: chunk.embedding === null ? null : embedder,

@@ -24,11 +24,10 @@ const Id = Type.String({ format: "uuid" });
 const Name = Type.String({ minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS });
 /** The name of an environment or a release. */
 const ScopeName = Type.String({
-  ...{ minLength: 1, maxLength: IMPORT_NAME_MAX_CHARS },
-  ...{
-    pattern: NAME_PATTERN,
-    errorMessage: `${NAME_FAULT}, with 1 to ${IMPORT_NAME_MAX_CHARS} characters`,
-  },
+  minLength: 1,
+  maxLength: IMPORT_NAME_MAX_CHARS,
+  pattern: NAME_PATTERN,
+  errorMessage: `${NAME_FAULT}, with 1 to ${IMPORT_NAME_MAX_CHARS} characters`,
 });
 const Email = Type.String({
   minLength: 3,

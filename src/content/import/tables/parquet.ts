@@ -37,7 +37,9 @@ async function rowsOf({ file, metadata }: OpenTable, rowStart: number): Promise<
   const rowEnd = Math.min(of, rowStart + TABLE_ROWS_PER_READ);
   // Columns of bytes are text if they are valid UTF-8, which chunkOf decides.
   const rows = await parquetReadObjects({
-    ...{ file, metadata, compressors },
+    file,
+    metadata,
+    compressors,
     rowStart,
     rowEnd,
     utf8: false,

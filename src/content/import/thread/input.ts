@@ -72,7 +72,8 @@ async function* contentsOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   try {
     for (let position = 0; ; ) {
       const { bytesRead, buffer } = await file.read({
-        ...{ buffer: Buffer.allocUnsafe(IMPORT_READ_BYTES), position },
+        buffer: Buffer.allocUnsafe(IMPORT_READ_BYTES),
+        position,
       });
       if (bytesRead === 0) return;
       position += bytesRead;

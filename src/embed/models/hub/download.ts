@@ -137,7 +137,8 @@ async function follow(url: string, from: number, signal: AbortSignal): Promise<R
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const timer = AbortSignal.timeout(DOWNLOAD_STALL_MS);
     const response = await fetch(at, {
-      ...{ headers, redirect: "manual" },
+      headers,
+      redirect: "manual",
       signal: AbortSignal.any([signal, timer]),
     }).catch((error: Error) => {
       throw new Interrupted(error.message);

@@ -31,8 +31,11 @@ export class Model {
     const { files, threads } = settings;
     const runtime = loadRuntime(runtimeFolder);
     const session = await runtime.InferenceSession.create(files.onnx, {
-      ...{ intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: "sequential" },
-      ...{ graphOptimizationLevel: "all", logSeverityLevel: LOG_ERRORS },
+      intraOpNumThreads: threads,
+      interOpNumThreads: 1,
+      executionMode: "sequential",
+      graphOptimizationLevel: "all",
+      logSeverityLevel: LOG_ERRORS,
       // Batches have many shapes, and the runtime would keep a memory plan for each.
       enableMemPattern: false,
       // Threads that spin while they wait for work take the processor from searches.

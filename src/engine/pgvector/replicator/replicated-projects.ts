@@ -61,13 +61,21 @@ export class ReplicatedProjects {
   ) {
     const { sql, changes, reader, log } = from;
     this.#context = {
-      ...{ sql, changes, reader, log, lost },
+      sql,
+      changes,
+      reader,
+      log,
+      lost,
       projects: pLimit(VECTOR_REPLICATOR_PROJECTS),
       openProject: (id, role) => openProject(sql, id, layout, role),
       changed: (id) => void this.changed.add(id),
     };
     this.renewals = new Renewals({
-      ...{ sql, changes, log, layout, lost },
+      sql,
+      changes,
+      log,
+      layout,
+      lost,
       fill: (id) => new ReplicatedProject(id, this.#context, "filling"),
       serving: (id) => this.project(id),
       isDropping: (id) => this.#dropping.has(id),

@@ -122,7 +122,10 @@ export class ReplicatorThread {
     const distributed = await hasCitus(sql);
     const layout = { epoch, distributed, placements: distributed ? this.options.placements : 1 };
     const sources = {
-      ...{ source: this.#source, sql, changes: this.#changes, log: this.#log },
+      source: this.#source,
+      sql,
+      changes: this.#changes,
+      log: this.#log,
       reader: createVersionReader(this.#source),
     };
     this.#isLost = false;

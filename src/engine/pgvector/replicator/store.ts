@@ -36,7 +36,12 @@ export class IncompleteScope extends Error {
 const VECTOR_COPY_BYTES = 4_194_304;
 
 const CHUNK_COLUMNS = [
-  ...["placement", "chunk_id", "file_version_id", "code", "embedding", "rendered"],
+  "placement",
+  "chunk_id",
+  "file_version_id",
+  "code",
+  "embedding",
+  "rendered",
 ] as const;
 
 interface TableState {

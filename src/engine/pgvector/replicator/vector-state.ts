@@ -21,7 +21,10 @@ export async function readReport(sql: Sql, changes: ChangeLog): Promise<Replicat
   const lag = Math.max(0, newest.seq - state.seq);
   return {
     behind: state.complete ? null : "the vector database is being filled",
-    ...{ lag, projects, vectors, backlog },
+    lag,
+    projects,
+    vectors,
+    backlog,
     complete: state.complete && lag === 0 && backlog === 0,
   };
 }
@@ -51,7 +54,11 @@ export async function readTables(sql: Sql, projects: ReplicatedProjects) {
     const vectors = Number(rows);
     const isSmall = vectors < VECTOR_GRAPH_MIN_ROWS;
     return {
-      ...{ projectId: project_id, dimension, vectors, documents: 0, bytes: 0 },
+      projectId: project_id,
+      dimension,
+      vectors,
+      documents: 0,
+      bytes: 0,
       graphed: graph || isSmall ? vectors : 0,
       seq: Math.min(rebuild - 1, indexer?.applied(reached) ?? reached),
       waitingMs: Math.round(indexer?.announcedMs ?? 0),
