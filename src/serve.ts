@@ -142,7 +142,7 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
   resources.push("data directory", () => claim?.release());
   const stop = stopper(listener, resources, log);
   try {
-    resources.push("tracing", await openTracing(config.tracing));
+    resources.push("tracing", await openTracing(config.tracesUrl));
     const baseUrl = baseUrlOf(config, listener.port);
     const address = { baseUrl, listener };
     const { services, demo } = await openServices(config, address, log, { resources, signal });

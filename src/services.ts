@@ -3,7 +3,6 @@ import { AuditLog } from "./auth/audit/audit-log.ts";
 import { openAuth } from "./auth/open.ts";
 import { openEmbedding } from "./content/embeddings/queue/embedding-queue.ts";
 import { WriteThread } from "./content/files/write-thread.ts";
-import { writeQuotaDefaults } from "./content/projects/quota.ts";
 import { ChangeGate } from "./content/scopes/change-gate.ts";
 import { ScopeResolver } from "./content/scopes/resolver.ts";
 import type { Sql } from "./db/client.ts";
@@ -47,7 +46,6 @@ async function openCoordination(
 /** Brings the database up to date, before the indexes are loaded, so that they contain the demo project. */
 async function prepareDatabase(config: Config, sql: Sql, log: Log, signal: AbortSignal) {
   await migrateWhenReachable(sql, log, signal);
-  await writeQuotaDefaults(sql, config.quotaDefaults);
   return await prepareDemo(config, sql, log);
 }
 

@@ -178,8 +178,8 @@ async function checkSchema(sql: Sql): Promise<[Finding, boolean]> {
 
 /** The database of the engine pgvector. */
 async function checkVectorDatabase(config: Config): Promise<Finding[]> {
-  const url = config.vectorDatabaseUrl ?? config.databaseUrl;
-  if (config.searchEngine !== "pgvector" || url === undefined) return [];
+  const url = config.vectorDatabaseUrl;
+  if (url === undefined) return [];
   const check = "vector database";
   const sql = openDatabase(url, { connections: 1 });
   try {

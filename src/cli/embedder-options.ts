@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { EMBEDDER_DIMENSION_MAX } from "../domain/limits.ts";
 import { type Embedder, hashingEmbedder } from "../embed/embedders/embedder.ts";
@@ -5,7 +6,7 @@ import { EmbeddingError, type EmbeddingSetting } from "../embed/embedders/embedd
 import { EMBED_PROBE } from "../embed/embedders/endpoint.ts";
 import { remoteEmbedder } from "../embed/embedders/remote-embedder.ts";
 import { CommandError } from "./command-error.ts";
-import { configOf, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { between, url } from "./options.ts";
 import { notice, withoutControls } from "./output.ts";
 
@@ -23,6 +24,7 @@ export interface EmbedderOptions {
   readonly embedUrl?: string;
   readonly embedModel?: string;
   readonly embedDimension?: number;
+  readonly embedKeyFile?: string;
 }
 
 /** The options that select an embedder. */
@@ -30,7 +32,7 @@ export function embedderOptions(): Option[] {
   return [
     new Option(
       "--embed <preset>",
-      "embed with OpenAI (EMBED_API_KEY has its key) or a local Ollama",
+      "embed with OpenAI (with its key in --embed-key-file) or a local Ollama",
     ).choices(Object.keys(PRESETS)),
     new Option("--embed-url <url>", "URL of an OpenAI-compatible embedding endpoint").argParser(
       url,
@@ -40,6 +42,7 @@ export function embedderOptions(): Option[] {
       "--embed-dimension <n>",
       `dimension of the embeddings, 1 to ${EMBEDDER_DIMENSION_MAX}`,
     ).argParser(between(1, EMBEDDER_DIMENSION_MAX)),
+    new Option("--embed-key-file <file>", "file with the API key of the endpoint"),
   ];
 }
 
@@ -83,26 +86,35 @@ export async function createWorkingEmbedder(io: Io, options: EmbedderOptions): P
 /** The embedder that the options select: an endpoint, or feature hashing without --embed-url. */
 export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
   const preset = options.embed === undefined ? {} : PRESETS[options.embed];
-  const apiKey = configOf(io).embedApiKey;
-  if (options.embed === "openai" && apiKey === undefined) {
-    throw new CommandError("--embed openai needs an API key of OpenAI in EMBED_API_KEY");
+  if (options.embed === "openai" && options.embedKeyFile === undefined) {
+    throw new CommandError(
+      "--embed openai needs a file with an API key of OpenAI: --embed-key-file",
+    );
   }
-  const { embedUrl, embedModel, embedDimension } = { ...preset, ...options };
+  const { embedUrl, embedModel, embedDimension, embedKeyFile } = { ...preset, ...options };
   if (embedUrl === undefined || embedModel === undefined) return hashingEmbedder(embedDimension);
   return remoteEmbedder({
     url: embedUrl,
     model: embedModel,
     dimension: embedDimension,
-    apiKey,
+    apiKey: embedKeyFile === undefined ? undefined : readKey(embedKeyFile),
     onNote: (note) => notice(io, withoutControls(note)),
   });
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new CommandError(`--embed-key-file cannot be read: ${(error as Error).message}`);
+  }
 }
 
 const SETTING_NAMES: Readonly<Record<EmbeddingSetting, string>> = {
   url: "--embed-url",
   model: "--embed-model",
   dimension: "--embed-dimension",
-  apiKey: "EMBED_API_KEY",
+  apiKey: "--embed-key-file",
 };
 
 /** The message of an embedding failure, with the options to check. */

@@ -27,6 +27,7 @@ const NEEDS_PROJECT = [
   "embedUrl",
   "embedModel",
   "embedDimension",
+  "embedKeyFile",
 ];
 
 export function importCommand(io: Io): Command {

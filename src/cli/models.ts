@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { pullModel } from "../embed/models/hub/pull.ts";
 import { installRuntime } from "../embed/models/install-runtime.ts";
 import { embedderNameOf, installedModels } from "../embed/models/installed.ts";
@@ -13,10 +13,12 @@ import { rebuildProject } from "./embeddings.ts";
 import { interruptible } from "./interruption.ts";
 import { configOf, type Io } from "./io.ts";
 import { modelTestCommand } from "./model-test.ts";
+import { url } from "./options.ts";
 import { type Column, notice, print, printList } from "./output.ts";
 import { withBar } from "./progress.ts";
 
 const BYTES_PER_MB = 1_000_000;
+const MODEL_HUB = "https://huggingface.co";
 
 const inMegabytes = (bytes: number) => `${(bytes / BYTES_PER_MB).toFixed(1)} MB`;
 
@@ -44,6 +46,7 @@ async function ensureRuntime(io: Io): Promise<string> {
 
 interface PullOptions {
   readonly revision: string;
+  readonly hub: string;
   readonly project?: string;
 }
 
@@ -51,6 +54,9 @@ function pullCommand(io: Io): Command {
   return newCommand("models pull")
     .argument("<name>", "a name below, or owner/name of a repository")
     .option("--revision <name>", "branch, tag or commit", "main")
+    .addOption(
+      new Option("--hub <url>", "the hub, or a mirror of it").argParser(url).default(MODEL_HUB),
+    )
     .option("--project <slug>", "then embed this project by the model")
     .addHelpText("after", () => `\nNames: ${Object.keys(PRESETS).join(", ")}`)
     .action(async (name: string, options: PullOptions) => {
@@ -58,8 +64,10 @@ function pullCommand(io: Io): Command {
     });
 }
 
-async function pull(io: Io, name: string, { revision, project }: PullOptions): Promise<void> {
-  const { dataDir, modelHub: hub } = configOf(io);
+async function pull(io: Io, name: string, options: PullOptions): Promise<void> {
+  const { revision, project } = options;
+  const hub = options.hub.replace(/\/+$/, "");
+  const { dataDir } = configOf(io);
   await ensureRuntime(io);
   const format = "fetching {bar} {percentage}% | {value} of {total} bytes | {eta_formatted} left";
   const goesOn = () => "the same command goes on where it was";

@@ -1,10 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type ListedProject, listAllProjects } from "../content/projects/manage.ts";
-import { type Limit, QUOTAS, type QuotaState, setQuotas } from "../content/projects/quota.ts";
+import {
+  type Limit,
+  QUOTAS,
+  type QuotaDefault,
+  type QuotaState,
+  readQuotaDefaults,
+  setQuotaDefaults,
+  setQuotas,
+} from "../content/projects/quota.ts";
 import type { Sql } from "../db/client.ts";
 import { type Flags, newCommand, newGroup } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import { type Project, withDatabase } from "./database.ts";
+import { changeDatabase, type Project, withDatabase } from "./database.ts";
 import type { Io } from "./io.ts";
 import { changeProject, withProject } from "./operations.ts";
 import { type Column, notice, plural, printList, shortTime, write } from "./output.ts";
@@ -45,11 +53,16 @@ function mapCommand(io: Io): Command {
     });
 }
 
+const ALLOWED: Column<{ readonly allowed: number | null }> = [
+  "allowed",
+  ({ allowed }) => (allowed === null ? "any number" : String(allowed)),
+];
 const QUOTA_COLUMNS: readonly Column<QuotaState>[] = [
   ["quota", ({ quota }) => quota],
   ["stored", ({ used }) => String(used)],
-  ["allowed", ({ allowed }) => (allowed === null ? "any number" : String(allowed))],
+  ALLOWED,
 ];
+const DEFAULT_COLUMNS: readonly Column<QuotaDefault>[] = [["quota", ({ quota }) => quota], ALLOWED];
 
 function limit(value: string): Limit {
   if (value === "none" || value === "default") return value;
@@ -83,6 +96,41 @@ function quotaCommand(io: Io): Command {
   });
 }
 
+/** A default limit: `none` and `default` are no limit. */
+function defaultLimit(value: string): number | null {
+  const given = limit(value);
+  return typeof given === "number" ? given : null;
+}
+
+interface DefaultOptions {
+  readonly bytes?: number | null;
+  readonly ownerBytes?: number | null;
+  readonly json?: boolean;
+}
+
+function defaultQuotaCommand(io: Io): Command {
+  return newCommand("projects default-quota", "json")
+    .option("--bytes <n>", "maximum bytes of a project; none for no limit", defaultLimit)
+    .option(
+      "--owner-bytes <n>",
+      "maximum bytes of all projects of an owner together; none for no limit",
+      defaultLimit,
+    )
+    .action(async ({ json, bytes, ownerBytes }: DefaultOptions) => {
+      const limits = {
+        ...(bytes !== undefined && { bytes }),
+        ...(ownerBytes !== undefined && { owner_bytes: ownerBytes }),
+      };
+      const isChange = Object.keys(limits).length > 0;
+      const open = isChange ? changeDatabase : withDatabase;
+      const defaults = await open(io, async (sql) => {
+        if (isChange) await setQuotaDefaults(sql, limits);
+        return await readQuotaDefaults(sql);
+      });
+      printList(io, defaults, DEFAULT_COLUMNS, { json, empty: "" });
+    });
+}
+
 /** A description of the contents that are deleted with a project. */
 async function contentsOf(sql: Sql, { id, slug }: Project): Promise<string> {
   const project = (await listAllProjects(sql)).find((each) => each.id === id);
@@ -112,5 +160,6 @@ export function projectsCommand(io: Io): Command {
         notice(io, `deleted ${slug}`);
       });
     });
-  return newGroup("projects", "Manage projects.", [list, mapCommand(io), quotaCommand(io), remove]);
+  const quotas = [quotaCommand(io), defaultQuotaCommand(io)];
+  return newGroup("projects", "Manage projects.", [list, mapCommand(io), ...quotas, remove]);
 }

@@ -32,15 +32,10 @@ export async function growProject(
   count: number,
   wait: boolean,
 ): Promise<void> {
-  const before = await readGrowth(vectors, id);
-  if (before.serving === undefined) {
-    throw new CommandError(
-      `${slug} has no vectors yet: VECTOR_PLACEMENTS tells how it will be divided`,
-    );
-  }
   await wantPlacements(vectors, id, count);
-  if (!wait) {
-    print(io, `${slug}: is to have ${plural(count, "placement")}`);
+  const { serving: current } = await readGrowth(vectors, id);
+  if (!wait || current === undefined) {
+    print(io, `${slug}: will have ${plural(count, "placement")}`);
     return;
   }
   const keeps = () => "the nodes go on by themselves, and the same command shows their progress";
@@ -76,7 +71,7 @@ async function untilGrown(
     if (await hasLeader(vectors)) ledAt = now;
     else if (now - ledAt > LEADER_WAIT_MS) {
       throw new CommandError(
-        `${slug}: no node writes vectors now: start one with SEARCH_ENGINE=pgvector, and it goes on by itself`,
+        `${slug}: no node writes vectors now: start one with VECTOR_DATABASE_URL, and it goes on by itself`,
       );
     }
     await Bun.sleep(POLL_MS);

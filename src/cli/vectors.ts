@@ -27,6 +27,7 @@ import { growProject } from "./vectors-grow.ts";
 /** One, because a rebalancing holds a lock of its session. */
 const CONNECTIONS = 1;
 const MIB = 1_048_576;
+const PLACEMENTS_MAX = 256;
 
 function address(value: string): { readonly host: string; readonly port: number } {
   const [, host, port] = /^([^\s:]+):(\d{1,5})$/.exec(value) ?? [];
@@ -42,7 +43,7 @@ export function vectorsCommand(io: Io): Command {
     .requiredOption(
       "--count <number>",
       "how many placements it is to have",
-      between(1, VECTOR_PLACEMENTS_MAX),
+      between(1, PLACEMENTS_MAX),
     )
     .option("--no-wait", "return at once; the node that writes vectors does the work")
     .action(({ project, count, wait }: Flags & { readonly count: number }) =>
@@ -72,7 +73,7 @@ export function vectorsCommand(io: Io): Command {
         await interruptible(keeps, () => rebalance(io, vectors, dryRun === true));
       }),
     );
-  const about = "Manage the vectors of SEARCH_ENGINE=pgvector and the servers that hold them.";
+  const about = "Manage the vectors of the engine pgvector and the servers that hold them.";
   return newGroup("vectors", about, [status, divide, add, move]);
 }
 
@@ -80,8 +81,7 @@ type Work = (vectors: Sql, platform: Sql, io: Io) => Promise<void>;
 
 /** Opens the database of the vectors and that of the platform. */
 async function withVectors(io: Io, work: Work): Promise<void> {
-  const { vectorDatabaseUrl, databaseUrl } = configOf(io);
-  const url = vectorDatabaseUrl ?? databaseUrl;
+  const { vectorDatabaseUrl: url } = configOf(io);
   if (url === undefined) {
     throw new CommandError(
       "no database of vectors: give this command the DATABASE_URL and the VECTOR_DATABASE_URL of the nodes",
@@ -96,7 +96,7 @@ async function withVectors(io: Io, work: Work): Promise<void> {
     try {
       if (!(await hasSchema(vectors))) {
         throw new CommandError(
-          "the database has no vectors of this version: start a node with SEARCH_ENGINE=pgvector and the same VECTOR_DATABASE_URL",
+          "the database has no vectors of this version: start a node with the same VECTOR_DATABASE_URL",
         );
       }
       await work(vectors, platform, io);

@@ -152,7 +152,6 @@ export const VECTOR_APPLIED_POLL_MS = 25;
 export const VECTOR_LEADER_CHECK_MS = 200;
 /** Replaced ranges are kept this long, which is longer than any search runs. */
 export const VECTOR_CLEAN_INTERVAL_MS = 60_000;
-export const VECTOR_PLACEMENTS_MAX = 256;
 
 // Indexing.
 export const CHANGE_POLL_INTERVAL_MS = 400;

@@ -55,7 +55,7 @@ interface Parts {
 
 function openParts(config: Config, { url, sql }: Platform, log: Log, metrics: Metrics): Parts {
   const { dataDir, logLevel, indexMemoryBytes: memoryBudget, indexPreload: preload } = config;
-  const vectors = config.searchEngine === "embedded";
+  const vectors = config.vectorDatabaseUrl === undefined;
   const { failpoints } = config;
   const options = { databaseUrl: url, logLevel, memoryBudget, preload, vectors, failpoints };
   const indexer = new Indexer(dataDir, options, log, (projectId, task) => {
@@ -250,16 +250,15 @@ async function open(
   metrics: Metrics,
   signal: AbortSignal,
 ): Promise<OpenedEngine> {
-  if (config.searchEngine === "embedded") {
+  const { logLevel, vectorDatabaseUrl } = config;
+  if (vectorDatabaseUrl === undefined) {
     const parts = openParts(config, platform, log, metrics);
     return { ...parts, engine: openEmbedded(parts) };
   }
-  const { logLevel, vectorPlacements: placements } = config;
-  const vectorDatabaseUrl = config.vectorDatabaseUrl ?? platform.url;
   const changes = new ChangeLog(platform.sql);
   const sql = await openVectorDatabase(vectorDatabaseUrl, changes, log, metrics, signal);
   const parts = openParts(config, platform, log, metrics);
-  const options = { databaseUrl: platform.url, vectorDatabaseUrl, placements, logLevel };
+  const options = { databaseUrl: platform.url, vectorDatabaseUrl, logLevel };
   return { ...parts, engine: openPgvector(parts, sql, changes, new Replicator(options, log)) };
 }
 

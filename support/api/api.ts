@@ -190,7 +190,7 @@ export const ENGINE_VARIABLE = "TESSERA_TEST_ENGINE";
 
 function variables(options: ApiOptions, databaseUrl: string) {
   return {
-    SEARCH_ENGINE: process.env[ENGINE_VARIABLE],
+    ...(process.env[ENGINE_VARIABLE] === "pgvector" && { VECTOR_DATABASE_URL: databaseUrl }),
     // Each worker that starts takes a tenth of a second of processor time.
     SEARCH_WORKERS: "1",
     PORT: "0",

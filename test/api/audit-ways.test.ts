@@ -51,6 +51,7 @@ const UNAUDITED_COMMANDS: Readonly<Record<string, string>> = {
     ]),
   ),
   "index rebuild": OF_INDEX,
+  "projects default-quota": "belongs to no project",
   migrate: "changes the schema, which has a table of its own migrations",
   search: "creates a key at most, as `keys create` does",
   lookup: "creates a key at most, as `keys create` does",

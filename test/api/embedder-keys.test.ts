@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { startApiProcess } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { type EmbeddingRequest, startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
 
@@ -22,9 +25,11 @@ const env = {
     },
   }),
   MODEL_KEY: SECRETS.key,
-  EMBED_API_KEY: SECRETS.importKey,
   LOG_LEVEL: "trace",
 };
+const keyFile = join(temporaryFolder("key"), "key");
+writeFileSync(keyFile, SECRETS.importKey);
+const keyed = ["--embed-model", "m", "--embed-key-file", keyFile];
 const everything = Object.values(SECRETS).join(" ");
 
 /** What an endpoint may answer that repeats all it knows. */
@@ -73,8 +78,8 @@ test("keys and addresses of embedders appear in no answer, log, metric, audit en
     ["doctor"],
     ["models", "test", "a text", "--embedder", "model"],
     ["models", "test", "a text", "--embedder", "gone"],
-    ["embed", "a text", "--embed-url", endpoint.url, "--embed-model", "m"],
-    ["embed", "a text", "--embed-url", "http://127.0.0.1:9", "--embed-model", "m"],
+    ["embed", "a text", "--embed-url", endpoint.url, ...keyed],
+    ["embed", "a text", "--embed-url", "http://127.0.0.1:9", ...keyed],
   ];
   for (const status of [401, 200]) {
     for (const args of commands) {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { setQuotas, writeQuotaDefaults } from "../../src/content/projects/quota.ts";
+import { setQuotaDefaults, setQuotas } from "../../src/content/projects/quota.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
@@ -16,8 +16,8 @@ const MUCH = "x".repeat(100_000);
 const SHORT = "x".repeat(8_192);
 const PRODUCTION = { record: "environment", name: "production" };
 
-const ENV = { QUOTA_DEFAULT_BYTES: String(ALLOWED_BYTES) };
-const api = await startApi({ env: ENV });
+const api = await startApi();
+await setQuotaDefaults(api.sql, { bytes: ALLOWED_BYTES });
 const owner = await api.user({ permissions: ["account.billing.manage"] });
 
 const used = (id: string) => countedIn(api.sql, id);
@@ -215,9 +215,7 @@ test("texts that fit are embedded, although their embeddings do not", async () =
 
 describe("the default for all projects of an owner", () => {
   beforeAll(async () => {
-    const none = { files: null, bytes: null, chunks: null };
-    const owners = { owner_files: 6, owner_bytes: null, owner_chunks: null };
-    await writeQuotaDefaults(api.sql, { ...none, ...owners });
+    await setQuotaDefaults(api.sql, { bytes: null, owner_files: 6 });
   });
 
   test("holds for copies and writes at the same time, and for nobody else", async () => {

@@ -197,7 +197,7 @@ describe("importing Markdown", () => {
     const result = await importFolder("--embed", "openai");
     expect(result).toMatchObject({ status: 1, stdout: "" });
     expect(result.stderr).toBe(
-      "tessera: --embed openai needs an API key of OpenAI in EMBED_API_KEY\n",
+      "tessera: --embed openai needs a file with an API key of OpenAI: --embed-key-file\n",
     );
     expect(await paths()).toEqual([]);
   });
@@ -246,6 +246,8 @@ describe("importing Markdown", () => {
 });
 
 describe("importing Markdown with an embedding endpoint", () => {
+  const keyFile = join(temporaryFolder("key"), "key");
+  writeFileSync(keyFile, "secret-token\n");
   let endpoint: EmbeddingEndpoint;
   beforeEach(() => {
     endpoint = startEmbeddingEndpoint();
@@ -254,9 +256,10 @@ describe("importing Markdown with an embedding endpoint", () => {
     callCommand(
       [
         ...["import", "--markdown", folder, "--project", "handbook"],
-        ...["--embed-url", endpoint.url, "--embed-model", "test-model", ...options],
+        ...["--embed-url", endpoint.url, "--embed-model", "test-model"],
+        ...["--embed-key-file", keyFile, ...options],
       ],
-      { env: { DATABASE_URL: cli.database.url, EMBED_API_KEY: "secret-token" } },
+      { env: { DATABASE_URL: cli.database.url } },
     );
   const sections = (count: number) =>
     Array.from({ length: count }, (_, i) => `## Part ${i}\n\nText ${i}.\n`).join("\n");
@@ -324,7 +327,7 @@ describe("importing Markdown with an embedding endpoint", () => {
       expect(result.stderr).toContain(text);
       expect(result.stderr).not.toContain("secret-token");
     };
-    await failing(new Response("no", { status: 401 }), "answered 401 (no): check EMBED_API_KEY");
+    await failing(new Response("no", { status: 401 }), "answered 401 (no): check --embed-key-file");
     await failing(new Response("no", { status: 404 }), "check --embed-url and --embed-model");
     expect(await cli.sql`SELECT FROM projects`).toHaveLength(0);
   });

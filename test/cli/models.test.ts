@@ -39,9 +39,11 @@ afterEach(() => {
 
 const models = (args: readonly string[], env: Record<string, string> = {}) =>
   callCommand(["models", ...args], {
-    env: { DATA_DIR: dataDir, DATABASE_URL: cli.database.url, HF_ENDPOINT: hub.url, ...env },
+    env: { DATA_DIR: dataDir, DATABASE_URL: cli.database.url, ...env },
   });
-const pull = (...options: string[]) => models(["pull", NAME, ...options]);
+const pullFrom = (address: string, name: string, ...options: string[]) =>
+  models(["pull", name, "--hub", address, ...options]);
+const pull = (...options: string[]) => pullFrom(hub.url, NAME, ...options);
 const at = (path: string) => join(dataDir, "models", NAME, path);
 const fetched = () => hub.served.map(({ path }) => path);
 
@@ -103,20 +105,20 @@ describe("tessera models pull", () => {
   });
 
   test("says what is not there", async () => {
-    expect((await models(["pull", "tester/none"])).stderr).toContain(
+    expect((await pullFrom(hub.url, "tester/none")).stderr).toContain(
       "has no model tester/none (main)",
     );
     expect((await pull("--revision", "v9")).stderr).toContain(`has no model ${NAME} (v9)`);
-    const unknown = await models(["pull", "nothing"]);
+    const unknown = await pullFrom(hub.url, "nothing");
     expect(unknown.stderr).toContain(
       'no model is called "nothing": choose from multilingual-e5-small, bge-small-en-v1.5,',
     );
     hub.next.push(() => new Response("gone", { status: 404 }));
     expect((await pull()).stderr).toContain("the hub answered 404 for");
-    const away = await models(["pull", NAME], { HF_ENDPOINT: "http://127.0.0.1:9" });
-    expect(away.stderr).toMatch(/127\.0\.0\.1:9 cannot be reached: .*HF_ENDPOINT names a mirror/);
-    const other = await models(["pull", NAME], { HF_ENDPOINT: cli.database.url });
-    expect(other.stderr).toContain("HF_ENDPOINT must be a URL");
+    const away = await pullFrom("http://127.0.0.1:9", NAME);
+    expect(away.stderr).toMatch(/127\.0\.0\.1:9 cannot be reached: .*--hub names a mirror/);
+    const other = await pullFrom(cli.database.url, NAME);
+    expect(other.stderr).toContain("It must be an http:// or https:// URL.");
     expect((await models(["list"])).stderr).toContain("there are no models");
   });
 

@@ -42,6 +42,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   "members remove": ["ada@example.com", ...project, "--yes"],
   "projects list": [],
   "projects map": [],
+  "projects default-quota": [],
   "projects delete": ["docs", "--yes"],
   "projects quota": ["docs"],
   "releases create": ["v1", ...project],
@@ -65,7 +66,7 @@ const FIRST = ["import", "keys create"];
 async function runAll({ url }: TestDatabase, names = Object.keys(ARGUMENTS)) {
   const run = (name: string) =>
     callCommand([...name.split(" "), ...(ARGUMENTS[name] as string[])], {
-      env: { DATABASE_URL: url },
+      env: { DATABASE_URL: url, VECTOR_DATABASE_URL: url },
     });
   return await Promise.all(
     names.map((name) => atOnce(async () => ({ name, ...(await run(name)) }))),

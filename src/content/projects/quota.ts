@@ -5,7 +5,7 @@ import { holdProject } from "../../db/project-lock.ts";
 /** Units that a quota limits. */
 export const QUOTAS = ["files", "bytes", "chunks"] as const;
 type Quota = (typeof QUOTAS)[number];
-/** A number of files, bytes or chunks; `default` for the configured limit of the service. */
+/** A number of files, bytes or chunks; `default` for the default limit of the service. */
 export type Limit = number | "none" | "default";
 
 /** The usage of a project in one unit, all versions included, and its limit. */
@@ -50,21 +50,27 @@ export async function setQuotas(
   });
 }
 
-/** Default limits of a project, and of all projects of an owner together; null for no limit. */
-type QuotaDefaults = Readonly<Partial<Record<Quota | `owner_${Quota}`, number | null>>>;
+/** Default limits: of a project without its own, and of all projects of an owner together. */
+export const DEFAULT_QUOTAS = ["bytes", "owner_bytes"] as const;
+type DefaultQuota = (typeof DEFAULT_QUOTAS)[number];
 
-/** Stores the defaults of all processes. Without defaults, writes skip the comparison with a limit. */
-export async function writeQuotaDefaults(sql: Sql, defaults: QuotaDefaults): Promise<void> {
-  if (Object.values(defaults).every((limit) => limit === null)) {
-    await sql`DELETE FROM quota_defaults`;
-    return;
-  }
-  const { files = null, bytes = null, chunks = null } = defaults;
-  const { owner_files = null, owner_bytes = null, owner_chunks = null } = defaults;
+export interface QuotaDefault {
+  readonly quota: DefaultQuota;
+  /** Null without a limit. */
+  readonly allowed: number | null;
+}
+
+export async function readQuotaDefaults(sql: Queryable): Promise<QuotaDefault[]> {
+  const [row] = await sql<Record<DefaultQuota, number | null>[]>`
+    SELECT bytes::float8 AS bytes, owner_bytes::float8 AS owner_bytes FROM quota_defaults`;
+  return DEFAULT_QUOTAS.map((quota) => ({ quota, allowed: row?.[quota] ?? null }));
+}
+
+/** Sets the default limits that are given, for all processes; null for no limit. */
+export async function setQuotaDefaults(
+  sql: Queryable,
+  limits: Readonly<Partial<Record<Quota | `owner_${Quota}`, number | null>>>,
+): Promise<void> {
   await sql`
-    INSERT INTO quota_defaults (files, bytes, chunks, owner_files, owner_bytes, owner_chunks)
-    VALUES (${files}, ${bytes}, ${chunks}, ${owner_files}, ${owner_bytes}, ${owner_chunks})
-    ON CONFLICT (is_only) DO UPDATE SET files = excluded.files, bytes = excluded.bytes,
-      chunks = excluded.chunks, owner_files = excluded.owner_files,
-      owner_bytes = excluded.owner_bytes, owner_chunks = excluded.owner_chunks`;
+    INSERT INTO quota_defaults ${sql(limits)} ON CONFLICT (is_only) DO UPDATE SET ${sql(limits)}`;
 }

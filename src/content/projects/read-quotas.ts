@@ -40,7 +40,7 @@ export function quotasOperation(sql: Sql): Operation {
       "Everything that is stored counts, also versions that no environment and no release holds. Bytes are those " +
       "of the contents of files, of the texts, metadata and embeddings of chunks, and of conversations, " +
       "messages, input requests, webhook events and configuration. Operators set the limits with " +
-      "`tessera projects quota`, and defaults with `QUOTA_DEFAULT_BYTES` and its like.",
+      "`tessera projects quota`.",
     extension: true,
     permission: "projects.read",
     params: ProjectParams,

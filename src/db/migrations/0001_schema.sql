@@ -986,7 +986,7 @@ CREATE TABLE quota_deltas (
 );
 CREATE INDEX quota_deltas_project ON quota_deltas (project_id);
 
--- Limits of projects and owners without their own; null for no limit. The service writes the row.
+-- Limits of projects and owners without their own; null for no limit. An operator sets them.
 CREATE TABLE quota_defaults (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   files bigint,

@@ -111,8 +111,8 @@ function explain(error: unknown): Error {
   const { code, message } = error as { code?: string; message?: string };
   if (code !== undefined && MISSING_EXTENSION.has(code)) {
     return new DatabaseRefusal(
-      "SEARCH_ENGINE=pgvector needs the extension vector on the server of VECTOR_DATABASE_URL",
-      "install pgvector 0.8 or later (Debian: apt-get install postgresql-15-pgvector), or use SEARCH_ENGINE=embedded",
+      "the engine pgvector needs the extension vector on the server of VECTOR_DATABASE_URL",
+      "install pgvector 0.8 or later (Debian: apt-get install postgresql-15-pgvector), or start without VECTOR_DATABASE_URL",
     );
   }
   if (code === NOT_PERMITTED) {
@@ -128,7 +128,7 @@ function requireVersion(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > PGVECTOR_MIN[0] || (major === PGVECTOR_MIN[0] && minor >= PGVECTOR_MIN[1])) return;
   throw new DatabaseRefusal(
-    `SEARCH_ENGINE=pgvector needs pgvector ${PGVECTOR_MIN.join(".")} or later, and the database has ${version}`,
+    `the engine pgvector needs pgvector ${PGVECTOR_MIN.join(".")} or later, and the database has ${version}`,
     "upgrade it and run ALTER EXTENSION vector UPDATE",
   );
 }

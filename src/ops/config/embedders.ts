@@ -145,7 +145,7 @@ export function readEmbedders(reader: Reader): EmbedderConfig[] {
 
 function endpointOf(reader: Reader, name: string, settings: EndpointSettings): EndpointConfig {
   const { url, model, dimension, api_key_env: variable } = settings;
-  const apiKey = variable === undefined ? undefined : reader.text(variable);
+  const apiKey = variable === undefined ? undefined : reader.secret(variable);
   if (variable !== undefined && apiKey === undefined) {
     reader.faults.push(`EMBEDDERS.${name}.api_key_env names a variable that is not set`);
   }

@@ -1,10 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
-import {
-  BODY_TRANSPORT_MAX_BYTES,
-  RATE_LIMIT_WINDOW_SECONDS,
-  VECTOR_PLACEMENTS_MAX,
-} from "../../domain/limits.ts";
+import { BODY_TRANSPORT_MAX_BYTES, RATE_LIMIT_WINDOW_SECONDS } from "../../domain/limits.ts";
 import { ENVIRONMENT, ROOT } from "./caller.ts";
 import { readEmbedders } from "./embedders.ts";
 import { type Environment, Reader } from "./reader.ts";
@@ -15,10 +11,8 @@ import {
   INDEX_PRELOADS,
   LOG_LEVELS,
   type LogLevel,
-  SEARCH_ENGINES,
-  TRACE_PROTOCOLS,
-  type TracingConfig,
 } from "./schema.ts";
+import type { VariableName } from "./variables.ts";
 
 const SEARCH_WORKERS_MAX = 256;
 const SLOW_REQUEST_MAX_MS = 3_600_000;
@@ -29,9 +23,7 @@ const INDEX_MEMORY_MAX_BYTES = 2 ** 44;
 /** RFC 7518 requires a secret as long as the hash; the server warns about shorter ones. */
 const JWT_SECRET_SAFE_BYTES = 32;
 const RATE_LIMIT_REQUESTS_MAX = 1_000_000_000;
-const QUOTA_DEFAULT_MAX_BYTES = 1_000_000_000_000_000;
 const PORT_MAX = 65_535;
-const MODEL_HUB = "https://huggingface.co";
 
 /** All faults of a configuration, one line per fault, each with the name of its variable. */
 export class ConfigError extends Error {
@@ -67,13 +59,8 @@ function readPrices(reader: Reader): Record<string, string> {
   return {};
 }
 
-function readQuotaDefaults(reader: Reader): Config["quotaDefaults"] {
-  const limit = (name: string) => reader.integer(name, 0, 0, QUOTA_DEFAULT_MAX_BYTES) || null;
-  return { bytes: limit("QUOTA_DEFAULT_BYTES"), owner_bytes: limit("QUOTA_DEFAULT_OWNER_BYTES") };
-}
-
 function readRateLimit(reader: Reader): Config["rateLimit"] {
-  const limit = (name: string) => reader.integer(name, 0, 0, RATE_LIMIT_REQUESTS_MAX);
+  const limit = (name: VariableName) => reader.integer(name, 0, 0, RATE_LIMIT_REQUESTS_MAX);
   return {
     requests: limit("RATE_LIMIT_REQUESTS"),
     userRequests: limit("RATE_LIMIT_USER_REQUESTS"),
@@ -81,15 +68,10 @@ function readRateLimit(reader: Reader): Config["rateLimit"] {
   };
 }
 
-const [DEFAULT_PROTOCOL] = TRACE_PROTOCOLS;
-
-/** Reads the standard variables of OpenTelemetry. Spans are exported when an endpoint is named. */
-function readTracing(reader: Reader): TracingConfig | undefined {
+/** The URL for spans below the collector that the standard variable of OpenTelemetry names. */
+function readTracesUrl(reader: Reader): string | undefined {
   const endpoint = reader.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http", "https"]);
-  const protocol = reader.oneOf("OTEL_EXPORTER_OTLP_PROTOCOL", DEFAULT_PROTOCOL, TRACE_PROTOCOLS);
-  const ratio = reader.number("OTEL_TRACES_SAMPLER_ARG", 1, 0, 1);
-  if (endpoint === undefined) return undefined;
-  return { url: `${endpoint.replace(/\/+$/, "")}/v1/traces`, protocol, ratio };
+  return endpoint === undefined ? undefined : `${endpoint.replace(/\/+$/, "")}/v1/traces`;
 }
 
 /** The memory that indexes use by default: a share of the machine's, or of the container's limit. */
@@ -124,13 +106,9 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
       apiBase: reader.url("STRIPE_API_BASE", http),
       prices: readPrices(reader),
     },
-    embedApiKey: reader.text("EMBED_API_KEY"),
     embedders: readEmbedders(reader),
-    modelHub: (reader.url("HF_ENDPOINT", http) ?? MODEL_HUB).replace(/\/+$/, ""),
     apiKey: reader.text("TESSERA_API_KEY"),
-    searchEngine: reader.oneOf("SEARCH_ENGINE", "embedded", SEARCH_ENGINES),
     vectorDatabaseUrl: reader.database("VECTOR_DATABASE_URL"),
-    vectorPlacements: reader.integer("VECTOR_PLACEMENTS", 1, 1, VECTOR_PLACEMENTS_MAX),
     searchWorkers: reader.integer("SEARCH_WORKERS", availableParallelism(), 1, SEARCH_WORKERS_MAX),
     indexMemoryBytes: reader.integer(
       "INDEX_MEMORY_BYTES",
@@ -141,7 +119,6 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     indexPreload: reader.oneOf("INDEX_PRELOAD", "all", INDEX_PRELOADS),
     corsOrigins: reader.origins("CORS_ORIGINS"),
     rateLimit: readRateLimit(reader),
-    quotaDefaults: readQuotaDefaults(reader),
     maxBodyBytes: reader.integer(
       "MAX_BODY_BYTES",
       DEFAULTS.maxBodyBytes,
@@ -157,7 +134,7 @@ export function loadConfig(env: Environment = ENVIRONMENT): Config {
     demo: reader.oneOf<DemoMode>("DEMO", "auto", ["auto", "on", "off"]),
     countsQuestions: reader.oneOf("QUESTION_STATISTICS", "on", ["on", "off"]) === "on",
     slowRequestMs: reader.integer("SLOW_REQUEST_MS", 0, 0, SLOW_REQUEST_MAX_MS),
-    tracing: readTracing(reader),
+    tracesUrl: readTracesUrl(reader),
     logLevel: reader.oneOf<LogLevel>("LOG_LEVEL", "info", LOG_LEVELS),
     failpoints: [],
   };

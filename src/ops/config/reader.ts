@@ -1,3 +1,5 @@
+import type { VariableName } from "./variables.ts";
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads variables and collects all their faults instead of stopping at the first. */
@@ -5,12 +7,17 @@ export class Reader {
   readonly faults: string[] = [];
   constructor(private readonly env: Environment) {}
 
-  text(name: string): string | undefined {
+  text(name: VariableName): string | undefined {
+    return this.secret(name);
+  }
+
+  /** The value of a variable that an operator has named. */
+  secret(name: string): string | undefined {
     const value = this.env[name]?.trim();
     return value === undefined || value === "" ? undefined : value;
   }
 
-  integer(name: string, fallback: number, minimum: number, maximum: number): number {
+  integer(name: VariableName, fallback: number, minimum: number, maximum: number): number {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
@@ -19,7 +26,7 @@ export class Reader {
     return fallback;
   }
 
-  oneOf<T extends string>(name: string, fallback: T, values: readonly T[]): T {
+  oneOf<T extends string>(name: VariableName, fallback: T, values: readonly T[]): T {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined) return fallback;
     if (values.includes(value as T)) return value as T;
@@ -27,7 +34,7 @@ export class Reader {
     return fallback;
   }
 
-  url(name: string, protocols: readonly string[]): string | undefined {
+  url(name: VariableName, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
     // The value may contain a password, so the fault does not repeat it. PostgreSQL addresses may
@@ -41,7 +48,7 @@ export class Reader {
   }
 
   /** The address of one PostgreSQL server, or of a proxy before it. */
-  database(name: string): string | undefined {
+  database(name: VariableName): string | undefined {
     const value = this.url(name, ["postgres", "postgresql"]);
     if (value === undefined) return undefined;
     const [address = "", query = ""] = value.split("?");
@@ -56,7 +63,7 @@ export class Reader {
   }
 
   /** A comma-separated list of origins, in the form of `new URL(...).origin`. */
-  origins(name: string): string[] {
+  origins(name: VariableName): string[] {
     const origins: string[] = [];
     for (const entry of (this.text(name) ?? "").split(",")) {
       const value = entry.trim();
@@ -72,15 +79,5 @@ export class Reader {
       }
     }
     return origins;
-  }
-
-  /** A number, which may have a fraction. */
-  number(name: string, fallback: number, minimum: number, maximum: number): number {
-    const value = this.text(name);
-    if (value === undefined) return fallback;
-    const number = Number(value);
-    if (number >= minimum && number <= maximum) return number;
-    this.faults.push(`${name} must be a number from ${minimum} to ${maximum}`);
-    return fallback;
   }
 }

@@ -8,21 +8,7 @@ export type DemoMode = "auto" | "on" | "off";
  * this process has snapshots (`own`), or `none`.
  */
 export type IndexPreload = "all" | "own" | "none";
-/** Where vectors are searched: in this process, or in PostgreSQL. */
-type SearchEngineName = "embedded" | "pgvector";
 export type LogLevel = "trace" | "debug" | "http" | "info" | "warn" | "error" | "fatal" | "silent";
-
-/** The export of spans, in the terms of OpenTelemetry. */
-export interface TracingConfig {
-  /** The URL that spans are sent to. */
-  readonly url: string;
-  readonly protocol: TraceProtocol;
-  /** The share of traces that are kept, 0 to 1, unless the caller has decided. */
-  readonly ratio: number;
-}
-
-export const TRACE_PROTOCOLS = ["http/protobuf", "http/json"] as const;
-type TraceProtocol = (typeof TRACE_PROTOCOLS)[number];
 
 /** The whole configuration, validated and frozen. Only this folder reads the environment. */
 export interface Config {
@@ -52,19 +38,12 @@ export interface Config {
     /** Price IDs by `tier.cycle`, `server.cycle` and `sandbox.cycle`. */
     readonly prices: Readonly<Record<string, string>>;
   };
-  /** Sent to the embedding endpoint of a Markdown import. */
-  readonly embedApiKey: string | undefined;
   /** The embedders that projects may name, in addition to the built-in one. */
   readonly embedders: readonly EmbedderConfig[];
-  /** The hub of models, without a trailing slash. Only a command fetches models. */
-  readonly modelHub: string;
   /** The API key with which commands query the service. */
   readonly apiKey: string | undefined;
-  readonly searchEngine: SearchEngineName;
-  /** The database of the engine pgvector; by default the platform's own. */
+  /** The database of the engine pgvector; undefined for the embedded engine. */
   readonly vectorDatabaseUrl: string | undefined;
-  /** The number of parts into which the engine pgvector divides a new project, if Citus distributes tables. */
-  readonly vectorPlacements: number;
   readonly searchWorkers: number;
   /** The memory that indexes may use before idle projects are evicted. */
   readonly indexMemoryBytes: number;
@@ -78,8 +57,6 @@ export interface Config {
     readonly userRequests: number;
     readonly windowSeconds: number;
   };
-  /** Bytes that a project without its own limits may store, and all projects of an owner; null for no limit. */
-  readonly quotaDefaults: Readonly<Record<"bytes" | "owner_bytes", number | null>>;
   readonly maxBodyBytes: number;
   /** The largest body of an import over HTTP. */
   readonly importMaxBytes: number;
@@ -89,15 +66,13 @@ export interface Config {
   readonly slowRequestMs: number;
   /** Count and store the questions in words of each project. */
   readonly countsQuestions: boolean;
-  /** Absent when no spans are exported. */
-  readonly tracing: TracingConfig | undefined;
+  /** The URL that spans are sent to; undefined when none are exported. */
+  readonly tracesUrl: string | undefined;
   /** Failpoints at which a test kills the process. They cannot be set by a variable. */
   readonly failpoints: readonly string[];
 }
 
 export const INDEX_PRELOADS: readonly IndexPreload[] = ["all", "own", "none"];
-
-export const SEARCH_ENGINES: readonly SearchEngineName[] = ["embedded", "pgvector"];
 
 export const LOG_LEVELS: readonly LogLevel[] = [
   "trace",

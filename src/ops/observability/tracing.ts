@@ -1,5 +1,4 @@
 import type { Attributes, Context, Span, TextMapGetter, TextMapSetter } from "@opentelemetry/api";
-import type { TracingConfig } from "../config/schema.ts";
 
 /** The library, and the exporter of its spans. */
 type Exporting = ReturnType<typeof import("./tracing-sdk.ts")["startExporting"]>;
@@ -16,12 +15,12 @@ const SETTER: TextMapSetter<Headers> = {
   set: (headers, name, value) => headers.set(name, value),
 };
 
-/** Starts tracing if it is configured. Returns a function that exports the last spans and ends tracing. */
-export async function openTracing(config: TracingConfig | undefined): Promise<() => Promise<void>> {
-  if (config === undefined) return async () => {};
+/** Starts tracing if there is a URL for spans. Returns a function that exports the last spans and ends tracing. */
+export async function openTracing(url: string | undefined): Promise<() => Promise<void>> {
+  if (url === undefined) return async () => {};
   // The library is loaded here, because the service and each of its threads should not load it without tracing.
   const { startExporting } = await import("./tracing-sdk.ts");
-  const exporting = startExporting(config);
+  const exporting = startExporting(url);
   tracing = exporting;
   return async () => {
     tracing = undefined;

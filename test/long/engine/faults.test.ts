@@ -9,7 +9,7 @@ import {
   release,
   writeVersion,
 } from "../../../support/api/versions.ts";
-import { createTestDatabase } from "../../../support/processes/postgres.ts";
+import { createTestDatabase, startPostgres } from "../../../support/processes/postgres.ts";
 import { startServer } from "../../../support/processes/process.ts";
 import { startEngineServer } from "./server.ts";
 import {
@@ -63,7 +63,7 @@ test("when the node that writes vectors is killed, another one goes on", async (
 });
 
 test("a first fill writes each row once, also when a kill interrupts it", async () => {
-  const source = await startApi({ env: { SEARCH_ENGINE: "embedded" } });
+  const source = await startApi({ env: { VECTOR_DATABASE_URL: undefined } });
   const world = await worldOf(source);
   const { sql, project } = world;
   const vectors = textVectors(INTERRUPTED_CHUNKS + 1, 31);
@@ -103,7 +103,7 @@ test("a first fill writes each row once, also when a kill interrupts it", async 
 });
 
 test("a scope that changes during a first fill shares file versions with it, and each row is written once", async () => {
-  const source = await startApi({ env: { SEARCH_ENGINE: "embedded" } });
+  const source = await startApi({ env: { VECTOR_DATABASE_URL: undefined } });
   const world = await worldOf(source);
   const { sql, project } = world;
   const versions = await writeFiles(world, textVectors(INTERRUPTED_CHUNKS, 32));
@@ -157,9 +157,11 @@ test("a search gets 503 while the vector database is stopped or frozen, and work
 });
 
 test("a start without the extension ends with a message that names the remedy", async () => {
-  // The embedded PostgreSQL, which starts without DATABASE_URL, has no extensions of others.
-  const started = startServer({ env: { SEARCH_ENGINE: "pgvector" } });
-  await expect(started).rejects.toThrow(/install pgvector 0\.8 or later.*SEARCH_ENGINE=embedded/s);
+  // The PostgreSQL of the npm dependencies has no extensions of others.
+  const started = startServer({ env: { VECTOR_DATABASE_URL: await startPostgres() } });
+  await expect(started).rejects.toThrow(
+    /install pgvector 0\.8 or later.*start without VECTOR_DATABASE_URL/s,
+  );
 });
 
 test("a schema of another installation is refused at the start, and stays as it is", async () => {

@@ -64,7 +64,7 @@ async function ask<T extends TSchema>(url: string, schema: T, name: string): Pro
   } catch (error) {
     if (error instanceof ModelError) throw error;
     throw new ModelError(
-      `${host} cannot be reached: ${(error as Error).message}; HF_ENDPOINT names a mirror`,
+      `${host} cannot be reached: ${(error as Error).message}; --hub names a mirror`,
     );
   }
   try {

@@ -7,8 +7,6 @@ export interface ReplicatorOptions {
   /** The platform's database, whose change log is followed. */
   readonly databaseUrl: string;
   readonly vectorDatabaseUrl: string;
-  /** Placements of new projects, where Citus distributes tables. */
-  readonly placements: number;
   readonly logLevel: LogLevel;
 }
 

@@ -14,8 +14,6 @@ export interface Layout {
   readonly epoch: number;
   /** True where Citus distributes tables. */
   readonly distributed: boolean;
-  /** The number of placements of a project without an entry in wanted_placements. */
-  readonly placements: number;
 }
 
 /** Searches read the copy that is serving. A copy that is filling replaces it once it is complete. */
@@ -64,12 +62,12 @@ async function createTables(
   return await distinctPlacements(tx, versions, count);
 }
 
-/** The number of placements of a new copy of a project. */
+/** The number of placements of a new copy of a project: one, unless an operator has requested more. */
 async function placementsFor(tx: Transaction, projectId: string, layout: Layout): Promise<number> {
   if (!layout.distributed) return ONE_PLACEMENT.length;
   const [row] = await tx<{ placements: number }[]>`
     SELECT placements FROM ${tx(SCHEMA)}.wanted_placements WHERE project_id = ${projectId}`;
-  return row?.placements ?? layout.placements;
+  return row?.placements ?? ONE_PLACEMENT.length;
 }
 
 interface Copy {

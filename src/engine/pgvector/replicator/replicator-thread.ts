@@ -47,7 +47,7 @@ export class ReplicatorThread {
   #ended: Promise<void> | undefined;
 
   constructor(
-    private readonly options: ReplicatorOptions,
+    options: ReplicatorOptions,
     private readonly post: (report: ReplicatorReport) => void,
   ) {
     const { databaseUrl, vectorDatabaseUrl } = options;
@@ -119,8 +119,7 @@ export class ReplicatorThread {
   /** One term as the leader. */
   async #term(epoch: number): Promise<void> {
     const sql = this.#sql;
-    const distributed = await hasCitus(sql);
-    const layout = { epoch, distributed, placements: distributed ? this.options.placements : 1 };
+    const layout = { epoch, distributed: await hasCitus(sql) };
     const sources = {
       source: this.#source,
       sql,
