@@ -28,7 +28,7 @@ function errorPage(slug: string, type: ErrorType, base: string): string {
 <h1>${escaped(title)}</h1>
 <p class="kind"><code>${escaped(slug)}</code>, status ${status}, category ${category}</p>
 <p>${escaped(detail)}</p>
-${section("What to do", `<p>${escaped(suggestion)}</p>\n${list("ol", steps.map(escaped))}`)}
+${section("Remedy", `<p>${escaped(suggestion)}</p>\n${list("ol", steps.map(escaped))}`)}
 ${section("Tips", list("ul", tips?.map(escaped)))}
 ${section("Example", example === undefined ? "" : `<pre>${escaped(example)}</pre>`)}
 ${section("Related", list("ul", links))}

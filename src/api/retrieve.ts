@@ -33,7 +33,7 @@ const EXAMPLE: RetrievePage = {
         start_offset: 212,
         end_offset: 286,
         token_count: 14,
-        metadata: { headings: ["Backup and restore", "What a backup holds"] },
+        metadata: { headings: ["Backup and restore", "Contents of a backup"] },
       },
       score: 0.8127,
       match_type: "hybrid",
@@ -43,7 +43,7 @@ const EXAMPLE: RetrievePage = {
         matches: [[34, 43]],
       },
       title: "Backup and restore",
-      heading: "What a backup holds",
+      heading: "Contents of a backup",
     },
   ],
   page_info: {

@@ -37,7 +37,7 @@ export function benchCommand(io: Io): Command {
         .find((benchmark) => benchmark !== undefined);
       if (chosen === undefined) {
         throw new CommandError(
-          `there is no benchmark "${abbreviate(name)}"; \`./tessera bench\` lists all`,
+          `unknown benchmark "${abbreviate(name)}"; \`./tessera bench\` lists all`,
         );
       }
       const child = Bun.spawn([process.execPath, chosen.path, ...args], {

@@ -42,7 +42,7 @@ const SHARED = {
   json: () => new Option("--json", "print JSON lines instead of a table"),
   yes: () => new Option("--yes", "do not ask"),
   wait: () => new Option("--no-wait", "end before searches of a running service see the change"),
-  create: () => new Option("--create", "create the embedded database if there is none in DATA_DIR"),
+  create: () => new Option("--create", "create the embedded database if DATA_DIR has no database"),
   url: () => new Option("--url <url>", "address of the service").argParser(url),
   key: () => new Option("--key <key>", "API key; default: TESSERA_API_KEY"),
 };

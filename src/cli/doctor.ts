@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Finding>[] = [
   ["check", ({ check }) => check],
   ["state", ({ state }) => state],
   ["found", ({ found }) => found],
-  ["what to do", ({ remedy }) => remedy ?? ""],
+  ["remedy", ({ remedy }) => remedy ?? ""],
 ];
 
 export function doctorCommand(io: Io): Command {

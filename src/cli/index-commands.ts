@@ -55,7 +55,7 @@ export function indexCommand(io: Io): Command {
   const rebuild = newCommand("index rebuild")
     .option("--project <slug>", "rebuild only the indexes of this project")
     .action(async ({ project }: { readonly project?: string }) => {
-      const keeps = () => "the servers go on with what was asked of them";
+      const keeps = () => "the servers go on with the requested work";
       await withDatabase(io, (sql) => interruptible(keeps, () => rebuildIndexes(io, sql, project)));
     });
   return newGroup("index", "Manage the search indexes.", [status, rebuild]);

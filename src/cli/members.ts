@@ -37,7 +37,7 @@ function addCommand(io: Io): Command {
         .choices(ROLES)
         .default("member" satisfies Role),
     )
-    .option("--create", "create the user if there is none")
+    .option("--create", "create the user if the address is unknown")
     .action(async (address: string, { project, role, create }: Flags & { readonly role: Role }) => {
       await changeProject(io, project, async ({ sql, slug, call }) => {
         if (create) await findOrCreateUser(sql, address);
@@ -61,7 +61,7 @@ function removeCommand(io: Io): Command {
           { params: { user_id: address } },
           {
             ...lastOwner(address, slug),
-            "user-not-found": `${address} is no member of ${slug}`,
+            "user-not-found": `${address} is not a member of ${slug}`,
           },
         );
         notice(io, `${address} is no longer a member of ${slug}`);

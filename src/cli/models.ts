@@ -120,7 +120,7 @@ function removeCommand(io: Io): Command {
       const models = installedModels(configOf(io).dataDir);
       const model = models.find((each) => each.name === name);
       if (model === undefined) {
-        throw new CommandError(`there is no model "${name}": \`./tessera models list\` lists them`);
+        throw new CommandError(`unknown model "${name}": \`./tessera models list\` lists them`);
       }
       const { folder, bytes } = model;
       await confirm(io, `Remove ${folder} with ${inMegabytes(bytes)}?`, yes);

@@ -39,8 +39,8 @@ const question = ({ paths, of, environment }: Removals) =>
   `remove ${paths.length} of ${of} files from ${environment}?`;
 
 /**
- * Shows the files that --prune is going to remove, and returns true. Throws a CommandError unless --yes, --prune-max or
- * the user on the terminal allows it.
+ * Lists the files that --prune will remove, and returns true. Throws a CommandError unless --yes, --prune-max or the
+ * user on the terminal allows it.
  */
 export async function confirmPrune(
   io: Io,

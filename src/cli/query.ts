@@ -77,7 +77,7 @@ const ITEMS: readonly Column<Found>[] = [
 /** Adds the arguments and options of every query. */
 function queryCommand(name: string, verb: string, limitMax: number): Command {
   return newCommand(name, "project", "json", "url", "key")
-    .argument("<text>", "what to look for")
+    .argument("<text>", "the text to search for")
     .option("--environment <name>", `the environment to ${verb}`)
     .option("--release <name>", `${verb} this release instead`)
     .option(
@@ -86,7 +86,7 @@ function queryCommand(name: string, verb: string, limitMax: number): Command {
       between(1, limitMax),
       LIMIT_DEFAULT,
     )
-    .option("--filter <json>", "only what matches, see docs/filters.md", filter);
+    .option("--filter <json>", "a filter of the results, see docs/filters.md", filter);
 }
 
 export function searchCommand(io: Io): Command {

@@ -120,7 +120,7 @@ async function importFolder(
 ): Promise<ImportSummary> {
   const isFile = (await stat(place).catch(() => undefined))?.isFile() === true;
   if (isFile && options.prune === true) {
-    throw new CommandError(`--prune removes what a folder does not have, and ${place} is a file`);
+    throw new CommandError(`--prune removes the files that a folder lacks, and ${place} is a file`);
   }
   const folder = isFile ? dirname(place) : place;
   const only = isFile ? basename(place) : undefined;
@@ -235,7 +235,7 @@ async function tellServedRelease(
   if (serves === null) return;
   notice(
     io,
-    `${environment} serves the release ${serves}: searches show what was imported once it serves its working set`,
+    `${environment} serves the release ${serves}: searches show the imported files once it serves its working set`,
   );
 }
 

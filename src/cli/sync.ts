@@ -24,7 +24,7 @@ export function syncCommand(io: Io): Command {
     .option("--watch", "go on whenever something in the folder changes, until interrupted")
     .action(async (folder: string, options: SyncOptions) => {
       const noMore = onInterruption(io);
-      const keeps = () => "what was written stays written, and the same command does the rest";
+      const keeps = () => "finished writes stay, and the same command does the rest";
       await interruptible(keeps, () => syncFolder(io, folder, options)).finally(noMore);
     });
   return addOptions(command, formatOptions());

@@ -66,7 +66,7 @@ const remedy = (email: string, project: Project, role: Role) =>
 export async function requireOwner(sql: Sql, project: Project, email: string): Promise<void> {
   if ((await roleIn(sql, project, email)) === OWNER) return;
   throw new CommandError(
-    `${project.slug} exists and ${email} is no owner of it, which --owner does not change: ${remedy(email, project, OWNER)}`,
+    `${project.slug} exists and ${email} is not an owner of it, which --owner does not change: ${remedy(email, project, OWNER)}`,
   );
 }
 

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { listAllProjects } from "../content/projects/manage.ts";
 import { openDatabase, type Sql } from "../db/client.ts";
-import { VECTOR_PLACEMENTS_MAX } from "../domain/limits.ts";
 import { hasCitus } from "../engine/pgvector/open-schema.ts";
 import { hasSchema, readCopies } from "../engine/pgvector/operator/growth.ts";
 import { type Move, planMoves } from "../engine/pgvector/operator/plan-moves.ts";
@@ -42,7 +41,7 @@ export function vectorsCommand(io: Io): Command {
   const divide = newCommand("vectors placements", "project")
     .requiredOption(
       "--count <number>",
-      "how many placements it is to have",
+      "the number of placements",
       between(1, PLACEMENTS_MAX),
     )
     .option("--no-wait", "return at once; the node that writes vectors does the work")
@@ -69,7 +68,7 @@ export function vectorsCommand(io: Io): Command {
     .option("--dry-run", "only print the moves")
     .action(({ dryRun }: { readonly dryRun?: boolean }) =>
       withCitus(io, async (vectors) => {
-        const keeps = () => "what was moved stays moved, and the same command moves the rest";
+        const keeps = () => "finished moves stay, and the same command moves the rest";
         await interruptible(keeps, () => rebalance(io, vectors, dryRun === true));
       }),
     );
@@ -218,6 +217,6 @@ async function moveAll(
     });
   } catch (error) {
     const { message } = explainCitus(error);
-    throw new CommandError(`${message}; run the command again: what has been moved stays`);
+    throw new CommandError(`${message}; run the command again: finished moves stay`);
   }
 }

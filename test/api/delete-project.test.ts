@@ -64,7 +64,7 @@ async function tablesWith({ id }: TestProject): Promise<string[]> {
 }
 
 describe("DELETE /projects/{project_reference}", () => {
-  test("nothing of the project is left, on any node, but what was logged about it", async () => {
+  test("nothing of the project is left, on any node, but its log entries", async () => {
     const project = await filled();
     const key = await api.key(owner, { project });
     for (const node of [api, other]) await untilFound(node, project);
@@ -87,7 +87,7 @@ describe("DELETE /projects/{project_reference}", () => {
     expect(entry).toEqual({ user_id: owner.userId, details: { slug: project.slug } });
   });
 
-  test("searches that run meanwhile are answered with what they found or that it is gone", async () => {
+  test("searches that run meanwhile are answered with their results or that it is gone", async () => {
     const project = await filled();
     await untilFound(api, project);
     const statuses = new Set<number>();

@@ -163,7 +163,7 @@ describe("an import with chunks that are not those of its content", () => {
       FROM environment_files w JOIN chunks c ON c.file_version_id = w.file_version_id
       WHERE w.project_id = ${id}`;
 
-  test("is not what a PUT of the content is answered with, and passages of it are", async () => {
+  test("is not reused by a PUT of the content, and passages of it are", async () => {
     const project = await projectOf();
     const text = someText();
     const half = text.indexOf("##");

@@ -89,7 +89,7 @@ describe("an import that gives ids of another project", () => {
     );
   });
 
-  test("is told nothing about what they are of, and changes nothing of it", async () => {
+  test("is told nothing about their project, and changes nothing of it", async () => {
     const before = await stateOf(theirs);
     const mine = await api.project(stranger);
     const { ids, records } = everything("mine");
@@ -120,7 +120,7 @@ describe("an import that gives ids of another project", () => {
     expect(await stateOf(theirs)).toBe(before);
   });
 
-  test("refers to what it cannot see as to what there is not", async () => {
+  test("refers to an unseen row exactly as to a missing one", async () => {
     const mine = await api.project(stranger);
     const { ids, records } = everything("mine");
     const { branch_approval, status_check, message, input_request, webhook_definition } = records;

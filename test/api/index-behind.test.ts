@@ -58,7 +58,7 @@ function thaw(): void {
 afterAll(thaw);
 
 describe("while the index lacks a change", () => {
-  test("reads that name the change are answered 503 index-behind in time, others with what there is", async () => {
+  test("reads that name the change are answered 503 index-behind in time, others from the present index", async () => {
     const first = tokenOf(await put("first.md"));
     expect((await lookUp("first", `?min_change=${first}`)).status).toBe(200);
     const complete = await lookUp("zzzz");

@@ -15,7 +15,7 @@ const entries = async (from: string): Promise<Json[]> =>
   (await listPages(api, from, owner)).flatMap(({ data }) => data);
 
 describe("GET /projects/{project_reference}/audit", () => {
-  test("an owner sees who did what, newest first, by address and key, and nothing of other projects", async () => {
+  test("an owner sees all actions and their actors, newest first, by address and key, and nothing of other projects", async () => {
     const key = await api.key(owner);
     const member = await api.user();
     const put = (role: string, as = owner) =>

@@ -79,7 +79,7 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     ] as never);
   });
 
-  test("the answer is the same for every id and address, and nobody becomes what they have not accepted", async () => {
+  test("the answer is the same for every id and address, and nobody becomes a member without accepting", async () => {
     const own = await api.project(owner);
     const email = address();
     const user = await api.user({ email });

@@ -98,7 +98,7 @@ describe("a read with min_change", () => {
     }
   });
 
-  test("sees a new release, what an environment serves, and that a file is gone", async () => {
+  test("sees a new release, the release that an environment serves, and that a file is gone", async () => {
     const project = await newProject();
     await put(project, "old.md", "# Old note\n");
     const lookUp = async (answer: Answer, target: object) => {

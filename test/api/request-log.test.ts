@@ -11,7 +11,7 @@ function linesOf(logs: string, message: string): Array<Record<string, unknown>> 
   return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message);
 }
 
-test("at its own level every request is one line with id, operation, status, time and caller, slow ones have another with what they did, and neither has bodies or credentials", async () => {
+test("at its own level every request is one line with id, operation, status, time and caller, slow ones have another with their stages, and neither has bodies or credentials", async () => {
   const api = await startApiProcess({ env: { LOG_LEVEL: "http", SLOW_REQUEST_MS: "1" } });
   const user = await api.user();
   const key = await api.key(user);

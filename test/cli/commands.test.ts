@@ -184,7 +184,7 @@ describe("keys create", () => {
     expect((await cli.run([...typo, "--create"])).status).toBe(0);
   });
 
-  test("makes a user who is no member of the project a member of it, and says so", async () => {
+  test("makes a user who is not a member of the project a member of it, and says so", async () => {
     await cli.import(FRAME);
     const result = await create("--project", "docs");
     expect(result.status).toBe(0);
@@ -354,6 +354,6 @@ describe("embed and bench", () => {
     expect(stdout).toMatch(/^micro\/shards {2,}\S/m);
     const unknown = await cli.run(["bench", "nope"]);
     expect(unknown.status).toBe(1);
-    expect(unknown.stderr).toContain('there is no benchmark "nope"');
+    expect(unknown.stderr).toContain('unknown benchmark "nope"');
   });
 });

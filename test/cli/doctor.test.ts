@@ -33,7 +33,7 @@ describe("doctor", () => {
         expect(of(check), check).toMatchObject([{ state: "ok" }]);
       }
       const table = await callCommand(["doctor"], { env });
-      expect(table.stdout).toMatch(/^check +state +found +what to do\n/);
+      expect(table.stdout).toMatch(/^check +state +found +remedy\n/);
     },
   );
 

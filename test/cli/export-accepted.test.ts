@@ -83,7 +83,7 @@ async function fillConversations(
   }
 }
 
-test("what the API has accepted is exported, and imported into the same and into an empty database, with nothing changed", async () => {
+test("all that the API has accepted is exported, and imported into the same and into an empty database, with nothing changed", async () => {
   // A name has a visible character.
   const names = sample(text).map((name) => `${name}n`);
   const contents = sample(text);

@@ -48,7 +48,7 @@ describe("the commands that ask a service", () => {
     expect(readdirSync(folder)).toEqual(["a.md"]);
   });
 
-  test("print what it names without the codes that a terminal obeys, and write none of it", async () => {
+  test("print its names without the codes that a terminal obeys, and write none of them", async () => {
     server.behaviour = "good";
     const paths = [
       `${CODES}x.md`,

@@ -44,7 +44,7 @@ describe("importing Markdown", () => {
     write("guide.md", `${GUIDE}More.\n`);
     const { status, stderr } = await importFolder();
     expect(status).toBe(0);
-    expect(stderr).toContain("production serves the release v1: searches show what was imported");
+    expect(stderr).toContain("production serves the release v1: searches show the imported files");
   });
 
   test("creates the project and its owner, and stores files with their chunks", async () => {
@@ -215,7 +215,7 @@ describe("importing Markdown", () => {
     const pruned = await run("--markdown", one, "--prune", "--yes");
     expect([pruned.status, pruned.stderr]).toEqual([
       1,
-      `tessera: --prune removes what a folder does not have, and ${one} is a file\n`,
+      `tessera: --prune removes the files that a folder lacks, and ${one} is a file\n`,
     ]);
     const pdf = join(folder, "deep/scan.pdf");
     expect((await run("--markdown", pdf)).stderr).toContain(

@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
 import { FRAME, ndjson, openCli, spawnImport } from "./support.ts";
 
-test("an import that is interrupted says what it has kept and how to go on, and the same import completes it", async () => {
+test("an interrupted import names the part that it has kept and how to go on, and the same import completes it", async () => {
   const cli = await openCli();
   const release = { record: "release", project: "docs", name: "v1", environment: "production" };
   const begin = (...options: string[]) => {

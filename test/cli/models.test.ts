@@ -169,7 +169,7 @@ describe("tessera models", () => {
     const asked = await models(["remove", NAME]);
     expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining("--yes")]);
     expect((await models(["remove", NAME, "--yes"])).stdout).toBe(`removed ${NAME}\n`);
-    expect((await models(["remove", "../models", "--yes"])).stderr).toContain("there is no model");
+    expect((await models(["remove", "../models", "--yes"])).stderr).toContain("unknown model");
     expect((await models(["list", "--json"])).stdout.trim().split("\n")).toHaveLength(1);
   });
 

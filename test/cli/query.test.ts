@@ -17,7 +17,7 @@ await run("import", "--markdown", "fixtures/docs", ...HANDBOOK);
 const first = await run("search", "index snapshots", ...HANDBOOK);
 
 describe("commands end when searches see what they have changed", () => {
-  test("the first search after an import finds what it has imported", async () => {
+  test("the first search after an import finds the imported files", async () => {
     expect([first.status, first.stderr]).toEqual([0, ""]);
     expect(first.stdout).toContain("operations/snapshots.md#");
   });

@@ -208,7 +208,7 @@ test("every command in the README and the documents is run, or says why not in a
   expect(others).toEqual(NOT_RUN);
 });
 
-test("every command of these pages works for an ordinary user in another folder and on another port, and prints what is shown, numbers included", async () => {
+test("every command of these pages works for an ordinary user in another folder and on another port, and prints the shown output, numbers included", async () => {
   const user = await User.create();
   for (const [page, followed] of Object.entries(FOLLOWED)) {
     expect(await follow(user, page), page).toEqual(followed);

@@ -146,7 +146,7 @@ describe("commands and the schema of the database", () => {
     expect(findings).toContainEqual({ check: "database", state: "failed", found, remedy });
   });
 
-  test("on an empty database only what may be the first command creates the tables", async () => {
+  test("on an empty database only commands that may be the first one create the tables", async () => {
     const names = Object.keys(ARGUMENTS).filter((name) => !FIRST.includes(name));
     await refusesAll(
       await createEmptyDatabase(),

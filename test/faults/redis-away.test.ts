@@ -115,8 +115,8 @@ const unanswered = async () => {
 };
 const isMended = async () => (await lookUp({ limit: LIMIT })).headers.get("x-next-page") === null;
 
-for (const [what, fault] of Object.entries(FAULTS)) {
-  test(`while Redis ${what}, first pages are answered without the next, and readiness names it`, async () => {
+for (const [state, fault] of Object.entries(FAULTS)) {
+  test(`while Redis ${state}, first pages are answered without the next, and readiness names it`, async () => {
     const cursor: string = (await lookUp({ limit: LIMIT })).body.page_info.next;
     const before = await unanswered();
     await using away = await fault.begin();
@@ -150,7 +150,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
     expect(await world.paths(api.url, { limit: LIMIT })).toHaveLength(ITEMS);
     // Only a killed one has lost the cursor.
     const after = await lookUp({ cursor });
-    if (what === "was killed") expect([after.status, after.body.slug]).toEqual(UNKNOWN_CURSOR);
+    if (state === "was killed") expect([after.status, after.body.slug]).toEqual(UNKNOWN_CURSOR);
     else expect(after.status).toBe(200);
   });
 }
@@ -180,7 +180,7 @@ describe("while Redis refuses writes", () => {
     return await work();
   };
 
-  test("the client lists what there is and then says that it is not all", async () => {
+  test("the client lists the first pages and then says that they are not all", async () => {
     const [header = ""] = [member.headers["authorization"]];
     const client = new Tessera({ baseUrl: api.url, credential: header.replace("Bearer ", "") });
     await refusing(async () => {

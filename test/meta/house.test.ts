@@ -6,7 +6,7 @@ import { codeOf, filesOf, ROOT, textOf } from "./sources.ts";
 const documents = filesOf("*.md", "{docs,bench,src,native,support,test}/**/*.md");
 
 describe("the state of the repository", () => {
-  test("commands write to the terminal in one place, which takes its codes out of what others have written", () => {
+  test("commands write to the terminal in one place, which removes its codes from texts of others", () => {
     const own = ["src/cli/output.ts", "src/serve.ts", "src/main.ts"];
     const writing = filesOf("src/**/*.ts").filter((file) =>
       /std(out|err)\.write\(/.test(codeOf(file)),

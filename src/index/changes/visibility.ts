@@ -70,7 +70,7 @@ export async function untilShown(
 ): Promise<boolean> {
   // A server that has read the log up to the position and reports nothing of a project has not loaded it.
   const isShown = async (requestedAt: number) => {
-    // A server that cannot hear requests has forgotten what it had cached when its caches have expired.
+    // The caches of a server that does not receive requests have expired after REVOCATION_BOUND_MS.
     const [row] = await sql<{ hides: boolean }[]>`
       SELECT EXISTS (
         SELECT FROM index_nodes

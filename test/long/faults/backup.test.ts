@@ -85,7 +85,7 @@ async function imported(server: TestServer, key: string): Promise<string[]> {
   return paths;
 }
 
-test("a restored copy of the database is what is searched, even under newer indexes", async () => {
+test("searches see a restored copy of the database, even under newer indexes", async () => {
   const env = { DATA_DIR: await folderWithCluster() };
   const first = await startServer({ env });
   const key = await importHandbook(env);

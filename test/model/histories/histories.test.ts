@@ -11,7 +11,7 @@ import { FAULTS, runHistories } from "./run.ts";
 const OPTIONS = { places: 2, clients: 4, operations: 35, faults: 12 };
 
 test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
-  "some order of all operations on an environment explains what clients of two services are answered, and searches see the change that they name",
+  "some order of all operations on an environment explains all answers to clients of two services, and searches see the change that they name",
   async () => {
     const world = await World.shared();
     const deck = new FaultDeck(FAULTS, SEED);

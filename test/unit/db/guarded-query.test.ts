@@ -29,7 +29,7 @@ function handedOver() {
 test("a statement that the driver has not sent is not cancelled, because it never uses the connection again that it is opening", () => {
   const { query, watched, calls } = handedOver();
   watched.fail();
-  // The connection opens meanwhile, and the driver sends what is left of the statement.
+  // The connection opens meanwhile, and the driver sends the rest of the statement.
   query.state = {};
   watched.cancel?.();
   expect(calls).toEqual(["rejected"]);

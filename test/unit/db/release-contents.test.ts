@@ -172,7 +172,7 @@ describe("the contents of releases", () => {
     );
   });
 
-  test("cost what they change: releases with 1% changes share the rest, and equal ones share everything", async () => {
+  test("cost as much as they change: releases with 1% changes share the rest, and equal ones share everything", async () => {
     const world = await World.create();
     await world.write(paths(500));
     for (let i = 0; i < 40; i++) {

@@ -48,7 +48,7 @@ function writing(countsMaxMs?: number) {
   return { writes, write, stored, unembedded, index };
 }
 
-test("what a user has written and searches do not show stays within the bound, and others write", async () => {
+test("the unindexed writes of a user stay within the bound, and others write", async () => {
   const { write, stored, unembedded, index } = writing();
   await Promise.all([write("a", HALF), write("b", HALF)]);
   const third = write("c", HALF);

@@ -338,7 +338,7 @@ describe("bodies that take a millisecond to parse", () => {
   const LONG = 20_000;
   const post = () => new Request("http://host/", { method: "POST", body: new Uint8Array(LONG) });
 
-  test("of one tenant are taken up one in a turn of the event loop, beside those of another", async () => {
+  test("of one tenant are parsed one in a turn of the event loop, and those of another in the same turn", async () => {
     const intake = reader();
     const turns: Array<[string, number]> = [];
     let turn = 0;

@@ -71,7 +71,7 @@ const reader: VersionReader = {
   },
 };
 
-/** The vectors of a project beside its fields, which number the versions. */
+/** The vectors of a project, on top of its fields, which number the versions. */
 function open() {
   const [fields, vector] = [new FieldIndex(), new VectorIndex(PLAIN_NAMES)];
   const context = { indexes: [fields, vector], fields, reader } as never;

@@ -134,7 +134,7 @@ describe("while a project is being deleted", () => {
   });
 });
 
-test("writes beside the deletion of their project are answered with success or a 404, never a 5xx", async () => {
+test("writes during the deletion of their project are answered with success or a 404, never a 5xx", async () => {
   const all = Object.entries(WRITES);
   // Copies by one user take turns, and on a busy machine a second one is refused: that is another promise.
   const twice = all.filter(([id]) => id !== "createProject");
