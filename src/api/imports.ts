@@ -125,7 +125,7 @@ function answerOf({ ignored, ...result }: ImportReport): Response {
 export function importOperations(services: ImportServices): Operation[] {
   const { sql, imports, audit, disableIdleTimeout } = services;
   const { importMaxBytes: maxBytes } = services.config;
-  /** FairSemaphore are few and held for long, so callers share them. */
+  /** Imports are few and long, so callers take turns. */
   const permits = new FairSemaphore({ permits: IMPORTS_MAX });
 
   /** Imports the body. An import that fails is noted in the audit log here, and any other with its records. */

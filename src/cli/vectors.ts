@@ -39,11 +39,7 @@ function address(value: string): { readonly host: string; readonly port: number 
 export function vectorsCommand(io: Io): Command {
   const status = newCommand("vectors status").action(() => withVectors(io, showStatus));
   const divide = newCommand("vectors placements", "project")
-    .requiredOption(
-      "--count <number>",
-      "the number of placements",
-      between(1, PLACEMENTS_MAX),
-    )
+    .requiredOption("--count <number>", "the number of placements", between(1, PLACEMENTS_MAX))
     .option("--no-wait", "return at once; the node that writes vectors does the work")
     .action(({ project, count, wait }: Flags & { readonly count: number }) =>
       withCitus(io, async (vectors, platform) => {

@@ -34,7 +34,7 @@ class RecentlyUsed {
   using Entries = std::list<std::pair<Key, Value>>;
 
   const size_t capacity_;
-  /// The most recently used first.
+  /// The values, most recently used first.
   Entries entries_;
   std::unordered_map<Key, typename Entries::iterator, Hash> known_;
 };

@@ -13,7 +13,7 @@ namespace tessera {
 inline constexpr size_t STEP_WORK = 65'536;
 inline constexpr size_t COMPARISON_WORK = 16;
 
-/// 1 for each row of a block that is meant.
+/// 1 for each selected row of a block.
 using RowMask = std::vector<uint8_t>;
 
 /// Consecutive rows: versions, or chunks.

@@ -16,7 +16,7 @@ namespace tessera {
 /// A set of states of a pattern, 32 in a word.
 using GlobStates = std::vector<uint32_t>;
 
-/// How far the comparison of a text has got.
+/// The progress of the comparison of a text.
 struct GlobProgress {
   /// The next unit of the text; 0 before the beginning.
   size_t at = 0;

@@ -1,5 +1,5 @@
-// How many of some files have each value of a field, counted in short steps. Files are counted and not entries: arrays,
-// and chunks of one file, may repeat a value.
+// The number of files with each value of a field, counted in short steps. Entries are not counted, because arrays and
+// chunks of one file may repeat a value.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -63,7 +63,7 @@ class ValueCount {
   /// Null if no version has the field, or if all values are in columns.
   const FieldColumn* column_;
   const FieldColumn* rest_;
-  /// How far each part has got, and where it ends. The column may get further entries meanwhile.
+  /// The position and the end of each part. The column may get further entries meanwhile.
   uint32_t other_ = 0;
   uint32_t others_ = 0;
   uint32_t entry_ = 0;

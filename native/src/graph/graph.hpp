@@ -35,7 +35,7 @@ struct Codes {
   }
 };
 
-/// Which nodes a search has met.
+/// The nodes that a search has met.
 class VisitedSet {
  public:
   void reset(size_t nodes) { words_.assign((nodes + 63) / 64, 0); }

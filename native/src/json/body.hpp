@@ -33,7 +33,7 @@ struct GivenOption {
 
 /// Why a body is not a search.
 struct SearchFaults {
-  /// The rule that the body itself breaks. Then nothing else is known of it. Null for a JSON object.
+  /// The rule that the body itself breaks, whose members are then unknown. Null for a JSON object.
   const char* body = nullptr;
   /// The first ones.
   std::vector<VectorFault> vector;

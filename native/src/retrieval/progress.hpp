@@ -18,7 +18,7 @@ class RetrievalProgress {
 
   size_t size() const { return returned_.size(); }
   bool has(std::string_view key) const { return returned_.has(key); }
-  /// 1 before the first page.
+  /// The score of the last hit; 1 before the first page.
   double lastScore() const { return lastScore_; }
 
  private:

@@ -72,7 +72,7 @@ class FanOut {
   Answer& answer_;
   std::mutex mutex_;
   BestHits best_;
-  /// The score that a hit must reach, as far as is known.
+  /// The highest known lower bound of the score of a hit.
   std::atomic<double> minScore_;
   std::atomic<size_t> next_{0};
 };

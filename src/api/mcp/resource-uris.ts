@@ -58,7 +58,7 @@ export function fileResource(address: FileAddress, { path, title }: NamedFile): 
   };
 }
 
-/** The environment or the release that the arguments of a tool name; a release goes before. */
+/** The environment or the release that the arguments of a tool name; the release if they name both. */
 function scopeOf(args: ToolArguments): Record<string, string> {
   const target = { ...args, ...(args.lookup_target as object | undefined) } as ToolArguments;
   const named = SCOPES.filter((name) => typeof target[name] === "string");

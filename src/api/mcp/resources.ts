@@ -108,7 +108,7 @@ export class Resources {
     return { contents: [{ uri, mimeType: mediaTypeOf(path), text: content ?? "" }] };
   }
 
-  /** A page of the files of a project; none if it has no environment, or they are not the caller's to read. */
+  /** A page of the files of a project; empty if the project has no environment, or the caller cannot read its files. */
   async #filesOf(
     project: string,
     cursor: string | undefined,

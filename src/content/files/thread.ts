@@ -6,7 +6,7 @@ import { runThread, threadOptions } from "../../ops/threads/run-thread.ts";
 import { storeText } from "./change-file.ts";
 import type { WriteProtocol } from "./write-thread.ts";
 
-/** All requests go before the reading of large files. */
+/** Requests take precedence over the reading of large files. */
 const WRITE_NICENESS = 10;
 /** Maximum files that are stored concurrently. */
 const WRITE_DB_CONNECTIONS = 4;

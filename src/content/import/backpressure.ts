@@ -9,7 +9,7 @@ const IMPORT_INDEX_CHECK_MS = 250;
 /** Maximum wait for the indexes. After a wait that was too short, the import does not wait again. */
 const IMPORT_INDEX_WAIT_MAX_MS = 10_000;
 
-/** The longest that an import which was committed as a whole waits until searches see it. */
+/** Maximum wait of an import in one transaction until searches see it. */
 const VISIBLE_WAIT_MAX_MS = 60_000;
 
 /** Lets the indexes of running services keep up with an import. */

@@ -2,7 +2,7 @@ import type { ReservedSql } from "postgres";
 import type { Sql } from "../../db/client.ts";
 import { Charges, type Charging } from "../../db/quotas.ts";
 
-/** The longest that an import may wait for a lock, a statement, and its input in a transaction; 0 for ever. */
+/** Maximum waits of an import for a lock, a statement, and its input in a transaction; 0 without a limit. */
 export interface TimeBounds {
   readonly lockMs: number;
   readonly statementMs: number;

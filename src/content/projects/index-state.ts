@@ -159,8 +159,8 @@ const EXAMPLE: IndexState = {
 
 /** The reports of running servers about a project's indexes. */
 export async function readIndexState(sql: Queryable, projectId: string): Promise<IndexState> {
-  // Counted before the reports are read: these lack the change of embeddings that were stored meanwhile.
-  // A rebuild that ends lets the files wait that it has not embedded.
+  // The counts come before the reports, which lack the changes of embeddings that are stored in between. The files
+  // that a rebuild has not embedded count as waiting once it ends.
   const rebuilding = await countRebuilding(sql, projectId);
   const waiting = rebuilding + (await countWaiting(sql, projectId));
   const last = await new ChangeLog(sql).newest({ projects: [projectId] });

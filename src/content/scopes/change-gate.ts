@@ -66,7 +66,7 @@ export class ChangeGate implements Changes {
 
   async #wait({ principal, reference, position, read, request }: ChangeWait): Promise<void> {
     const projectId = await findProject(this.sql, principal, reference);
-    // A backup that was restored, or a standby that took over, has lost changes. They never come.
+    // A restored backup, or a standby that took over, has lost changes, which never arrive.
     if ((await this.#log.checkAnchor(position)) === "mismatch") throw unknownToken();
     const { seq } = position;
     this.engine.noteChange(seq);
@@ -78,7 +78,7 @@ export class ChangeGate implements Changes {
     if (!isThere) throw new Problem("index-behind");
   }
 
-  /** The vectors of a text are a change of their own, which the project's embedder makes after the other. */
+  /** The embeddings of a text are a later change, which the project's embedder makes. */
   async #applied(change: AwaitedChange): Promise<boolean> {
     const { projectId, seq, read, signal } = change;
     const isOver = () => signal.aborted;

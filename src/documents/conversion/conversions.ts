@@ -41,7 +41,7 @@ export function convertersHash(patches = PATCHES): string {
 /** A text, or the reason why its document cannot be read. */
 type Conversion = DocumentText | { readonly reason: string };
 
-/** A reason that lies in the document. Another time its reader may not fail. */
+/** The reason, if it lies in the document. Rethrows other errors, which a later attempt may not meet. */
 function reasonIn(error: unknown): { readonly reason: string } {
   if (!(error instanceof RecordError) || error instanceof ReaderFailed) throw error;
   return { reason: error.message };
@@ -52,7 +52,7 @@ function textOf(conversion: Conversion): DocumentText {
   return conversion;
 }
 
-/** The codes of errors that a new file does not have. */
+/** Error codes of a damaged file, which a new file replaces. */
 const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
 const SCHEMA = `CREATE TABLE IF NOT EXISTS conversions
   (key TEXT PRIMARY KEY, text TEXT NOT NULL, bytes INTEGER NOT NULL, hash TEXT NOT NULL, used INTEGER NOT NULL)`;

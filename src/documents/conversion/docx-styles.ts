@@ -29,7 +29,7 @@ export class HeadingLevels {
     }
   }
 
-  /** The level of a paragraph with these properties; 0 for text, undefined if nothing says that it is one or the other. */
+  /** The level of a paragraph with these properties; 0 for text, undefined if they do not decide. */
   of(properties: XmlElement | undefined): number | undefined {
     const own = valueIn(properties, "w:outlineLvl");
     return own === undefined ? this.#ofStyle(valueIn(properties, "w:pStyle")) : levelOf(own);

@@ -54,7 +54,7 @@ const SAME_NAME = "has the name of another file, with letters that are written i
  * a dot, `node_modules` and the lock files of Word are skipped; folders in it that cannot be read are rejected.
  * Throws an ImportError if the folder itself cannot be read.
  *
- * @param only the name of the only file of the folder that is looked for
+ * @param only the name of the only file to find
  */
 export function findMarkdown(
   folder: string,

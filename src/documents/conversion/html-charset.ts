@@ -7,14 +7,14 @@ const DECLARATIONS = [
   /^\s*<\?xml[^>]{1,200}encoding\s*=\s*["']([\w.:-]{1,40})/i,
   /<meta[^>]{1,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i,
 ];
-/** Byte order marks, which are believed rather than a declaration. */
+/** Byte order marks, which take precedence over a declaration. */
 const MARKS: readonly (readonly [charset: string, mark: readonly number[]])[] = [
   ["utf-8", [0xef, 0xbb, 0xbf]],
   ["utf-16le", [0xff, 0xfe]],
   ["utf-16be", [0xfe, 0xff]],
 ];
 
-/** The text of an HTML page in the charset that its first bytes tell or that it declares, else in UTF-8. Throws a RecordError. */
+/** The text of an HTML page in the charset of its byte order mark or declaration, else in UTF-8. Throws a RecordError. */
 export function pageText(bytes: Uint8Array): string {
   const [marked] = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
   const charset = marked ?? declaredCharset(bytes) ?? "utf-8";

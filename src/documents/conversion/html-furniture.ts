@@ -13,9 +13,9 @@ const CONSENT =
 /** Classes and ids of navigation in pages that have no `nav`, as DocBook's; `sidebar` may be a remark. */
 const NAVIGATION =
   /(?:^|\s)(?:nav|navbar|navheader|navfooter|navigation|breadcrumbs?|site-(?:nav|header|footer))(?:\s|$)/i;
-/** Elements that such names are for. Headings and links with them are of a text about the matter. */
+/** Elements to which such names apply. A heading or a link with such a name belongs to a text about the matter. */
 const PANELS = /^(?:DIV|SECTION|ASIDE|DIALOG|FORM|FOOTER|HEADER|TABLE|UL|OL)$/;
-/** More is a text about consent, or the page itself. In characters of Markdown. */
+/** Maximum characters of a request for consent, as Markdown. A longer text is about consent, or is the page itself. */
 const CONSENT_MAX_CHARS = 4_096;
 /** A `main` with a smaller part of the page's Markdown is not all of its text. */
 const MAIN_MIN_PART = 0.5;
@@ -34,7 +34,7 @@ export function isFurniture(node: PageElement): boolean {
   );
 }
 
-/** Text of furniture that belongs to the page all the same: it has the page's first heading, or is too long. */
+/** Text of furniture that still belongs to the page: it has the first heading of the page, or is too long. */
 export function furnitureText(markdown: string, node: PageElement): string {
   const isPage =
     /^# /m.test(markdown) || (isPanel(node, CONSENT) && markdown.length > CONSENT_MAX_CHARS);

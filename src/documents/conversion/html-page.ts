@@ -2,11 +2,11 @@ import { createRequire } from "node:module";
 import type TurndownService from "turndown";
 import { RecordError } from "../errors.ts";
 
-/** Elements in each other. Browsers show 512 of them, and the time to read a page grows with their product with its size. */
+/** Maximum depth of nested elements. Browsers show 512, and the time to read a page grows with its depth times its size. */
 const PAGE_DEPTH_MAX = 1_024;
-/** The depth is looked at after this many steps of the parser, each of which reads a character or more. */
+/** Steps of the parser between two checks of the depth. Each reads a character or more. */
 const STEPS_PER_LOOK = 1_024;
-/** Elements that are looked at to find out the depth. */
+/** Maximum open elements that a check counts. */
 const LOOK_ELEMENTS_MAX = 4 * PAGE_DEPTH_MAX;
 /** The parser puts elements into the head or the body of a page unless they are in one of their own. */
 const ROOT_ID = "page-root";

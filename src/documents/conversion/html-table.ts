@@ -61,8 +61,8 @@ export function dataTableOf(node: TableNode): TableNode | undefined {
 }
 
 /**
- * A table: its caption, and its rows on lines that follow each other. The first one is the head, because Markdown has no
- * table without, and as wide as the widest row, because it shows no other columns.
+ * A table: its caption, and its rows on successive lines. The first row is the head, which Markdown requires, and is as
+ * wide as the widest row, because Markdown shows no further columns.
  */
 export function dataTable(content: string): string {
   const start = Math.max(0, content.indexOf("\n|"));

@@ -87,7 +87,7 @@ converter.addRule("keys", {
   replacement: (content, { previousSibling }) =>
     previousSibling?.nodeName === "KBD" ? ` ${content}` : content,
 });
-/** An image or a link with its content in the address has nothing else to read there. */
+/** An image or a link whose address is its content has no readable address. */
 const EMBEDDED = /^\s*data:/i;
 converter.addRule("embedded content", {
   filter: (node) =>
@@ -130,8 +130,8 @@ converter.addRule("head title", {
 converter.addRule("furniture", { filter: isFurniture, replacement: furnitureText });
 
 /**
- * Items and quotes in each other that are shown as such. Markdown reads no more of them, and each indents all lines that it
- * contains: the text and the time to write it grow with the square and the third power of their number.
+ * Maximum depth of nested items and quotes. Markdown reads no deeper ones. Each level indents all of its lines, so the
+ * text grows with the square of the depth, and the time to write it with the cube.
  */
 const INDENTS_MAX = 50;
 const INDENTED = /^(?:LI|BLOCKQUOTE)$/;
@@ -166,7 +166,7 @@ converter.addRule("title", {
   },
 });
 
-// The rule that was added last is asked first.
+// The converter tries the last added rule first.
 converter.addRule("far indented", {
   filter: isIndentedTooFar,
   replacement: (content) => `\n\n${content}\n\n`,

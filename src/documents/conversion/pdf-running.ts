@@ -19,7 +19,7 @@ const NUMBERS_MAX = 4;
 const NUMBER_LINE = /^[\s\p{P}]*(?:\d+|[ivxlcdm]+)(?:[\s\p{P}]+\d+)*[\s\p{P}]*$/iu;
 const ARABIC_DIGIT = /[\u0660-\u0669\u06f0-\u06f9]/g;
 
-/** The number of left and of right pages that have something. */
+/** Counts of left and of right pages. */
 type Pages = [left: number, right: number];
 
 /**

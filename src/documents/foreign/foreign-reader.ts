@@ -61,7 +61,7 @@ export class ForeignReader {
 /** The reader of all imports of this process. */
 export const foreignReader = new ForeignReader();
 
-/** A file is not read for now: with more time or memory it might be. */
+/** A file exceeded the time or the memory of this attempt; a later one may succeed. */
 export class ReaderFailed extends RecordError {}
 /** The process has ended by itself, or by its watchdog, while it was reading a file. */
 class ProcessEnded extends ReaderFailed {}

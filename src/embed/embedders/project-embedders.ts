@@ -20,7 +20,7 @@ import {
 } from "./text-batches.ts";
 import { overSocket, withSecondTry } from "./transport.ts";
 
-/** Requests that one process sends to an embedder at once unless it is configured with another number. */
+/** Maximum concurrent requests of a process to an embedder, unless its configuration has another number. */
 const EMBED_CONCURRENCY = 4;
 /**
  * A model computes one request after the other. A second request waits, so that the model does not idle between two.
@@ -34,15 +34,15 @@ export interface ProjectEmbedder {
   readonly name: string;
   /** `name:model:dimension`. Embeddings with equal fingerprints are comparable. */
   readonly fingerprint: string;
-  /** Requests that a process sends at once to embed files. */
+  /** Maximum concurrent requests of a process to embed files. */
   readonly concurrency: number;
-  /** Texts that one request may have, as far as it is known. */
+  /** Maximum texts of a request, as learned so far. */
   readonly batchInputs: number;
   /**
-   * Embeds passages with as many requests as it takes, each of which has this time. Those at which the embedder
-   * fails hold up no others. Throws EmbedderAway; the outcomes that were known before have been called with.
+   * Embeds passages with any number of requests, each with this timeout. Passages at which the embedder fails do not
+   * delay others. Throws EmbedderAway, after it has passed the known outcomes to `onOutcomes`.
    *
-   * @param inTurn sends each request, at once by default
+   * @param inTurn sends each request; by default immediately
    */
   embedPassages(
     passages: readonly Passage[],
@@ -160,7 +160,7 @@ function fitsOf({ headers }: Response): FittingChars | undefined {
 interface Endpoints {
   readonly files: Endpoint;
   readonly queries: Endpoint;
-  /** Whether there may be several at its address, of which one may be down. */
+  /** Whether several processes may share its address, one of which may be down. */
   readonly hasSeveralProcesses: boolean;
 }
 
@@ -229,7 +229,7 @@ export type ProjectEmbedders = ReadonlyMap<string, ProjectEmbedder>;
 
 /**
  * @param start starts the process of a model, unless it runs
- * @param batches the texts that the first requests to an embedder have at most, by name
+ * @param batches maximum texts of the first requests to an embedder, by name
  */
 export function projectEmbedders(
   embedders: readonly UsableEmbedder[],

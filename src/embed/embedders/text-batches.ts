@@ -24,7 +24,7 @@ const EMBED_PART_TIMEOUT_MS = 2_000;
 
 interface EmbeddedText {
   readonly vector: Float32Array;
-  /** 1, or the number of parts whose mean the vector is, because the whole was refused. */
+  /** The number of parts whose mean is the vector; 1 for a text that was embedded as a whole. */
   readonly parts: number;
 }
 
@@ -38,11 +38,11 @@ export type Outcome = EmbeddedText | FailedText;
 /** Called with outcomes as soon as they are known, and the position of the first of them. */
 export type OnOutcomes = (from: number, outcomes: readonly Outcome[]) => Promise<void> | void;
 
-/** The characters that an endpoint takes of texts that are too long, by their position in the request. */
+/** Maximum characters of the texts that are too long, by their position in the request. */
 export type FittingChars = ReadonlyMap<number, number>;
 const UNKNOWN: FittingChars = new Map();
 
-/** A request failed because of the texts that it had: the endpoint answers others. */
+/** A request failed because of its texts: the endpoint embeds others. */
 export class TextsAtFault extends Error {
   /** Empty if the endpoint does not say which texts are too long. */
   readonly fits: FittingChars;
@@ -91,12 +91,12 @@ export class TextBatches {
   /** Maximum texts that the endpoint embeds in time. It grows again with each answer. */
   #inputsInTime: number;
   #growAfter = GROW_AFTER_TEXTS;
-  /** Texts of requests with the most texts since that number has changed. */
+  /** Texts of successful requests of maximum size since `#maxInputs` last changed. */
   #takenTexts = 0;
 
   /**
-   * @param limit maximum texts that a request ever has
-   * @param maxInputs maximum texts of the first requests, which was found out before
+   * @param limit upper bound of the texts of a request
+   * @param maxInputs maximum texts of the first requests, as learned earlier
    */
   constructor(
     private readonly send: SendTexts,
@@ -185,13 +185,13 @@ export class TextBatches {
         to,
         isSlow ? EMBED_PART_TIMEOUT_MS : timeoutMs,
       );
-      // All of these texts are taken, only not at once.
+      // The endpoint takes all of these texts, but not in one request.
       if (!isSlow && result.complete) this.#noteRefused(result.largest);
       return result;
     }
   }
 
-  /** The endpoint may have refused more for a while only, so that it is tried again. */
+  /** Raises the maximum again, because a refusal may have been temporary. */
   #noteTaken(size: number): void {
     this.#inputsInTime = Math.min(this.#maxInputs, Math.max(this.#inputsInTime, size * 2));
     if (size < this.#maxInputs || size >= this.limit) return;
@@ -246,7 +246,7 @@ export class TextBatches {
     return { largest, complete: false };
   }
 
-  /** @param maxChars the characters that the endpoint takes of the text, if it has said so */
+  /** @param maxChars maximum characters of the text, if the endpoint has named them */
   async #embedOne(work: Work, at: number, maxChars?: number): Promise<Result> {
     try {
       const outcome = await this.#embedText(work, work.texts[at] as Text, maxChars);
@@ -261,8 +261,8 @@ export class TextBatches {
   }
 
   /**
-   * Embeds a text, or parts of one that is refused as a whole, as those beyond a model's context are. A part that is
-   * refused bounds the length of all that follow.
+   * Embeds a text, or its parts if the endpoint refuses the whole, for example beyond the context of a model. A refused
+   * part bounds the length of the following ones.
    */
   async #embedText(work: Work, text: Text, maxChars?: number): Promise<EmbeddedText> {
     const parts: EmbeddedPart[] = [];

@@ -33,8 +33,8 @@ export function bodyWithin({ head }: Text, maxChars: number): number {
 }
 
 /**
- * The next part of a text, whose body has at most this length. The parts that are left are about equally long, and end
- * at spaces near to their ends.
+ * The next part of a text, whose body has at most this length. The remaining parts have about equal lengths, and end at
+ * spaces where possible.
  */
 export function partOf({ head, body }: Text, from: number, maxChars: number): Text {
   const left = body.length - from;

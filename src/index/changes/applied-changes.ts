@@ -1,19 +1,19 @@
-/** How far the indexes have come, sent whenever it changes. */
+/** The progress of the indexes, sent with every change of it. */
 export interface Progress {
   readonly type: "progress";
   /** The last change that was handed to the projects. */
   readonly reached: number;
   /** How often the log has been read to its end. */
   readonly ends: number;
-  /** Up to where searches see each project for which that may be another change now. */
+  /** The last visible change of each project for which it may have changed. */
   readonly applied: ReadonlyArray<readonly [projectId: string, seq: number]>;
 }
 
-/** Changes that searches of a project lack, although they were handed to it. */
+/** Changes that the project has received and its searches do not show yet. */
 interface Lacking {
   /** The last change before them. */
   readonly seq: number;
-  /** When this thread has heard of them. */
+  /** When this thread received them. */
   readonly since: number;
 }
 
@@ -21,17 +21,18 @@ interface Lacking {
 export class AppliedChanges {
   /** The last change that was handed to the projects; before the thread has begun to follow the log, -1. */
   #reached = -1;
-  /** The newest change that this process knows of, since when, and since when it has one that the thread has not read. */
+  /** The newest known change, with the time at which it became known. */
   #newest = { seq: 0, since: 0 };
+  /** Since when the thread has not read the newest known change. */
   #unreadSince = 0;
   #ends = 0;
-  /** The end of the log is read this often before it certainly was after `#newest` became known. */
+  /** The value of `#ends` at which a whole reading of the log has certainly begun after `#newest` became known. */
   #lostAfterEnds = 0;
   readonly #lacking = new Map<string, Lacking>();
-  /** Each looks whether a change that is waited for is there. */
+  /** Each checks whether an awaited change is visible. */
   readonly #looks = new Set<() => void>();
 
-  /** @param isLoaded true for a project in memory; any other is read from the database as it is by then */
+  /** @param isLoaded true for a project in memory; any other is read from the current database */
   constructor(private readonly isLoaded: (projectId: string) => boolean) {}
 
   receive({ reached, ends, applied }: Progress): void {
@@ -56,7 +57,7 @@ export class AppliedChanges {
     this.#lacking.clear();
   }
 
-  /** This process knows that there is such a change. */
+  /** Notes that this process knows of a change. */
   note(seq: number): void {
     if (seq <= this.#newest.seq) return;
     const since = performance.now();
@@ -71,14 +72,14 @@ export class AppliedChanges {
     return this.#newest;
   }
 
-  /** The last change up to which searches of a project see all. */
+  /** The position up to which searches of a project see all changes. */
   of(projectId: string): number {
     const lacking = this.#lacking.get(projectId);
     if (lacking !== undefined) return lacking.seq;
     return this.isLoaded(projectId) ? this.#reached : Number.POSITIVE_INFINITY;
   }
 
-  /** Resolves with true as soon as searches of a project see all changes up to this one; with false once the signal ends that. */
+  /** Resolves with true as soon as searches of a project see all changes up to this one; with false when the signal aborts. */
   async waitFor(projectId: string, seq: number, signal: AbortSignal): Promise<boolean> {
     if (this.of(projectId) >= seq) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -95,7 +96,7 @@ export class AppliedChanges {
     return isThere;
   }
 
-  /** How many milliseconds ago this process heard of the oldest change that searches may lack; 0 without one. */
+  /** Milliseconds since this process received the oldest change that searches may lack; 0 without one. */
   behindMs(projectId: string): number {
     const since = this.#lacking.get(projectId)?.since ?? Number.POSITIVE_INFINITY;
     const unread = this.#newest.seq > this.#reached ? this.#unreadSince : Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { Queryable, Sql } from "../../db/client.ts";
 import { INDEX_NODE_EXPIRY_SECONDS, INDEX_STATE_FRESH_SECONDS } from "../../domain/limits.ts";
 
-/** For how long a task that was parked is told, since the last time. */
+/** Time for which a parked task is reported after its last failure. */
 export const PARKED_TOLD_SECONDS = 3_600;
 
 /** An index of a project, as its server reports it. */
@@ -129,7 +129,7 @@ interface ParkedTask {
   readonly parkedAt: Date;
 }
 
-/** Counts a task that is parked, and forgets those that were not for long. */
+/** Counts a parked task, and forgets those that were last parked long ago. */
 export async function noteParkedTask(
   sql: Queryable,
   projectId: string,
@@ -145,7 +145,7 @@ export async function noteParkedTask(
     ON CONFLICT (project_id, task) DO UPDATE SET failures = t.failures + 1, parked_at = now()`;
 }
 
-/** The tasks of a project, or of all, that were parked lately, by project and task. */
+/** The recently parked tasks of a project, or of all, by project and task. */
 export async function readParkedTasks(sql: Queryable, projectId?: string): Promise<ParkedTask[]> {
   return await sql<ParkedTask[]>`
     SELECT p.id AS "projectId", p.slug, t.task, t.failures::float8 AS failures,

@@ -6,7 +6,7 @@ import type { NumberSet } from "../versions/number-set.ts";
 import type { FieldProject } from "./field-project.ts";
 import { type CountedValue, countValues } from "./field-summary.ts";
 
-/** Values of a facet: those that the most files have. Longer ones are counted, but not listed. */
+/** Maximum values of a facet, the most frequent ones. */
 const FACET_VALUES_MAX = 100;
 /** Rows between two yields. */
 const STEP_ROWS = 4_096;
@@ -20,7 +20,7 @@ interface Matches {
   readonly areAll: boolean;
 }
 
-/** How many of some files have each value of a field. */
+/** The values of a field with their numbers of files. */
 interface Facet {
   /** The more frequent value is first; equally frequent ones are in order. */
   readonly values: readonly CountedValue[];
@@ -43,7 +43,7 @@ function* countFacet(
   return { values: parseJson(values) as CountedValue[], total, exact };
 }
 
-/** The known ones of some versions. */
+/** The known versions among these. */
 function* knownVersions({ table }: FieldProject, versionIds: readonly string[]): Steps<NumberSet> {
   const set = emptyDocumentSet(table.count);
   for (const [at, id] of versionIds.entries()) {

@@ -4,10 +4,10 @@ import { FairSemaphore, SERIAL } from "../../ops/tenants/fair-semaphore.ts";
 
 /** Time slice of an evaluation. Then the thread does other work, and other evaluations follow. */
 const SLICE_MS = 5;
-/** How long work on fields waits at most until other such work of the same user is done. */
+/** Maximum wait for other work on fields of the same user. */
 const WAIT_MAX_MS = 500;
 
-/** Why a filter was refused that came too late, or took too long. */
+/** The reason for the refusal of a filter that was not evaluated in time. */
 export const FILTER_LATE = {
   detail:
     "The filter was not compared with all files in time, because it is long or others of yours are being compared. " +

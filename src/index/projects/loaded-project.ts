@@ -10,7 +10,7 @@ import { type Restored, restoreProject } from "./restore-project.ts";
 const INDEX_SNAPSHOT_RETRY_MS = 10_000;
 const INDEX_SNAPSHOT_RETRY_MAX_MS = 300_000;
 
-/** How often loading a project fails before others no longer wait for it. */
+/** Failures of loading a project after which others no longer wait for it. */
 const INDEX_LOAD_ATTEMPTS = 2;
 
 /** `missing` when the database has no such project, `dropped` when it was evicted or rebuilt meanwhile. */
@@ -47,7 +47,7 @@ export class LoadedProject {
   constructor(
     readonly id: string,
     private readonly context: IndexingContext,
-    /** Called when the oldest change that waits may be another. */
+    /** Called when the oldest pending change may be another one. */
     progressed: () => void,
   ) {
     this.tenant = id;
@@ -125,8 +125,8 @@ export class LoadedProject {
   }
 
   /**
-   * False for a while after a failed snapshot, such as on a full disk, and until every scope was read again in a log
-   * that was set back: a snapshot would have them as they never were in this log.
+   * False for a while after a failed snapshot, such as on a full disk. After a fail-over that has lost changes, false
+   * until every scope was read again, because a snapshot would hold states that this log never had.
    */
   canSave(now: number): boolean {
     return now >= this.#restsUntil && this.indexer.oldestPending !== 0;

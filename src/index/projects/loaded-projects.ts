@@ -64,8 +64,9 @@ export class LoadedProjects {
   }
 
   /**
-   * The last change up to which searches of a project see all: the last that was handed to the projects, unless an
-   * older one is still pending. One that is being loaded shows none; one that is not in memory is read from the database.
+   * The last change up to which searches of a project see all: the last one that the projects have received, or the one
+   * before the oldest pending change. A project that is being loaded shows none; one that is not in memory is read from
+   * the database.
    */
   applied(projectId: string): number {
     const { seq } = this.context.anchor();
@@ -140,7 +141,7 @@ export class LoadedProjects {
       const outcome = await this.load(projectId, tenant);
       if (outcome === "missing") return false;
       const project = this.#projects.get(projectId);
-      // It was evicted or rebuilt meanwhile, which says nothing about the scope.
+      // The project was evicted or rebuilt meanwhile, so the scope may still exist.
       if (outcome === "dropped" || project?.ready !== true) continue;
       const hasBase = () => project.indexes.hasScope(base.id);
       if (!hasBase()) await project.indexer.reindex(base, this.context.anchor().seq);
@@ -155,8 +156,8 @@ export class LoadedProjects {
   }
 
   /**
-   * Indexes every scope again, for a log that was set back: none of it is shown before. Resolves when all are queued;
-   * rejects when they cannot be read.
+   * Indexes every scope again after a fail-over has lost changes, which no search shows from then on. Resolves when all
+   * are queued; rejects when they cannot be read.
    */
   async reindexAll(): Promise<void> {
     for (const id of this.ids()) {
@@ -167,8 +168,8 @@ export class LoadedProjects {
   }
 
   /**
-   * Discards the snapshot of a project and rebuilds it from the database, if it is in memory. At no time does it count
-   * as one that is not, which would be read as it is by then.
+   * Discards the snapshot of a project and, if it is in memory, rebuilds it from the database. Meanwhile the project
+   * counts as loaded, because a project that is not loaded counts as up to date.
    */
   async rebuild(projectId: string): Promise<void> {
     const wasLoaded = this.#projects.has(projectId);

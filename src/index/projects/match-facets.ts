@@ -3,7 +3,7 @@ import type { Members } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 import type { WantedFields } from "./scope-fields.ts";
 
-/** The time that counting takes for one request at most. */
+/** Time budget for counting per request. */
 const FACETS_WORK_MAX_MS = 1_000;
 
 /** The file versions that were found in a scope, and the fields of which values are counted. */

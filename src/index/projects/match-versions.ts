@@ -7,7 +7,7 @@ import { addDocument, emptyDocumentSet } from "../segments/index.ts";
 import type { VersionReader } from "../versions/version-index.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
-/** The time that comparing some versions takes at most. */
+/** Time budget for comparing versions per request. */
 const MATCH_WORK_MAX_MS = 1_000;
 
 /** The file versions that are compared with a filter. */

@@ -108,7 +108,7 @@ export class ProjectIndexer {
     return this.#running !== undefined;
   }
 
-  /** Up to which change searches see all, of those up to `reached` that were handed to the project. */
+  /** The last change up to which searches see all, if the project has received the changes up to `reached`. */
   applied(reached: number): number {
     return Math.min(reached, (this.oldestPending ?? Number.POSITIVE_INFINITY) - 1);
   }
@@ -223,7 +223,7 @@ export class ProjectIndexer {
     await this.sink.readAgain(versions);
     const seq = Math.min(...this.#embedded.values());
     if (current !== undefined) current.seq = Math.min(current.seq, seq);
-    // Asked now: a scope that holds one only later has a log entry after those of the embeddings.
+    // A scope that gets one of the versions later has a log entry after those of the embeddings.
     for (const scope of await this.context.changes.scopesHolding(this.id, versions)) {
       if (scope.id !== current?.scope.id) {
         this.#pending.add({ scope, seq, preempts: false, waiters: [] });

@@ -17,7 +17,7 @@ export class SegmentThreads {
   #threads: SegmentThread[] = [];
 
   /**
-   * @param size the number of threads at most
+   * @param size maximum number of threads
    * @param niceness more than 0 lets all other threads go first
    */
   constructor(

@@ -145,7 +145,7 @@ export class VectorProject {
     this.#changed.add(dimension);
   }
 
-  /** The ordinals of all versions, which a scope may be about to name. */
+  /** The ordinals of all versions, including those that a scope will name soon. */
   #ordinals(dimension: number): Uint32Array {
     return this.versions.all().lists.get(dimension)?.pairs ?? new Uint32Array(0);
   }

@@ -18,7 +18,7 @@ enum UnitKind : uint8_t {
   COMPLEX_UNIT = 4,
   /// Each of them is a token.
   PICTOGRAPH_UNIT = 5,
-  /// It is neither a part of a run nor ends one.
+  /// It is not a part of a run, and does not end one.
   IGNORED_UNIT = 6,
 };
 

@@ -39,7 +39,7 @@ bool isLetterOrMark(char32_t own) {
 }
 bool isOfWord(char32_t own) { return propertiesOf(own).category != OTHER_CATEGORY; }
 
-/// True if two words can be one. A function word belongs to the words around it instead: `the rapist` is not
+/// True if texts may write two words as one. A function word stays apart: `the rapist` is not
 /// `therapist`, and `now here` is not `nowhere`. The same holds for parts of words that French and English write with an
 /// apostrophe.
 bool isPair(Units first, Units second) {

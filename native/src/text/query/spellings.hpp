@@ -1,4 +1,4 @@
-// How else texts may write the words of a query: joined (`timezone` for `time zone`, `nodejs` for `Node.js`) or apart.
+// Other spellings of the words of a query in texts: joined (`timezone` for `time zone`, `nodejs` for `Node.js`) or apart.
 // The plan of the query looks up which of these spellings the documents in scope have.
 #pragma once
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Weights that are applied when a query runs; `field_weights.hpp` has those of the fields. None of them is specific to a collection; `bench/knowledge` checks them against several at
-// once.
+// Weights that are applied when a query runs; `field_weights.hpp` has those of the fields. None of them is specific to a
+// collection: `bench/knowledge` compares several collections.
 #pragma once
 #include <cstddef>
 

@@ -96,8 +96,8 @@ function faultOf(
 }
 
 /**
- * Looks through a folder again and again. Files that have gone since the last time are looked for once more after
- * REMOVAL_SETTLE_MS, because they may be about to be written. Files that come and go meanwhile are not waited for.
+ * Scans a folder repeatedly. Files that are missing since the last scan are looked for again after REMOVAL_SETTLE_MS,
+ * because they may be about to be written. Files that come and go meanwhile are not waited for.
  */
 export function settledScan(find: () => MarkdownFolder): () => Promise<MarkdownFolder> {
   let known: ReadonlySet<string> = new Set();

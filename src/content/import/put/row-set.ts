@@ -195,7 +195,7 @@ export interface UpdateRules {
   readonly isTimed?: boolean;
 }
 
-/** True if a row keeps some of the values that it has, so that two records of it cannot be merged before. */
+/** True if a row may keep stored values, so that two records of it cannot be merged before they are written. */
 export const dependsOnStored = ({ greatest, updateWhen }: UpdateRules = {}) =>
   greatest !== undefined || updateWhen !== undefined;
 

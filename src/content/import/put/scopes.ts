@@ -23,7 +23,7 @@ export interface ActiveRelease {
 /** Names of environments by the ids of the releases that are made from them; null for files that records name. */
 export type ReleaseSources = Map<string, string | null>;
 
-/** Adds a release. The last environment that a record names is the one that is remembered. */
+/** Adds a release. The last environment that a record names counts. */
 export function addRelease(releases: ReleaseSources, id: string, environment?: string | null) {
   releases.set(id, environment ?? releases.get(id) ?? null);
 }

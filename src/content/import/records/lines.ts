@@ -73,7 +73,7 @@ export async function* readLines(
     let from = 0;
     for (;;) {
       let at = from;
-      // A piece may have more blank lines than there is time to look at one by one.
+      // Checking the blank lines of a piece one by one could take too long.
       for (; buffer.empty && isBlank(piece[at]); at++) {
         if (piece[at] !== NEWLINE) continue;
         number++;

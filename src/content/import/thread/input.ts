@@ -57,7 +57,7 @@ function explained(error: unknown): never {
 }
 
 /**
- * A file without a name: it vanishes with its last handle, for whatever reason the process ends. A file with a name is
+ * A file without a name, which vanishes with its last handle, however the process ends. A file with a name is
  * about to lose it, or its process was killed before.
  */
 async function openNameless(folder: string): Promise<FileHandle> {

@@ -10,7 +10,7 @@ import { PostedInput, spooled } from "./input.ts";
 import type { ImportFailure, ImportJob, ImportProtocol } from "./messages.ts";
 import { runJob } from "./run-job.ts";
 
-/** All requests go before the parsing of imports. */
+/** Requests take precedence over the parsing of imports. */
 const IMPORT_NICENESS = 10;
 
 /**
