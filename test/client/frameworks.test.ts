@@ -12,14 +12,14 @@ import { until } from "../../support/until.ts";
 
 const KALE = "Kale survives frost, and tastes better after it.";
 
-/** The page's examples in TypeScript, as modules beside the real packages. */
+/** The page's examples for frameworks, as modules with the real packages. */
 async function modulesOf(page: string): Promise<Json[]> {
   const folder = mkdtempSync(join(tmpdir(), "tessera-frameworks-"));
   onCleanup(async () => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "src"));
   symlinkSync(join(PROJECT_ROOT, "node_modules"), join(folder, "node_modules"));
   const text = readFileSync(join(PROJECT_ROOT, page), "utf8");
-  const examples = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)];
+  const examples = [...text.matchAll(/^```typescript\n([\s\S]*?)^```$/gm)];
   const client = JSON.stringify(join(PROJECT_ROOT, "client/src/index.ts"));
   return await Promise.all(
     examples.map(async ([, example = ""], i) => {
@@ -47,7 +47,7 @@ await until("the file is found", async () => {
 });
 process.env.TESSERA_URL = api.url;
 process.env.KEY = key;
-const [llamaIndex, aiSdk] = await modulesOf("docs/build-search.md");
+const [llamaIndex, aiSdk] = await modulesOf("client/README.md");
 
 test("the documented retriever for LlamaIndex.TS finds passages with their places and scores", async () => {
   expect(put.status).toBe(201);
