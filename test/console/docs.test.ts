@@ -13,7 +13,10 @@ const { page, faults } = await openPage(browser, api.url, DESKTOP);
 await page.addInitScript(`if (location.origin === ${JSON.stringify(api.url)})
   sessionStorage.setItem("tessera.credential", ${JSON.stringify(key)})`);
 await page.goto(`${api.url}/docs`);
-await page.getByText("Find the best chunks by text, by vector or by both").first().waitFor();
+await page
+  .getByRole("button", { name: / Group - / })
+  .first()
+  .waitFor();
 
 /** Red, green and blue of a colour of the page. */
 async function colour(property: "backgroundColor" | "color"): Promise<number[]> {
@@ -37,6 +40,19 @@ test("the reference asks for the document once, while its script is read", async
   const initiators = `performance.getEntriesByType("resource")
     .filter(({ name }) => name.endsWith("/docs/json")).map(({ initiatorType }) => initiatorType)`;
   expect(await page.evaluate(initiators)).toEqual(["link"]);
+});
+
+test("the reference lists the operations before its script has run", async () => {
+  const early = await openPage(browser, api.url, DESKTOP);
+  await early.page.route("**/docs/reference.js", (route) => route.abort());
+  await early.page.goto(`${api.url}/docs`);
+  const first = await early.page.getByRole("listitem").first().textContent();
+  expect(first).toStartWith("Find the best chunks");
+  expect(first).toEndWith("POST /projects/{project_reference}/retrieve");
+  const { paths } = (await api.contract()).document;
+  const operations = Object.values<object>(paths).flatMap((methods) => Object.keys(methods));
+  expect(await early.page.getByRole("listitem").count()).toBe(operations.length);
+  await early.page.close();
 });
 
 test("the reference begins with retrieval and search, and names one version, that of the product", async () => {

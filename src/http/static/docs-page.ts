@@ -31,15 +31,31 @@ const ASSETS: Readonly<Record<string, { type: string; read(): Promise<string> }>
   },
 };
 
+const escaped = Bun.escapeHTML;
+
+/** The operations by tag. They are shown until the script of the reference has run, which takes a second or two. */
+function operationsIn({ tags, paths }: ApiDocument): string {
+  const operations = Object.entries(paths as Paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation })),
+  );
+  const entryOf = ({ method, path, summary }: (typeof operations)[number]) =>
+    `<li>${escaped(summary)}<br><code>${method.toUpperCase()} ${escaped(path)}</code></li>`;
+  const groups = tags.map(({ name }) => {
+    const entries = operations.filter((operation) => operation.tags.includes(name)).map(entryOf);
+    return `<h2>${escaped(name)}</h2>\n<ul>\n${entries.join("\n")}\n</ul>`;
+  });
+  return `<main class="operations">\n${groups.join("\n")}\n</main>`;
+}
+
 /** @param base the path of the service, without a trailing slash */
-function pageOf(title: string, base: string, path: string): string {
+function pageOf(document: ApiDocument, base: string, path: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${Bun.escapeHTML(title)}</title>
+<title>${escaped(document.info.title)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${path}/docs.css">
 <link rel="preload" href="${path}/json" as="fetch" crossorigin>
@@ -49,7 +65,9 @@ function pageOf(title: string, base: string, path: string): string {
 <a href="${base}/console">Back to the console</a>
 <a href="${path}/guides">Guides</a>
 </nav>
-<div id="docs" data-service="${base}/" data-document="${path}/json"></div>
+<div id="docs" data-service="${base}/" data-document="${path}/json">
+${operationsIn(document)}
+</div>
 <script src="${path}/reference.js"></script>
 <script src="${path}/start.js"></script>
 </body>
@@ -62,6 +80,16 @@ export const OPENAPI_PATH = "/openapi.json";
 
 interface ApiDocument {
   readonly info: { readonly title: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: object;
+}
+
+/** The operations by path and method. */
+type Paths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+
+interface DocumentedOperation {
+  readonly tags: readonly string[];
+  readonly summary: string;
 }
 
 /** The document in JSON. The plugin brings 31 modules, which no start waits for. */
@@ -103,7 +131,7 @@ export function mountDocs(
   for (const [route, page] of guidePages(base)) {
     serve([route], async () => file(await page(), HTML_TYPE, TEXT_PAGE_HEADERS));
   }
-  serve([path], async () => file(pageOf(documentOf().info.title, base, base + path), HTML_TYPE));
+  serve([path], async () => file(pageOf(documentOf(), base, base + path), HTML_TYPE));
   for (const [name, { type, read }] of Object.entries(ASSETS)) {
     serve([`${path}/${name}`], async () => file(await read(), type));
   }

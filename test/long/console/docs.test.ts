@@ -10,7 +10,10 @@ const { page } = await openPage(browser, api.url, DESKTOP);
 
 test("the reference looks as in the documentation", async () => {
   await page.goto(`${api.url}/docs`);
-  await page.getByText("Find the best chunks by text, by vector or by both").first().waitFor();
+  await page
+    .getByRole("button", { name: / Group - / })
+    .first()
+    .waitFor();
   // The port is another one in each run.
   await page.evaluate(`for (const node of document.querySelectorAll("#docs *")) {
     if (node.children.length === 0 && node.textContent === ${JSON.stringify(api.url)})
