@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { BuildArtifact } from "bun";
 import { FIRST_KEY_ARGUMENTS } from "../domain/first-key.ts";
 import { basePathOf } from "../http/request.ts";
 import type { MountPage } from "../http/router.ts";
@@ -9,57 +8,38 @@ import { HTML_TYPE } from "../http/static/text-page.ts";
 import { lazy } from "../ops/lazy.ts";
 import { TtlCache } from "../ops/ttl-cache.ts";
 
-const FOLDER = join(import.meta.dir, "page");
+const fileOf = (name: string) => join(import.meta.dir, "page", name);
 /** Placeholders in the page: the base path of its files, and the command that creates the first API key. */
 const BASE_PLACEHOLDER = "{console}";
 const FIRST_KEY_PLACEHOLDER = "{first-key}";
-const ENTRIES = ["page/main.tsx", "page/main.css"].map((name) => join(import.meta.dir, name));
 
-/** The script and the styles of the page, each in one file, by name. */
-async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>> {
+/** The files of the page below the path of the console, with their types. */
+const TYPES: Readonly<Record<string, string>> = {
+  "main.js": "text/javascript; charset=utf-8",
+  "main.css": "text/css; charset=utf-8",
+  "icon.svg": "image/svg+xml",
+};
+
+/** The script and the styles, each bundled in one file, and the icon, by name. */
+async function readFiles(): Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>> {
   const { outputs } = await Bun.build({
-    entrypoints: ENTRIES,
+    entrypoints: [fileOf("main.tsx"), fileOf("main.css")],
     target: "browser",
     minify: true,
     jsx: { runtime: "automatic", importSource: "preact" },
   });
-  const read = async (file: BuildArtifact) =>
-    [file.path.replace(/^.*\//, ""), new Uint8Array(await file.arrayBuffer())] as const;
-  return new Map(await Promise.all(outputs.map(read)));
-}
-
-type Bytes = Uint8Array<ArrayBuffer>;
-type Bundle = Awaited<ReturnType<typeof bundlePage>>;
-
-interface PageFile {
-  /** Below the path of the console. */
-  readonly name: string;
-  readonly type: string;
-  readonly read: (bundle: () => Promise<Bundle>) => Promise<Bytes>;
-}
-
-function bundled(name: string): PageFile["read"] {
-  return async (bundle) => {
-    const bytes = (await bundle()).get(name);
-    if (bytes === undefined) throw new Error(`the bundle of the console has no ${name}`);
-    return bytes;
-  };
+  const files = new Map([["icon.svg", await Bun.file(fileOf("icon.svg")).bytes()]]);
+  for (const output of outputs) {
+    files.set(output.path.replace(/^.*\//, ""), new Uint8Array(await output.arrayBuffer()));
+  }
+  return files;
 }
 
 const encoder = new TextEncoder();
-const FILES: readonly PageFile[] = [
-  { name: "main.js", type: "text/javascript; charset=utf-8", read: bundled("main.js") },
-  { name: "main.css", type: "text/css; charset=utf-8", read: bundled("main.css") },
-  {
-    name: "icon.svg",
-    type: "image/svg+xml",
-    read: () => Bun.file(join(FOLDER, "icon.svg")).bytes(),
-  },
-];
 
 /** @param firstKey the command that creates the first API key; "" if the database has a key */
-async function pageOf(base: string, firstKey: string): Promise<Bytes> {
-  const text = await Bun.file(join(FOLDER, "index.html")).text();
+async function pageOf(base: string, firstKey: string): Promise<Uint8Array<ArrayBuffer>> {
+  const text = await Bun.file(fileOf("index.html")).text();
   return encoder.encode(
     text.replaceAll(BASE_PLACEHOLDER, base).replace(FIRST_KEY_PLACEHOLDER, firstKey),
   );
@@ -77,10 +57,14 @@ export function mountConsole(
   hasKeys: () => Promise<boolean>,
 ): void {
   const base = `${basePathOf(baseUrl)}${path}`;
-  const bundle = lazy(bundlePage);
+  const files = lazy(readFiles);
   const headers = pageHeaders({ markup: "refused" });
-  for (const { name, type, read } of FILES) {
-    const document = lazy(async () => new StaticDocument(await read(bundle), type, headers));
+  for (const [name, type] of Object.entries(TYPES)) {
+    const document = lazy(async () => {
+      const bytes = (await files()).get(name);
+      if (bytes === undefined) throw new Error(`the bundle of the console has no ${name}`);
+      return new StaticDocument(bytes, type, headers);
+    });
     mount(`${path}/${name}`, async (request) => (await document()).respond(request));
   }
   const page = (firstKey: string) =>

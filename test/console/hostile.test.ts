@@ -70,11 +70,10 @@ const place = (more: string) => `#/search?project=${SLUG}&${more}`;
 const word = encodeURIComponent(HOSTILE);
 /** Every view, with what is hostile in its address, too. */
 const VIEWS: readonly string[] = [
-  ...["", "/releases", "/members", "/settings", "/files"].map(
-    (part) => `#/projects/${SLUG}${part}`,
+  ...["", "files", "releases", "members", "questions", "audit", "deliveries", "settings"].map(
+    (part) => `#/projects/${SLUG}/${part}`,
   ),
-  ...["#/projects", "#/operate", `#/operate/audit?project=${SLUG}`],
-  ...[`#/operate/deliveries?project=${SLUG}`, "#/keys", `#/${word}`, `#/projects/${word}`],
+  ...["#/projects", "#/operate", "#/keys", `#/${word}`, `#/projects/${word}`],
   ...["#/projects/..", "#/projects/%2E%2E/files", "#/projects/..%2Fapi-keys"],
   ...[
     place("q=zebra"),
@@ -84,7 +83,7 @@ const VIEWS: readonly string[] = [
   ],
   ...[place(`like=${word}`), place(`q=zebra&mode=${word}&part=${word}&chunk=${word}`)],
   ...PATHS.map((path) => place(`q=zebra&file=${encodeURIComponent(path)}&chunk=0`)),
-  ...["chunks", "facts", "code"].flatMap((part) =>
+  ...["chunks", "facts"].flatMap((part) =>
     [PATHS[0] ?? "", ".."].map((path) =>
       place(`q=zebra&file=${encodeURIComponent(path)}&chunk=0&part=${part}`),
     ),
@@ -120,7 +119,7 @@ test("all that a member, a file, a delivery or an address can say is text in eve
     await visit(watched, view);
     await look(view);
   }
-  await visit(watched, `#/operate/deliveries?project=${SLUG}`);
+  await visit(watched, `#/projects/${SLUG}/deliveries`);
   await page.getByRole("button", { name: "Payload" }).first().click();
   await page.getByText('"long"').waitFor();
   await look("an opened delivery");

@@ -30,7 +30,7 @@ describe("operating in the console", () => {
     });
   });
 
-  test("few values are drawn as bars, which a line would connect", async () => {
+  test("a value is drawn as a step of its own time, because a line would suggest values in between", async () => {
     let polls = 0;
     await page.route("**/metrics", async (route) => {
       const count = ++polls > 10 ? 180 : 0;
@@ -46,44 +46,42 @@ describe("operating in the console", () => {
       await page.clock.fastForward(45_000);
       await until("the metrics are polled", () => polls > poll);
     }
-    const canvas = plot(/^Throughput/).locator("canvas");
-    // How many pixels of a column are not of the page or of the axes, at most.
-    const tallest = () =>
-      canvas.evaluate((element) => {
-        // biome-ignore lint/suspicious/noExplicitAny: the test has no types of browsers
-        const drawing = element as any;
-        const { width, height } = drawing;
-        const { data } = drawing.getContext("2d").getImageData(0, 0, width, height);
-        const columns = Array.from({ length: width }, (_, x) =>
-          Array.from({ length: height }, (_, y) => (y * width + x) * 4).filter(
-            (i) => data[i + 3] > 200 && data[i + 2] - data[i] > 100,
-          ),
-        );
-        return Math.max(...columns.map(({ length }) => length));
-      });
-    await until("a bar is drawn", async () => (await tallest()) > 80);
+    await drawn(page);
+    const line = await plot(/^Throughput/)
+      .locator("path")
+      .first()
+      .getAttribute("d");
+    const steps = [...(line ?? "").matchAll(/([ML])([\d.-]+) ([\d.]+)H([\d.-]+)/g)];
+    expect(steps.map(([step]) => step).join("")).toBe(line as string);
+    const raised = steps.filter(([, , , y]) => Number(y) < Number(steps[0]?.[3]));
+    expect(raised).toHaveLength(1);
+    for (const [index, [, move, from]] of steps.entries()) {
+      if (move === "L") expect(from).toBe(steps[index - 1]?.[4]);
+    }
     await page.unroute("**/metrics");
   });
 
   test("what a project is asked is listed, and what had no hits leads to the search", async () => {
     const yard = await api.project(owner);
     await importsOf(api, owner).report(yard, [PRODUCTION]);
-    await visit(watched, `#/operate/questions?project=${yard.slug}`);
+    await visit(watched, `#/projects/${yard.slug}/questions`);
     await page.getByText("Nobody has asked this project anything").waitFor();
     await api.post(`/projects/${yard.slug}/retrieve`, { query: "Crane of gold" }, owner);
-    await visit(watched, `#/operate/questions?project=${yard.slug}`);
+    await visit(watched, `#/projects/${yard.slug}/questions`);
     const days = page.getByRole("table", { name: "By day" });
-    expect(await days.getByRole("row").nth(1).textContent()).toMatch(/^[\d-]{10}11[\d.]+ ms/);
+    expect(await days.getByRole("row").nth(2).textContent()).toMatch(
+      /^[\d-]{10}11 \(100 %\)[\d.]+ ms/,
+    );
     await page.getByRole("table", { name: "Without hits" }).getByRole("link").click();
     await page.getByRole("searchbox", { name: "Query" }).waitFor();
     expect(new URL(page.url()).hash).toContain(`#/search?project=${yard.slug}&q=crane`);
-    await visit(watched, "#/operate/questions?project=vault");
+    await visit(watched, "#/projects/vault/questions");
     await page.getByRole("alert").first().waitFor();
     expect(await days.count()).toBe(0);
   });
 
   test("the audit log of a project says who did what", async () => {
-    await visit(watched, "#/operate/audit?project=shipyard");
+    await visit(watched, "#/projects/shipyard/audit");
     const log = page.getByRole("table", { name: "Audit log" });
     const row = log.getByRole("row").filter({ hasText: "release created" }).first();
     expect(await row.textContent()).toContain("ada@example.com");
@@ -92,7 +90,7 @@ describe("operating in the console", () => {
     await api.send("PUT", `/projects/shipyard/members/${guest.userId}`, {
       ...{ as: owner, json: { role: "editor" } },
     });
-    await visit(watched, "#/operate/audit?project=shipyard");
+    await visit(watched, "#/projects/shipyard/audit");
     const changed = log.getByRole("row").filter({ hasText: "member changed" }).first();
     await changed.getByText("grace.audit@example.com").waitFor();
     expect(await changed.textContent()).not.toContain(guest.userId);
@@ -106,7 +104,7 @@ describe("operating in the console", () => {
     const headers = { ...webhook.headers, "idempotency-key": "build-7" };
     await api.send("POST", webhook.path, { json: { build: { number: 7 } }, headers });
     await visit(watched, "#/projects/shipyard");
-    await page.getByRole("link", { name: "Webhook deliveries" }).click();
+    await page.getByRole("link", { name: "Deliveries" }).click();
     const row = page.getByRole("row").filter({ hasText: "build-7" });
     await row.getByRole("button", { name: "Payload" }).click();
     const dialog = page.getByRole("dialog", { name: "Delivery to builds" });
@@ -119,10 +117,13 @@ describe("operating in the console", () => {
       route.fulfill({
         status: 503,
         contentType: "application/problem+json",
-        body: JSON.stringify({ detail: "The database does not answer." }),
+        body: JSON.stringify({
+          title: "Dependency unavailable",
+          detail: "The database does not answer.",
+        }),
       }),
     );
-    await visit(watched, "#/operate/audit?project=shipyard");
+    await visit(watched, "#/projects/shipyard/audit");
     const alert = page.getByRole("alert").filter({ hasText: "The database does not answer." });
     await alert.waitFor();
     await page.unroute(refuse);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { needs } from "../../support/programs.ts";
@@ -104,6 +105,19 @@ describe("a project in the console", () => {
     await region("Text of the document").getByText("It turns.").waitFor();
   });
 
+  test("shows a lone folder open, however many files it holds", async () => {
+    const yard = await api.project(owner);
+    const files = Array.from({ length: 45 }, (_, index) => ({
+      record: "file",
+      path: `archive/${index}.md`,
+      environments: ["production"],
+      content: `# Box ${index}`,
+    }));
+    await importsOf(api, owner).report(yard, [PRODUCTION, ...files]);
+    await visit(watched, `#/projects/${yard.slug}/files`);
+    await page.getByRole("link", { name: "44.md" }).waitFor();
+  });
+
   test("loses a file only after a confirmation, and its releases keep it", async () => {
     await api.post(`/projects/${SLUG}/releases`, { name: "v1", environment: "production" }, owner);
     await open("files");
@@ -128,7 +142,7 @@ describe("a project in the console", () => {
     await page.getByLabel("staging serves").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("v2");
     await press("Create release");
-    await page.getByRole("button", { name: "Compare v2" }).waitFor();
+    await region("Releases").getByText("v2", { exact: true }).waitFor();
     await page.getByLabel("production serves").selectOption("v1");
     await region("Releases").getByText("production").first().waitFor();
     const { body } = await api.get(`/projects/${SLUG}`, owner);
@@ -137,7 +151,7 @@ describe("a project in the console", () => {
       (each: { active_release_id?: string }) => each.active_release_id,
     );
     expect(served).toEqual([v1, undefined]);
-    await page.getByRole("button", { name: "Compare v1" }).click();
+    await page.getByLabel("From", { exact: true }).selectOption("release:v1");
     await page.getByLabel("To", { exact: true }).selectOption("release:v2");
     await page.getByText("0 files added, 0 changed, 1 removed").waitFor();
     await page.reload();
@@ -182,8 +196,12 @@ describe("a project in the console", () => {
     await press("Delete project");
     const dialog = page.getByRole("dialog");
     const yes = dialog.getByRole("button", { name: "Delete for good" });
-    await dialog.getByLabel(`Type ${SLUG} to confirm`).fill("lighthous");
-    expect(await yes.isDisabled()).toBe(true);
+    for (const typed of ["", "lighthous", `${SLUG}s`]) {
+      await dialog.getByLabel(`Type ${SLUG} to confirm`).fill(typed);
+      await yes.click();
+      expect(await dialog.locator("input:invalid").count(), typed).toBe(1);
+      expect((await api.get(`/projects/${SLUG}`, owner)).status).toBe(200);
+    }
     await dialog.getByLabel(`Type ${SLUG} to confirm`).fill(SLUG);
     await yes.click();
     await page.getByRole("link", { name: "The shipyard" }).waitFor();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Route } from "playwright-core";
+import type { Json } from "../../support/api/openapi.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { api, key, MARKUP, owner, PHONE, signedIn, visit } from "./world.ts";
@@ -56,7 +57,7 @@ describe("searching in the console", () => {
   test("reload and back keep project, place, way, query and opened result", async () => {
     await found("#/search?project=shipyard");
     await page.getByLabel("In", { exact: true }).selectOption("release:v1");
-    await page.getByLabel("Words").check();
+    await page.getByLabel("Find by").selectOption("keyword");
     await box.fill("strand");
     await status(/by words/);
     await results.first().getByRole("link").click();
@@ -65,7 +66,7 @@ describe("searching in the console", () => {
     await text.waitFor();
     expect(await box.inputValue()).toBe("strand");
     expect(await page.getByLabel("In", { exact: true }).inputValue()).toBe("release:v1");
-    expect(await page.getByLabel("Words").isChecked()).toBe(true);
+    expect(await page.getByLabel("Find by").inputValue()).toBe("keyword");
     await page.goBack();
     await text.waitFor({ state: "detached" });
     expect(await box.inputValue()).toBe("strand");
@@ -111,6 +112,14 @@ describe("searching in the console", () => {
     expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Query");
   });
 
+  test("a result whose passage has none of the words says by which field it was found", async () => {
+    await found("#/search?project=shipyard&q=steel&mode=keyword");
+    const scores = results.filter({ hasText: "harbour/cranes.md" }).locator(".scores");
+    await scores.getByText(/in frontmatter\.tags$/).waitFor();
+    await found("#/search?project=shipyard&q=strand&mode=keyword");
+    expect(await results.first().locator(".scores").textContent()).not.toContain(" in ");
+  });
+
   test("further results are added below", async () => {
     await found("#/search?project=shipyard&q=lantern&mode=keyword");
     expect(await results.count()).toBe(20);
@@ -129,6 +138,15 @@ describe("searching in the console", () => {
     await page.getByLabel("Field").selectOption("frontmatter.tags");
     const values = page.getByRole("list", { name: "Values of frontmatter.tags" });
     expect(await values.getByRole("button").allTextContents()).toEqual(["port 1", "steel 1"]);
+    const cut = await page
+      .getByRole("dialog")
+      .evaluate(
+        (dialog: Json) =>
+          [...dialog.querySelectorAll("select, .value")].filter(
+            ({ scrollWidth, clientWidth }: Json) => scrollWidth > clientWidth,
+          ).length,
+      );
+    expect(cut).toBe(0);
     await values.getByRole("button", { name: "steel" }).click();
     await status(/^1 match by words/);
     await page.reload();
@@ -178,9 +196,9 @@ describe("searching in the console", () => {
     const controls = [
       page.getByLabel("Project", { exact: true }),
       page.getByLabel("In", { exact: true }),
-      page.getByText("Similarity", { exact: true }),
+      page.getByLabel("Find by", { exact: true }),
       page.getByRole("button", { name: "Filter", exact: true }),
-      page.getByRole("button", { name: "More", exact: true }),
+      page.getByRole("button", { name: "By vector", exact: true }),
     ];
     const boxes = await Promise.all(controls.map((control) => control.boundingBox()));
     const middles = boxes.map((of) => (of === null ? Number.NaN : of.y + of.height / 2));
@@ -197,7 +215,7 @@ describe("searching in the console", () => {
       SELECT encode(c.embedding, 'base64') AS vector FROM chunks c JOIN projects p ON p.id = c.project_id
       WHERE p.slug = 'shipyard' AND c.content LIKE '%zebra%'`;
     const paste = async (vector: string) => {
-      await page.getByRole("button", { name: "More", exact: true }).click();
+      await page.getByRole("button", { name: "By vector", exact: true }).click();
       await page.getByRole("textbox", { name: "Vector" }).fill(vector);
       await page.getByRole("button", { name: "Search by vector" }).click();
     };

@@ -134,9 +134,9 @@ const VIEWS: Readonly<Record<string, string>> = {
   releases: "#/projects/demo/releases",
   members: "#/projects/demo/members",
   settings: "#/projects/demo/settings",
-  questions: "#/operate/questions?project=demo",
-  audit: "#/operate/audit?project=demo",
-  deliveries: "#/operate/deliveries?project=demo",
+  questions: "#/projects/demo/questions",
+  audit: "#/projects/demo/audit",
+  deliveries: "#/projects/demo/deliveries",
   keys: "#/keys",
 };
 
@@ -179,7 +179,7 @@ test("the plots of operating look as in the documentation", async () => {
 });
 
 test("an opened delivery looks as in the documentation", async () => {
-  await go("#/operate/deliveries?project=demo");
+  await go("#/projects/demo/deliveries");
   await page.getByRole("button", { name: "Payload" }).first().click();
   await page.getByText('"branch"').waitFor();
   await looksAsKept("delivery");

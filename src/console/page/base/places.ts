@@ -1,23 +1,19 @@
-import type { Project } from "./projects.ts";
+import type { Project } from "./service.ts";
 
-/** An environment or a release. Its text in addresses and lists is `environment:production`. */
-interface Place {
-  readonly kind: "environment" | "release";
-  readonly name: string;
+/** An environment or a release, as operations take it. */
+export type Place = { readonly environment: string } | { readonly release: string };
+
+/** The place that addresses and lists call `environment:production`; undefined for another text. */
+export function placeOf(text: string): Place | undefined {
+  const [, kind, name = ""] = /^(environment|release):(.+)$/s.exec(text) ?? [];
+  if (kind === undefined) return undefined;
+  return kind === "environment" ? { environment: name } : { release: name };
 }
-
-export function parsePlace(text: string | undefined): Place | undefined {
-  const [, kind, name] = /^(environment|release):(.+)$/s.exec(text ?? "") ?? [];
-  if (kind === undefined || name === undefined) return undefined;
-  return { kind: kind as Place["kind"], name };
-}
-
-export const placeText = ({ kind, name }: Place): string => `${kind}:${name}`;
 
 /** The places of a project, for a list to choose from. */
 export function placeOptions(project: Project | undefined) {
-  const of = (kind: Place["kind"], group: string, named: readonly { name: string }[]) =>
-    named.map(({ name }) => ({ value: placeText({ kind, name }), label: name, group }));
+  const of = (kind: string, group: string, named: readonly { name: string }[]) =>
+    named.map(({ name }) => ({ value: `${kind}:${name}`, label: name, group }));
   return [
     ...of("environment", "Environments", project?.environments ?? []),
     ...of("release", "Releases", project?.releases ?? []),
@@ -31,5 +27,6 @@ export function defaultEnvironment(project: Project | undefined): string {
 }
 
 export function defaultPlace(project: Project | undefined): string {
-  return placeText({ kind: "environment", name: defaultEnvironment(project) });
+  const name = defaultEnvironment(project);
+  return name === "" ? "" : `environment:${name}`;
 }

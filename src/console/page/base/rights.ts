@@ -1,8 +1,7 @@
-import { listIfAllowed, projectPath, type Schemas } from "./api.ts";
+import { decodeJwt } from "jose/jwt/decode";
 import { useResource } from "./resource.ts";
+import { client, ifAllowed, listed } from "./service.ts";
 import { session } from "./session.ts";
-
-type Role = "owner" | "editor";
 
 /** The rights that an action needs. */
 export interface Need {
@@ -11,23 +10,22 @@ export interface Need {
   readonly beyond?: boolean;
   /** The slug of the project that the action changes, and the minimum role in it. */
   readonly project?: string;
-  readonly atLeast?: Role;
+  readonly atLeast?: "owner" | "editor";
 }
 
 /** The known rights of the tab's credential. */
 interface Rights {
-  readonly userId: string | undefined;
+  readonly userId?: string | undefined;
   /** True if the credential is bound to one project. */
-  readonly isBound: boolean;
-  /** Undefined for all permissions. */
-  readonly scopes: readonly string[] | undefined;
+  readonly isBound?: boolean;
+  /** Absent for all permissions. */
+  readonly scopes?: readonly string[];
 }
 
 /** The id of the user of a JWT. */
 function subjectOf(token: string): string | undefined {
   try {
-    const payload = (token.split(".")[1] ?? "").replace(/-/g, "+").replace(/_/g, "/");
-    return JSON.parse(atob(payload)).sub;
+    return decodeJwt(token).sub;
   } catch {
     return undefined;
   }
@@ -35,14 +33,13 @@ function subjectOf(token: string): string | undefined {
 
 /** The rights of an API key, from the list of its user's keys. A JWT holds all permissions. */
 async function readRights(credential: string): Promise<Rights> {
-  const everything = { userId: undefined, isBound: false, scopes: undefined };
   const prefix = /^tsr_[^_]+/.exec(credential)?.[0];
-  if (prefix === undefined) return { ...everything, userId: subjectOf(credential) };
-  const keys = await listIfAllowed<Schemas["ApiKey"]>("api-keys");
+  if (prefix === undefined) return { userId: subjectOf(credential) };
+  const keys = await ifAllowed(listed((page) => client.allApiKeys(page)));
   const own = keys.find((key) => key.key_prefix === prefix);
-  if (own === undefined) return everything;
+  if (own === undefined) return {};
   const { user_id: userId, project_id: project, scopes } = own;
-  return { userId, isBound: project !== null, scopes: scopes.length > 0 ? scopes : undefined };
+  return { userId, isBound: project !== null, ...(scopes.length > 0 && { scopes }) };
 }
 
 let known: { readonly credential: string; readonly rights: Promise<Rights> } | undefined;
@@ -54,13 +51,11 @@ function rightsOf(credential: string): Promise<Rights> {
 
 /** The reason why the credential cannot do this; null if it can, or if that is unknown. */
 async function refusalOf({ permission, beyond, project, atLeast }: Need): Promise<string | null> {
-  const { userId, isBound, scopes } = await rightsOf(session.credential ?? "");
-  if (scopes !== undefined && !scopes.includes(permission)) {
-    return `This key lacks the permission ${permission}.`;
-  }
-  if (beyond === true && isBound) return "This key reaches one project only.";
+  const { userId, isBound, scopes } = await rightsOf(session.credential);
+  if (scopes?.includes(permission) === false) return `This key lacks the permission ${permission}.`;
+  if (beyond && isBound) return "This key reaches one project only.";
   if (project === undefined || userId === undefined) return null;
-  const members = await listIfAllowed<Schemas["ProjectMember"]>(projectPath(project, "members"));
+  const members = await ifAllowed(listed((page) => client.allMembers(project, page)));
   const own = members.find(({ id }) => id === userId)?.role;
   const suffices = own === undefined || own === "owner" || own === atLeast;
   return suffices ? null : `You are ${own} of this project, and this needs ${atLeast}.`;
@@ -68,7 +63,6 @@ async function refusalOf({ permission, beyond, project, atLeast }: Need): Promis
 
 /** The reason why the credential cannot do this; null if it can; undefined while the rights are loaded. */
 export function useRefusal(need: Need): string | null | undefined {
-  const key = `refusal:${JSON.stringify(need)}`;
   // If the rights cannot be read, the service decides.
-  return useResource(key, () => refusalOf(need).catch(() => null)).value;
+  return useResource(JSON.stringify(need), () => refusalOf(need).catch(() => null)).value;
 }

@@ -11,8 +11,6 @@ export interface Route {
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
-const CHANGED = "tessera:route";
-
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -21,7 +19,7 @@ function decoded(segment: string): string {
   }
 }
 
-export function parseRoute(hash: string): Route {
+function routeOf(hash: string): Route {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const segments = path.split("/").filter((segment) => segment !== "");
   return { path: segments.map(decoded), params: Object.fromEntries(new URLSearchParams(search)) };
@@ -29,37 +27,34 @@ export function parseRoute(hash: string): Route {
 
 /** The fragment of a place, to link to. Empty and absent parameters are left out. */
 export function hrefOf(path: readonly string[], params: Params = {}): string {
-  const given = Object.entries(params).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "",
-  );
-  const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
-  return `#/${path.map(encodeURIComponent).join("/")}${search}`;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) if (value) search.set(name, value);
+  return `#/${path.map(encodeURIComponent).join("/")}${search.size === 0 ? "" : `?${search}`}`;
 }
 
 /** Goes to a place: as a step of the history, or instead of the current one. */
 export function navigate(href: string, { replace = false } = {}): void {
-  if (href === location.hash) return;
-  if (replace) history.replaceState(null, "", href);
-  else history.pushState(null, "", href);
-  window.dispatchEvent(new Event(CHANGED));
+  if (replace) location.replace(href);
+  else location.assign(href);
 }
 
 /** The current place; components that use it are rendered again when it changes. */
 export function useRoute(): Route {
-  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const update = () => setRoute(parseRoute(location.hash));
-    const events = ["popstate", "hashchange", CHANGED];
-    for (const name of events) window.addEventListener(name, update);
-    return () => {
-      for (const name of events) window.removeEventListener(name, update);
-    };
+    const update = () => setHash(location.hash);
+    window.addEventListener("hashchange", update);
+    return () => window.removeEventListener("hashchange", update);
   }, []);
-  return route;
+  return routeOf(hash);
 }
 
 /** Changes some parameters of the current place and keeps the others. */
 export function changeParams(change: Params, options: { replace?: boolean } = {}): void {
-  const { path, params } = parseRoute(location.hash);
+  const { path, params } = routeOf(location.hash);
   navigate(hrefOf(path, { ...params, ...change }), options);
 }
+
+/** True if a segment names one of the views or parts. */
+export const isIn = <T extends object>(parts: T, name: PropertyKey): name is keyof T =>
+  Object.hasOwn(parts, name);

@@ -1,11 +1,9 @@
 // Reads the metrics of the service, and computes rates and durations between two readings.
 
 const DURATION = "tessera_http_request_duration_seconds";
-const SEARCHES: ReadonlySet<string | undefined> = new Set([
-  ...["searchEnvironment", "searchRelease", "lookUpKnowledge", "retrieve"],
-]);
+const SEARCHES = ["searchEnvironment", "searchRelease", "lookUpKnowledge", "retrieve"];
 /** Statuses of requests that were refused for a rate limit, load or an outage. */
-const REFUSED: ReadonlySet<string | undefined> = new Set(["429", "503"]);
+const REFUSED = ["429", "503"];
 const MS = 1_000;
 
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)/gm;
@@ -45,20 +43,23 @@ export function readingOf(text: string, at: number): Reading {
   const counts = { searches: 0, others: 0, refused: 0, failed: 0 };
   const buckets = new Map<number, number>();
   for (const { name, labels, value } of samples) {
-    const { operation, status, le } = labels;
-    const isRefused = REFUSED.has(status);
+    const { operation = "", status = "", le } = labels;
+    const isRefused = REFUSED.includes(status);
     if (name === `${DURATION}_count`) {
       if (isRefused) counts.refused += value;
-      else counts[SEARCHES.has(operation) ? "searches" : "others"] += value;
-      if (!isRefused && status?.startsWith("5")) counts.failed += value;
+      else counts[SEARCHES.includes(operation) ? "searches" : "others"] += value;
+      if (!isRefused && status.startsWith("5")) counts.failed += value;
     }
     if (name === `${DURATION}_bucket` && !isRefused) {
-      const bound = le === "+Inf" ? Number.POSITIVE_INFINITY : Number(le);
+      const bound = Number(le?.replace("+Inf", "Infinity"));
       buckets.set(bound, (buckets.get(bound) ?? 0) + value);
     }
   }
   return {
-    ...{ at, startedAt: gauge("tessera_process_start_time_seconds"), counts, buckets },
+    at,
+    counts,
+    buckets,
+    startedAt: gauge("tessera_process_start_time_seconds"),
     recall: gauge("tessera_search_recall_ratio"),
     lag: gauge("tessera_index_change_lag"),
     memory: gauge("tessera_process_resident_memory_bytes"),
@@ -83,21 +84,22 @@ export type Point = Readonly<
   Record<keyof Reading["counts"] | "p50" | "p99" | "recall" | "lag" | "memory", number | null>
 > & { readonly at: number };
 
-const UNKNOWN = {
-  ...{ searches: null, others: null, refused: null, failed: null, p50: null, p99: null },
-};
-
 /** The point of a reading. Its rates are null without an earlier reading of the same process. */
-export function pointOf(before: Reading | undefined, after: Reading): Point {
+export function pointOf(earlier: Reading | undefined, after: Reading): Point {
   const { at, counts, recall, lag, memory } = after;
-  const state = { at, recall, lag, memory };
-  if (before === undefined || before.startedAt !== after.startedAt) return { ...UNKNOWN, ...state };
+  const before = earlier?.startedAt === after.startedAt ? earlier : undefined;
   const rate = (name: keyof Reading["counts"]) =>
-    (counts[name] - before.counts[name]) / (at - before.at);
+    before === undefined ? null : (counts[name] - before.counts[name]) / (at - before.at);
   return {
-    ...{ searches: rate("searches"), others: rate("others") },
-    ...{ refused: rate("refused"), failed: rate("failed") },
-    ...{ p50: durationAt(0.5, before, after), p99: durationAt(0.99, before, after) },
-    ...state,
+    at,
+    recall,
+    lag,
+    memory,
+    searches: rate("searches"),
+    others: rate("others"),
+    refused: rate("refused"),
+    failed: rate("failed"),
+    p50: before === undefined ? null : durationAt(0.5, before, after),
+    p99: before === undefined ? null : durationAt(0.99, before, after),
   };
 }

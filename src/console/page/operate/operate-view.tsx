@@ -1,66 +1,108 @@
-import { useProjects } from "../base/projects.ts";
-import { changeParams, hrefOf, type Route } from "../base/router.ts";
-import { Select } from "../parts/form.tsx";
-import { Page, Tabs } from "../parts/page.tsx";
-import { Empty, Loaded } from "../parts/states.tsx";
-import { AuditLog } from "./audit-log.tsx";
-import { Deliveries } from "./deliveries.tsx";
-import { Live } from "./live.tsx";
-import { Questions } from "./questions.tsx";
+import { bytes, duration, number } from "../base/format.ts";
+import { useRefreshed } from "../base/resource.ts";
+import { SERVICE, send } from "../base/service.ts";
+import { Page, Panel } from "../parts/page.tsx";
+import { Failure, Loading } from "../parts/states.tsx";
+import { type Point, pointOf, type Reading, readingOf } from "./metrics.ts";
+import { Plot, type PlotProps } from "./plot.tsx";
 
-const PROJECT_PARTS = {
-  questions: { label: "Questions", Part: Questions },
-  audit: { label: "Audit log", Part: AuditLog },
-  deliveries: { label: "Deliveries", Part: Deliveries },
-} as const;
-type ProjectPart = keyof typeof PROJECT_PARTS;
+const INTERVAL_MS = 2_000;
+/** Maximum age of a point, relative to the last one. */
+const KEPT_SECONDS = 900;
+const MS = 1_000;
 
-const isProjectPart = (name: string): name is ProjectPart => Object.hasOwn(PROJECT_PARTS, name);
+/** Kept while the console is open, so a visit of another view leaves only a gap. */
+let points: readonly Point[] = [];
+let last: Reading | undefined;
 
-/** Metrics of the service, and questions, deliveries and changes of a project. */
-export function OperateView({ route }: { route: Route }) {
-  const name = route.path[1] ?? "";
-  const part = isProjectPart(name) ? name : undefined;
-  const { project } = route.params;
-  const hrefTo = (to: string) => hrefOf(to === "" ? ["operate"] : ["operate", to], { project });
-  const tabs = [
-    { name: "", label: "Live", href: hrefTo("") },
-    ...Object.entries(PROJECT_PARTS).map(([key, { label }]) => ({
-      ...{ name: key, label, href: hrefTo(key) },
-    })),
-  ];
-  return (
-    <Page title="Operate" lead="How the service does, and what happens to a project.">
-      <Tabs label="Parts" tabs={tabs} current={part ?? ""} />
-      {part === undefined ? <Live /> : <OfProject part={part} asked={project} />}
-    </Page>
-  );
+async function poll(signal: AbortSignal): Promise<void> {
+  const response = await send(`${SERVICE.baseUrl}/metrics`, { signal });
+  if (!response.ok) throw new Error(`The service answered ${response.status}.`);
+  const reading = readingOf(await response.text(), Date.now() / MS);
+  // The clock of a computer may be set back.
+  if (last !== undefined && reading.at <= last.at) return;
+  const point = pointOf(last, reading);
+  last = reading;
+  points = [...points, point].filter(({ at }) => at >= point.at - KEPT_SECONDS);
 }
 
-/** A part for one project, with a list to choose the project. */
-function OfProject({ part, asked }: { part: ProjectPart; asked: string | undefined }) {
-  const projects = useProjects();
-  const { Part } = PROJECT_PARTS[part];
+interface PlotOf extends Pick<PlotProps, "title" | "format" | "top" | "bottom"> {
+  readonly lead: string;
+  /** The values of a point by the names of their lines. */
+  readonly lines: Readonly<Record<string, Exclude<keyof Point, "at">>>;
+}
+
+const rate = (value: number) => `${number(value, value < 10 ? 1 : 0)}/s`;
+
+const PLOTS: readonly PlotOf[] = [
+  {
+    title: "Throughput",
+    lead: "Requests that were answered, per second.",
+    lines: { searches: "searches", others: "others" },
+    format: rate,
+  },
+  {
+    title: "Latency",
+    lead: "How long the median and the slowest hundredth took.",
+    lines: { p50: "p50", p99: "p99" },
+    format: duration,
+  },
+  {
+    title: "Recall",
+    lead: "The share of the true neighbours that searches found, measured on a sample.",
+    lines: { recall: "recall" },
+    format: (value) => number(value, 4),
+    bottom: 0.9,
+    top: 1,
+  },
+  {
+    title: "Lag",
+    lead: "Changes that are stored and cannot be found yet.",
+    lines: { changes: "lag" },
+    format: (value) => number(value),
+  },
+  {
+    title: "Memory",
+    lead: "What the process occupies, with the indexes in it.",
+    lines: { process: "memory" },
+    format: bytes,
+  },
+  {
+    title: "Refusals and failures",
+    lead: "Requests that were refused (429, 503), and that failed, per second.",
+    lines: { refused: "refused", failed: "failed" },
+    format: rate,
+  },
+];
+
+/** Plots of the answering process, since the view was opened. */
+export function OperateView() {
+  // The last points stay while polls fail.
+  const { error } = useRefreshed("metrics", poll, INTERVAL_MS);
   return (
-    <Loaded of={projects}>
-      {(list) => {
-        const slug = asked ?? list[0]?.slug;
-        if (slug === undefined) return <Empty title="This credential shows no projects." />;
-        const slugs = [...new Set([slug, ...list.map((project) => project.slug)])];
-        return (
-          <>
-            <div class="operate-bar">
-              <Select
-                label="Project"
-                value={slug}
-                options={slugs.sort().map((value) => ({ value, label: value }))}
-                onChange={(value) => changeParams({ project: value })}
+    <Page
+      title="Operate"
+      lead="Polled from the process that answers while this view is open, for the last 15 minutes."
+    >
+      {error !== undefined && <Failure error={error} />}
+      {error === undefined && points.length === 0 && <Loading />}
+      <div class="columns">
+        {points.length > 0 &&
+          PLOTS.map(({ title, lead, lines, ...plot }) => (
+            <Panel key={title} title={title} lead={lead}>
+              <Plot
+                title={title}
+                times={points.map(({ at }) => at)}
+                seconds={KEPT_SECONDS}
+                series={Object.entries(lines).map(([label, name]) => ({
+                  label,
+                  values: points.map((point) => point[name]),
+                }))}
+                {...plot}
               />
-            </div>
-            <Part key={slug} project={slug} />
-          </>
-        );
-      }}
-    </Loaded>
+            </Panel>
+          ))}
+      </div>
+    </Page>
   );
 }

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { usePause } from "../base/resource.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 const COPIED_MS = 1_500;
 
-interface ButtonProps {
-  readonly children: ComponentChildren;
+export interface ButtonProps {
+  /** Absent for a button that is only its icon. */
+  readonly children?: ComponentChildren;
   /** `primary` once per form, `danger` for removals, `quiet` within lists. */
   readonly kind?: "primary" | "plain" | "quiet" | "danger";
   readonly icon?: IconName;
@@ -14,17 +16,17 @@ interface ButtonProps {
   readonly onClick?: () => void;
   /** The accessible name, if the text does not name the object of the button. */
   readonly label?: string;
-  readonly expanded?: boolean;
 }
 
 export function Button(props: ButtonProps) {
-  const { kind = "plain", type = "button", icon, label, children, expanded, ...rest } = props;
+  const { kind = "plain", type = "button", icon, label, children, ...rest } = props;
+  const isIcon = children === undefined;
   return (
     <button
       type={type}
-      class={`button ${kind}`}
+      class={`button ${isIcon ? "icon-only" : kind}`}
       aria-label={label}
-      aria-expanded={expanded}
+      title={isIcon ? label : undefined}
       {...rest}
     >
       {icon && <Icon name={icon} />}
@@ -33,41 +35,30 @@ export function Button(props: ButtonProps) {
   );
 }
 
-interface IconButtonProps {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly onClick: () => void;
-}
-
-export function IconButton({ icon, label, onClick }: IconButtonProps) {
-  return (
-    <button
-      type="button"
-      class="button icon-only"
-      aria-label={label}
-      title={label}
-      onClick={onClick}
-    >
-      <Icon name={icon} />
-    </button>
-  );
-}
-
 /** Copies a text, and shows a confirmation for a moment. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), COPIED_MS);
-    return () => clearTimeout(timer);
-  }, [copied]);
+  const forget = usePause(() => setCopied(false), COPIED_MS);
   const copy = async () => {
     await navigator.clipboard?.writeText(text);
     setCopied(true);
+    forget(undefined);
   };
   return (
     <Button kind="quiet" icon={copied ? "check" : "copy"} onClick={copy}>
       {copied ? "Copied" : label}
     </Button>
+  );
+}
+
+/** A choice that the user can remove. */
+export function Chip({ text, onEnd }: { text: string; onEnd: () => void }) {
+  return (
+    <span class="chip">
+      {text}
+      <button type="button" aria-label={`End: ${text}`} onClick={onEnd}>
+        <Icon name="close" />
+      </button>
+    </span>
   );
 }

@@ -1,65 +1,83 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
-import { Button, IconButton } from "./button.tsx";
+import { Button, type ButtonProps } from "./button.tsx";
 import { Form, TextField } from "./form.tsx";
 
-interface DialogProps {
-  readonly title: string;
-  readonly onClose: () => void;
+interface DialogButtonProps extends Pick<ButtonProps, "kind" | "icon" | "label"> {
+  /** Absent for a button that is only its icon. */
+  readonly text?: string;
+  /** The title of the dialog; that of the button by default. */
+  readonly title?: string;
   /** For code. */
   readonly wide?: boolean;
-  readonly children: ComponentChildren;
+  readonly children: (close: () => void) => ComponentChildren;
 }
 
-/** A box above the page, closed with Escape. The element keeps the focus within it and gives it back. */
-export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
+/**
+ * A button that opens a box above the page, closed with Escape. The element keeps the focus within it and gives it back.
+ * Its contents exist while it is open.
+ */
+export function DialogButton(props: DialogButtonProps) {
+  const { text, label, title = label ?? text, wide = false, children, ...button } = props;
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  const [open, setOpen] = useState(false);
+  const close = () => element.current?.close();
+  useEffect(() => {
+    if (open) element.current?.showModal();
+  }, [open]);
   return (
-    <dialog
-      ref={element}
-      class={wide ? "dialog wide" : "dialog"}
-      aria-label={title}
-      onClose={onClose}
-    >
-      <div class="panel-head">
-        <h2>{title}</h2>
-        <IconButton icon="close" label="Close" onClick={onClose} />
-      </div>
-      {children}
-    </dialog>
+    <>
+      <Button {...button} {...(label && { label })} onClick={() => setOpen(true)}>
+        {text}
+      </Button>
+      <dialog
+        ref={element}
+        class={wide ? "dialog wide" : "dialog"}
+        aria-label={title}
+        onClose={() => setOpen(false)}
+      >
+        {open && (
+          <>
+            <div class="panel-head">
+              <h2>{title}</h2>
+              <Button icon="close" label="Close" onClick={close} />
+            </div>
+            {children(close)}
+          </>
+        )}
+      </dialog>
+    </>
   );
 }
 
-interface ConfirmProps extends Omit<DialogProps, "wide"> {
+interface ConfirmButtonProps extends Omit<DialogButtonProps, "wide" | "children"> {
   readonly yes: string;
-  /** A text that the user must type to confirm a permanent loss. */
+  /** A text that the user must type to confirm a permanent loss: letters, digits and hyphens. */
   readonly typed?: string;
-  readonly onConfirm: () => Promise<void>;
+  readonly onConfirm: () => Promise<unknown>;
+  readonly children: ComponentChildren;
 }
 
-/** Asks before an action that cannot be undone. Closes once the action has succeeded, and shows its failure. */
-export function Confirm({ title, yes, typed, onConfirm, onClose, children }: ConfirmProps) {
-  const [text, setText] = useState("");
-  const action = useAction(async () => {
-    await onConfirm();
-    onClose();
-  });
+/** A button of an action that cannot be undone, which asks first. Its dialog closes once the action has succeeded. */
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { yes, typed, onConfirm, children, ...button } = props;
   return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{children}</p>
-      <Form
-        danger
-        action={action}
-        submit={yes}
-        disabled={typed !== undefined && text !== typed}
-        aside={<Button onClick={onClose}>Cancel</Button>}
-      >
-        {typed !== undefined && (
-          <TextField label={`Type ${typed} to confirm`} value={text} onInput={setText} />
-        )}
-      </Form>
-    </Dialog>
+    <DialogButton {...button}>
+      {(close) => (
+        <>
+          <p>{children}</p>
+          <Form
+            danger
+            submit={yes}
+            aside={<Button onClick={close}>Cancel</Button>}
+            onSubmit={() => onConfirm().then(close)}
+          >
+            {typed !== undefined && (
+              <TextField label={`Type ${typed} to confirm`} required pattern={typed} />
+            )}
+          </Form>
+        </>
+      )}
+    </DialogButton>
   );
 }

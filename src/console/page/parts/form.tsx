@@ -1,5 +1,5 @@
-import type { ComponentChildren } from "preact";
-import type { Action } from "../base/action.ts";
+import type { ComponentChildren, PartialInputHTMLAttributes } from "preact";
+import { useAction } from "../base/resource.ts";
 import { Button } from "./button.tsx";
 import { Failure } from "./states.tsx";
 
@@ -23,27 +23,21 @@ export function Field({ label, labelHidden, hint, children }: FieldProps) {
   );
 }
 
-interface TextFieldProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly value: string;
-  readonly required?: boolean;
-  readonly placeholder?: string;
-  readonly onInput: (value: string) => void;
+interface TextFieldProps
+  extends Pick<FieldProps, "label" | "hint">,
+    Pick<
+      PartialInputHTMLAttributes<HTMLInputElement>,
+      "name" | "required" | "placeholder" | "pattern" | "defaultValue" | "onInput"
+    > {
+  readonly type?: "text" | "password" | "datetime-local";
 }
 
-export function TextField(props: TextFieldProps) {
-  const { label, hint, value, required = false, placeholder, onInput } = props;
+export function TextField({ label, hint, ...input }: TextFieldProps) {
+  // The types of Preact take one type of input at a time.
+  const attributes: object = { type: "text", autocomplete: "off", ...input };
   return (
     <Field label={label} hint={hint}>
-      <input
-        type="text"
-        autocomplete="off"
-        value={value}
-        required={required}
-        placeholder={placeholder}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
+      <input {...attributes} />
     </Field>
   );
 }
@@ -55,37 +49,37 @@ interface Option {
   readonly group?: string;
 }
 
-interface SelectProps {
-  readonly label: string;
-  readonly labelHidden?: boolean;
-  readonly hint?: string;
+interface SelectProps extends Omit<FieldProps, "children"> {
+  /** The name of a field of a form. */
+  readonly name?: string;
+  /** The chosen option, which need not be listed; in a form the one that is chosen first. */
   readonly value: string;
   readonly options: readonly Option[];
-  readonly onChange: (value: string) => void;
+  /** Absent in a form. */
+  readonly onChange?: (value: string) => void;
   readonly disabled?: boolean;
 }
 
-function OptionList({ options }: { options: readonly Option[] }) {
-  return options.map(({ value, label }) => (
-    <option key={value} value={value}>
-      {label}
-    </option>
-  ));
-}
-
 export function Select(props: SelectProps) {
-  const { label, labelHidden, hint, value, options, onChange, disabled = false } = props;
-  const groups = [...new Set(options.map(({ group }) => group))];
+  const { label, labelHidden, hint, name, value, options, onChange, disabled = false } = props;
+  const isListed = value === "" || options.some((each) => each.value === value);
+  const shown = isListed ? options : [{ value, label: value }, ...options];
+  const groups = Map.groupBy(shown, ({ group }) => group);
   return (
     <Field label={label} labelHidden={labelHidden} hint={hint}>
       <select
         aria-label={label}
-        value={value}
+        name={name}
+        value={onChange && value}
         disabled={disabled}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onChange={(event) => onChange?.(event.currentTarget.value)}
       >
-        {groups.map((group) => {
-          const list = <OptionList options={options.filter((each) => each.group === group)} />;
+        {[...groups].map(([group, members]) => {
+          const list = members.map((each) => (
+            <option key={each.value} value={each.value} {...startsChosen(each.value === value)}>
+              {each.label}
+            </option>
+          ));
           if (group === undefined) return list;
           return (
             <optgroup key={group} label={group}>
@@ -98,106 +92,38 @@ export function Select(props: SelectProps) {
   );
 }
 
-interface ChoicesProps {
-  readonly label: string;
-  /** The text while no option is chosen. */
-  readonly none: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly chosen: readonly string[];
-  readonly onChange: (chosen: readonly string[]) => void;
-}
-
-/** A list of choices, which is folded until it is opened. */
-export function Choices({ label, none, options, chosen, onChange }: ChoicesProps) {
-  const without = (value: string) => chosen.filter((each) => each !== value);
-  return (
-    <details class="choices">
-      <summary>
-        <span class="muted">{label}:</span> {chosen.length === 0 ? none : chosen.join(", ")}
-      </summary>
-      <fieldset>
-        <legend class="visually-hidden">{label}</legend>
-        {options.map(({ value, label: text }) => (
-          <label key={value}>
-            <input
-              type="checkbox"
-              checked={chosen.includes(value)}
-              onChange={(event) =>
-                onChange([...without(value), ...(event.currentTarget.checked ? [value] : [])])
-              }
-            />
-            <span>
-              <code>{value}</code> <span class="muted small">{text}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-    </details>
-  );
-}
-
-interface SegmentedProps<T extends string> {
-  readonly label: string;
-  readonly value: T;
-  readonly options: readonly { readonly value: T; readonly label: string }[];
-  readonly onChange: (value: T) => void;
-}
-
-/** One of a few choices, all of them visible. */
-export function Segmented<T extends string>({
-  label,
-  value,
-  options,
-  onChange,
-}: SegmentedProps<T>) {
-  return (
-    <fieldset class="segmented">
-      <legend class="field-label">{label}</legend>
-      <div class="segments">
-        {options.map((option) => (
-          <label key={option.value}>
-            <input
-              type="radio"
-              name={label}
-              checked={option.value === value}
-              onChange={() => onChange(option.value)}
-            />
-            <span>{option.label}</span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  );
-}
+/** The option to which a reset of its form returns. The types of Preact lack the property. */
+const startsChosen = (defaultSelected: boolean): object => ({ defaultSelected });
 
 interface FormProps {
   readonly children: ComponentChildren;
-  readonly action: Action<[]>;
   readonly submit: string;
+  /** Takes the values of the fields by their names. The form is reset when it has succeeded. */
+  readonly onSubmit: (fields: Readonly<Record<string, string>>, data: FormData) => unknown;
   readonly danger?: boolean;
-  readonly disabled?: boolean;
   /** Content next to the button. */
   readonly aside?: ComponentChildren;
 }
 
 /** Fields, in a row if they fit, with the failure of the action and the button below them. */
-export function Form({ children, action, submit, danger, disabled, aside }: FormProps) {
+export function Form({ children, submit, onSubmit, danger = false, aside }: FormProps) {
+  const action = useAction(async (form: HTMLFormElement) => {
+    const data = new FormData(form);
+    await onSubmit(Object.fromEntries(data) as Record<string, string>, data);
+    form.reset();
+  });
   return (
     <form
       class="form"
       onSubmit={(event) => {
         event.preventDefault();
-        action.run();
+        action.run(event.currentTarget);
       }}
     >
       <div class="fields">{children}</div>
       {action.error !== undefined && <Failure error={action.error} />}
       <div class="actions">
-        <Button
-          type="submit"
-          kind={danger ? "danger" : "primary"}
-          disabled={action.running || disabled === true}
-        >
+        <Button type="submit" kind={danger ? "danger" : "primary"} disabled={action.running}>
           {submit}
         </Button>
         {aside}

@@ -54,27 +54,21 @@ export function Panel({ title, lead, actions, children }: PanelProps) {
   );
 }
 
-interface Tab {
-  readonly name: string;
+interface TabsProps {
   readonly label: string;
-  readonly href: string;
+  /** The parts by their names in addresses. */
+  readonly tabs: Readonly<Record<string, { readonly label: string }>>;
+  readonly current: string;
+  readonly hrefTo: (name: string) => string;
 }
 
 /** The parts of a view, each with an address. */
-export function Tabs({
-  label,
-  tabs,
-  current,
-}: {
-  label: string;
-  tabs: readonly Tab[];
-  current: string;
-}) {
+export function Tabs({ label, tabs, current, hrefTo }: TabsProps) {
   return (
     <nav class="tabs" aria-label={label}>
-      {tabs.map((tab) => (
-        <a key={tab.name} href={tab.href} aria-current={tab.name === current ? "page" : undefined}>
-          {tab.label}
+      {Object.entries(tabs).map(([name, { label: text }]) => (
+        <a key={name} href={hrefTo(name)} aria-current={name === current ? "page" : undefined}>
+          {text}
         </a>
       ))}
     </nav>
@@ -103,9 +97,4 @@ export function Badge({
   children: ComponentChildren;
 }) {
   return <span class={`badge ${kind}`}>{children}</span>;
-}
-
-/** A share as a bar. The text next to it states the same. */
-export function Bar({ label, value, max }: { label: string; value: number; max: number }) {
-  return <progress class="bar" aria-label={label} value={value} max={max} />;
 }

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { Resource } from "../base/resource.ts";
+import type { Action, Resource } from "../base/resource.ts";
+import { hrefOf } from "../base/router.ts";
+import { messageOf, TesseraError } from "../base/service.ts";
 import { Button } from "./button.tsx";
 
 interface EmptyProps {
@@ -19,9 +21,9 @@ export function Empty({ title, children }: EmptyProps) {
 }
 
 /** Lines in place of contents that are being loaded. They appear late, so that quick answers do not flicker. */
-export function Loading({ label = "Loading" }: { label?: string }) {
+export function Loading() {
   return (
-    <div class="loading" role="status" aria-label={label}>
+    <div class="loading" role="status" aria-label="Loading">
       <span />
       <span />
       <span />
@@ -29,11 +31,10 @@ export function Loading({ label = "Loading" }: { label?: string }) {
   );
 }
 
-/** The message of an error, or the detail of its problem document. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
     <div class="failure" role="alert">
-      <p>{error instanceof Error ? error.message : String(error)}</p>
+      <p>{messageOf(error)}</p>
       {retry && (
         <Button kind="quiet" onClick={retry}>
           Try again
@@ -53,4 +54,35 @@ export function Loaded<T>({ of, children }: LoadedProps<T>) {
   if (of.error !== undefined) return <Failure error={of.error} retry={of.reload} />;
   if (of.value === undefined) return <Loading />;
   return <>{children(of.value)}</>;
+}
+
+/** The button that adds a page to a list. */
+export function More({ of, text }: { of: Action<[]> | undefined; text: string }) {
+  return (
+    <>
+      {of?.error !== undefined && <Failure error={of.error} />}
+      {of && (
+        <Button onClick={of.run} disabled={of.running}>
+          {text}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** True for the answer that the project does not exist or is not accessible. */
+export const isNoProject = (error: unknown): boolean =>
+  error instanceof TesseraError && error.slug === "project-not-found";
+
+/** Shown for a project that does not exist or is not accessible. The service does not distinguish the two. */
+export function NoProject({ slug, error }: { slug: string; error: unknown }) {
+  return (
+    <Empty title={`There is no project ${slug} here.`}>
+      <p role="alert">{messageOf(error)}</p>
+      <p>It may have another name, or this credential does not reach it.</p>
+      <p>
+        <a href={hrefOf(["projects"])}>Go to Projects</a>
+      </p>
+    </Empty>
+  );
 }

@@ -1,15 +1,12 @@
-import { useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
-import { call, projectPath, type Schemas } from "../base/api.ts";
 import { number } from "../base/format.ts";
+import { useAction } from "../base/resource.ts";
 import { useRefusal } from "../base/rights.ts";
+import { client, type Schemas } from "../base/service.ts";
 import { Allowed } from "../parts/allowed.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
 import { Failure } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
-
-const WORKING_SET = "Working set";
 
 interface EnvironmentsProps {
   /** The slug of the project. */
@@ -23,15 +20,14 @@ interface EnvironmentsProps {
 export function Environments(props: EnvironmentsProps) {
   const { project, environments, releases, onChanged } = props;
   const activate = useAction(async (environment: string, release: string) => {
-    const path = projectPath(project, "environments", environment);
-    const json = { active_release: release === "" ? null : release };
-    await call(path, { method: "PATCH", json });
+    const change = { active_release: release === "" ? null : release };
+    await client.updateEnvironment(project, environment, change);
     onChanged();
   });
   const need = { permission: "releases.write", project, atLeast: "editor" } as const;
   const mayActivate = useRefusal(need) === null;
   const options = [
-    { value: "", label: WORKING_SET },
+    { value: "", label: "Working set" },
     ...releases.map(({ name }) => ({ value: name, label: name, group: "Releases" })),
   ];
   return (
@@ -66,29 +62,14 @@ export function Environments(props: EnvironmentsProps) {
         ]}
       />
       {activate.error !== undefined && <Failure error={activate.error} />}
-      <Allowed permission="releases.write" project={project} atLeast="editor">
-        <AddEnvironment project={project} onAdded={onChanged} />
+      <Allowed {...need}>
+        <Form
+          submit="Add environment"
+          onSubmit={({ name = "" }) => client.createEnvironment(project, { name }).then(onChanged)}
+        >
+          <TextField label="Name of the environment" name="name" required placeholder="staging" />
+        </Form>
       </Allowed>
     </Panel>
-  );
-}
-
-function AddEnvironment({ project, onAdded }: { project: string; onAdded: () => void }) {
-  const [name, setName] = useState("");
-  const add = useAction(async () => {
-    await call(projectPath(project, "environments"), { method: "POST", json: { name } });
-    setName("");
-    onAdded();
-  });
-  return (
-    <Form action={add} submit="Add environment">
-      <TextField
-        label="Name of the environment"
-        required
-        value={name}
-        onInput={setName}
-        placeholder="staging"
-      />
-    </Form>
   );
 }

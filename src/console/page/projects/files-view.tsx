@@ -1,20 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
-import { call, listAll, projectPath, SERVICE } from "../base/api.ts";
 import { counted, quoted } from "../base/format.ts";
-import { defaultPlace, parsePlace, placeOptions } from "../base/places.ts";
-import { useResource } from "../base/resource.ts";
+import { defaultPlace, type Place, placeOf, placeOptions } from "../base/places.ts";
+import { cursorOf, usePause, useResource } from "../base/resource.ts";
 import { useRefusal } from "../base/rights.ts";
 import { changeParams } from "../base/router.ts";
+import { client, type Listing, listed, type Schemas, SERVICE, transport } from "../base/service.ts";
 import { Code } from "../parts/code.tsx";
-import { Confirm } from "../parts/dialog.tsx";
 import { Select, TextField } from "../parts/form.tsx";
 import { Panel } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
-import { type FileSummary, treeOf } from "./file-tree.ts";
-import { FileTree } from "./file-tree-view.tsx";
+import { FileTree } from "./file-tree.tsx";
 import type { ProjectProps } from "./project-props.ts";
 import { UploadZone } from "./upload-zone.tsx";
-import { useUploads } from "./uploads.ts";
 
 const PAUSE_MS = 200;
 /** Maximum files of the list. They are read in successive requests of a hundred files, which take a second or two. */
@@ -23,40 +19,42 @@ const FILES_MAX = 1_000;
 /** The files of an environment or a release as a tree; in an environment they can be added and removed. */
 export function FilesView({ project, params }: ProjectProps) {
   const { slug } = project;
-  const place = params["in"] ?? defaultPlace(project);
-  const { kind, name } = parsePlace(place) ?? { kind: "environment", name: "" };
-  const words = params["q"] ?? "";
+  const { in: shown = defaultPlace(project), q: words = "" } = params;
+  const place = placeOf(shown) ?? { environment: "" };
+  const environment = "environment" in place ? place.environment : undefined;
   const files = useResource(
-    JSON.stringify([slug, place, words]),
-    (signal) => listFiles(slug, { [kind]: name }, words, signal),
+    JSON.stringify([slug, shown, words]),
+    (signal) => listed((page) => filesOf(slug, place, words, page), signal, FILES_MAX + 1),
     { keep: true },
   );
-  const uploads = useUploads(slug, name, files.reload);
-  const [removed, setRemoved] = useState<FileSummary | undefined>(undefined);
-  const remove = async ({ path }: FileSummary) => {
-    const query = { environment: name };
-    await call(projectPath(slug, "files", path), { method: "DELETE", query });
+  const find = usePause(
+    (text: string) => changeParams({ q: text.trim() }, { replace: true }),
+    PAUSE_MS,
+  );
+  const refusal = useRefusal({ permission: "files.write", project: slug, atLeast: "editor" });
+  const writable = refusal === null ? environment : undefined;
+  const remove = async (path: string) => {
+    await client.deleteFile(slug, path, { ...(environment && { environment }) });
     files.reload();
   };
-  const refusal = useRefusal({ permission: "files.write", project: slug, atLeast: "editor" });
-  const isWritable = kind === "environment" && refusal === null;
   const tree = (
     <Loaded of={files}>
-      {({ found, all }) => (
+      {(found) => (
         <>
           <p class="muted small" role="status">
-            {counted(found.length, "file")}
-            {all ? "" : ", and there are more: find them by a part of their path"}
+            {counted(Math.min(found.length, FILES_MAX), "file")}
+            {found.length > FILES_MAX && ", and there are more: find them by a part of their path"}
           </p>
           {found.length === 0 ? (
-            <NoFiles project={slug} environment={isWritable ? name : undefined} words={words} />
+            <NoFiles project={slug} environment={writable} words={words} />
           ) : (
             <FileTree
-              key={`${place} ${words}`}
-              folder={treeOf(found)}
-              place={{ project: slug, in: place }}
+              key={`${shown} ${words}`}
+              path=""
+              files={found.slice(0, FILES_MAX)}
+              place={{ project: slug, in: shown }}
               open={words !== ""}
-              onRemove={isWritable ? setRemoved : undefined}
+              onRemove={writable === undefined ? undefined : remove}
             />
           )}
         </>
@@ -68,34 +66,23 @@ export function FilesView({ project, params }: ProjectProps) {
       <div class="fields">
         <Select
           label="In"
-          value={place}
+          value={shown}
           options={placeOptions(project)}
           onChange={(value) => changeParams({ in: value }, { replace: true })}
         />
-        <PathSearch words={words} />
+        <TextField
+          label="Path contains"
+          defaultValue={words}
+          onInput={(event) => find(event.currentTarget.value)}
+        />
       </div>
-      {kind === "environment" && refusal && <p class="muted small">{refusal}</p>}
-      {isWritable ? (
-        <UploadZone
-          environment={name}
-          progress={uploads.progress}
-          onFiles={uploads.upload}
-          onDismiss={uploads.dismiss}
-        >
+      {environment !== undefined && refusal && <p class="muted small">{refusal}</p>}
+      {writable === undefined ? (
+        tree
+      ) : (
+        <UploadZone project={slug} environment={writable} onDone={files.reload}>
           {tree}
         </UploadZone>
-      ) : (
-        tree
-      )}
-      {removed !== undefined && (
-        <Confirm
-          title={`Remove ${removed.path}`}
-          yes="Remove"
-          onConfirm={() => remove(removed)}
-          onClose={() => setRemoved(undefined)}
-        >
-          It leaves {name}. Releases that hold it keep it.
-        </Confirm>
       )}
     </Panel>
   );
@@ -113,35 +100,29 @@ function NoFiles({ project, environment, words }: NoFilesProps) {
   if (words !== "") return <Empty title="No path has this." />;
   if (environment === undefined) return <Empty title="No files yet." />;
   const at = environment === "production" ? "" : ` --environment ${quoted(environment)}`;
-  const service = SERVICE.href.replace(/\/$/, "");
-  const command = `tessera sync ./docs --project ${project}${at} --url ${service} --key "$TESSERA_API_KEY"`;
+  const command = `tessera sync ./docs --project ${project}${at} --url ${SERVICE.baseUrl} --key "$TESSERA_API_KEY"`;
   return (
     <Empty title="No files yet.">
       <p>Drop files and folders here, or keep a folder of yours in step from a terminal.</p>
-      <Code language="bash" label="Command" text={command} />
+      <Code label="Command" text={command} />
     </Empty>
   );
 }
 
-function PathSearch({ words }: { words: string }) {
-  const [text, setText] = useState(words);
-  useEffect(() => {
-    const timer = setTimeout(() => changeParams({ q: text.trim() }, { replace: true }), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return <TextField label="Path contains" value={text} onInput={setText} />;
-}
-
-/** The files of a place whose paths contain some words, at most a thousand. */
-async function listFiles(
-  project: string,
-  place: Readonly<Record<string, string>>,
-  words: string,
-  signal: AbortSignal,
-): Promise<{ readonly found: readonly FileSummary[]; readonly all: boolean }> {
+/** The files of a place whose paths contain some words. */
+async function* filesOf(project: string, place: Place, words: string, page: Listing) {
+  const { limit, ...options } = page;
   const filter = words === "" ? undefined : JSON.stringify({ path: { $glob: `**${words}**` } });
-  const query = { ...place, filter };
-  const path = projectPath(project, "files");
-  const found = await listAll<FileSummary>(path, { query, signal, most: FILES_MAX + 1 });
-  return { found: found.slice(0, FILES_MAX), all: found.length <= FILES_MAX };
+  for (let cursor: string | undefined; ; ) {
+    const { data, page_info } = await transport.send<Schemas["FilePage"]>({
+      method: "GET",
+      path: ["projects", project, "files"],
+      query: { ...place, filter, limit, cursor },
+      repeatable: true,
+      ...options,
+    });
+    yield* data;
+    if (page_info.next === null) return;
+    cursor = cursorOf(page_info.next);
+  }
 }

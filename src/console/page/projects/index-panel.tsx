@@ -1,23 +1,18 @@
-import { useEffect } from "preact/hooks";
-import type { Schemas } from "../base/api.ts";
 import { ago, bytes, counted, number } from "../base/format.ts";
-import { useOfProject } from "../base/resource.ts";
-import { Badge, Bar, Panel } from "../parts/page.tsx";
+import { useRefreshed } from "../base/resource.ts";
+import { client, type Schemas } from "../base/service.ts";
+import { Badge, Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
 
-export type State = Schemas["IndexState"];
-type Index = State["data"][number];
+type State = Schemas["IndexState"];
 
 /** Servers report every few seconds. */
 const REFRESH_MS = 5_000;
 
-/** The share of a project's changes that is searchable, as text and as a bar. */
+/** The share of a project's changes that is searchable, as text. */
 export function IndexPanel({ project }: { project: string }) {
-  const state = useOfProject<State>([project, "index-state"]);
-  useEffect(() => {
-    const timer = setInterval(state.reload, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [state.reload]);
+  const read = (signal: AbortSignal) => client.getIndexState(project, { signal });
+  const state = useRefreshed(project, read, REFRESH_MS);
   return (
     <Panel title="Index" actions={state.value && <StateBadge of={state.value} />}>
       <Loaded of={state}>
@@ -49,26 +44,18 @@ function sentenceOf({ complete, data, embeddings_waiting: waiting }: State): str
   return `Everything that was written can be found.${graph}${waits}`;
 }
 
-function IndexLine({ index }: { index: Index }) {
+function IndexLine({ index }: { index: State["data"][number] }) {
   const { dimension, vectors, documents, graph_backlog: backlog, recall } = index;
   const isText = dimension === null;
   const size = isText ? counted(documents, "text") : counted(vectors, "vector");
-  const name = isText ? "Words" : `Vectors of ${dimension}`;
   return (
-    <div class="index-line">
+    <div class="named-line">
       <p>
-        {name}
+        {isText ? "Words" : `Vectors of ${dimension}`}
         <span class="muted small">
           {size}, {bytes(index.memory_bytes)}
         </span>
       </p>
-      {!isText && vectors > 0 && (
-        <Bar
-          label={`Vectors of ${dimension} in the graph`}
-          value={vectors - backlog}
-          max={vectors}
-        />
-      )}
       <p class="muted small">
         {isText ? "" : `${number(vectors - backlog)} of ${number(vectors)} in the graph, `}
         {recall === null ? "" : `recall ${number(recall, 4)}, `}

@@ -1,143 +1,138 @@
-import { useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
-import { call, listAll, projectPath, type Schemas } from "../base/api.ts";
 import { dateTime } from "../base/format.ts";
-import { useResource } from "../base/resource.ts";
-import { useRefusal } from "../base/rights.ts";
+import { useAction, useResource } from "../base/resource.ts";
+import { type Need, useRefusal } from "../base/rights.ts";
+import { client, listed, type Schemas } from "../base/service.ts";
 import { Allowed } from "../parts/allowed.tsx";
 import { Button } from "../parts/button.tsx";
-import { Confirm } from "../parts/dialog.tsx";
+import { ConfirmButton } from "../parts/dialog.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
-import { Panel } from "../parts/page.tsx";
+import { Badge, Panel } from "../parts/page.tsx";
 import { Failure, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
-import { InvitedTable, useInvited } from "./invitations.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
-type Member = Schemas["ProjectMember"];
+/** A member, or a user who is invited, by what owners typed. */
+type Person = Schemas["ProjectMember"] & { readonly isInvited?: true };
 
-const ROLES = [
-  { value: "owner", label: "owner" },
-  { value: "editor", label: "editor" },
-  { value: "member", label: "member" },
-];
+const ROLES = ["member", "editor", "owner"].map((value) => ({ value, label: value }));
+const roleOf = (role: string | undefined) => ({ role: role as Schemas["MemberChange"]["role"] });
 
-const called = ({ name, email, id }: Member): string => email ?? (name || id);
+const called = ({ name, email, id }: Person): string => email ?? (name || id);
+
+async function readPeople(slug: string, signal: AbortSignal): Promise<Person[]> {
+  const [members, { invited }] = await Promise.all([
+    listed((page) => client.allMembers(slug, page), signal),
+    client.listMembers(slug, { limit: 1, signal }),
+  ]);
+  const guests = invited.map(
+    ({ user, ...rest }): Person => ({ id: user, name: user, isInvited: true, ...rest }),
+  );
+  return [...members, ...guests];
+}
 
 /** The members of the project and their roles. Only owners change them, which the service checks. */
 export function MembersView({ project: { slug } }: ProjectProps) {
-  const members = useResource(`members:${slug}`, (signal) => {
-    return listAll<Member>(projectPath(slug, "members"), { signal });
-  });
-  const invited = useInvited(slug);
-  const need = { permission: "projects.write", project: slug, atLeast: "owner" } as const;
+  const people = useResource(slug, (signal) => readPeople(slug, signal));
+  const need: Need = { permission: "projects.write", project: slug, atLeast: "owner" };
   const mayChange = useRefusal(need) === null;
-  const [removed, setRemoved] = useState<Member | undefined>(undefined);
-  const change = useAction(async (user: string, role: string) => {
-    await call(projectPath(slug, "members", user), { method: "PUT", json: { role } });
-    members.reload();
-  });
-  const remove = async (member: Member) => {
-    await call(projectPath(slug, "members", member.id), { method: "DELETE" });
-    members.reload();
+  const invite = async ({ user = "", role }: Readonly<Record<string, string>>) => {
+    await client.putMember(slug, user.trim(), roleOf(role));
+    people.reload();
   };
   return (
     <Panel title="Members" lead="Members read; editors also write files; owners do everything.">
-      <Loaded of={members}>
+      <Loaded of={people}>
         {(list) => (
-          <Table
-            label="Members"
-            rows={list}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: "Name", value: ({ name, id }) => name || id },
-              { name: "Email", value: ({ email }) => email ?? "" },
-              { name: "Since", value: ({ since }) => dateTime(since) },
-              {
-                name: "Role",
-                value: (member) => (
-                  <RoleSelect
-                    member={member}
-                    disabled={change.running || !mayChange}
-                    onChange={(role) => change.run(member.id, role)}
-                  />
-                ),
-              },
-              {
-                name: "",
-                value: (member) =>
-                  mayChange && (
-                    <Button
-                      kind="quiet"
-                      label={`Remove ${called(member)}`}
-                      onClick={() => setRemoved(member)}
-                    >
-                      Remove
-                    </Button>
-                  ),
-              },
-            ]}
-          />
+          <People slug={slug} people={list} mayChange={mayChange} onChanged={people.reload} />
         )}
       </Loaded>
-      <InvitedTable slug={slug} invited={invited} mayChange={mayChange} />
-      {change.error !== undefined && <Failure error={change.error} />}
       <Allowed {...need}>
-        <AddMember slug={slug} onAdded={invited.reload} />
+        <Form submit="Invite" onSubmit={invite}>
+          <TextField
+            label="Email or id of a user"
+            hint="They become a member when they accept."
+            name="user"
+            required
+          />
+          <Select label="Role" name="role" value="member" options={ROLES} />
+        </Form>
       </Allowed>
-      {removed !== undefined && (
-        <Confirm
-          title={`Remove ${called(removed)}`}
-          yes="Remove"
-          onConfirm={() => remove(removed)}
-          onClose={() => setRemoved(undefined)}
-        >
-          The keys of this user no longer reach the project.
-        </Confirm>
-      )}
     </Panel>
   );
 }
 
-interface RoleSelectProps {
-  readonly member: Member;
-  readonly disabled: boolean;
-  readonly onChange: (role: string) => void;
+interface PeopleProps {
+  readonly slug: string;
+  readonly people: readonly Person[];
+  readonly mayChange: boolean;
+  readonly onChanged: () => void;
 }
 
-function RoleSelect({ member, disabled, onChange }: RoleSelectProps) {
-  const { role } = member;
-  const known = ROLES.some(({ value }) => value === role);
-  return (
-    <Select
-      label={`Role of ${called(member)}`}
-      labelHidden
-      value={role}
-      disabled={disabled}
-      options={known ? ROLES : [{ value: role, label: role }, ...ROLES]}
-      onChange={onChange}
-    />
-  );
-}
-
-function AddMember({ slug, onAdded }: { slug: string; onAdded: () => void }) {
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState("member");
-  const add = useAction(async () => {
-    await call(projectPath(slug, "members", email.trim()), { method: "PUT", json: { role } });
-    setEmail("");
-    onAdded();
+function People({ slug, people, mayChange, onChanged }: PeopleProps) {
+  const change = useAction(async (user: string, role: string) => {
+    await client.putMember(slug, user, roleOf(role));
+    onChanged();
   });
+  const remove = useAction((user: string) => client.deleteMember(slug, user).then(onChanged));
+  const failure = change.error ?? remove.error;
   return (
-    <Form action={add} submit="Invite">
-      <TextField
-        label="Email or id of a user"
-        hint="They become a member when they accept."
-        required
-        value={email}
-        onInput={setEmail}
+    <>
+      <Table
+        label="Members"
+        rows={people}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: "Name", value: ({ name, id }) => name || id },
+          {
+            name: "Email",
+            value: ({ email, isInvited }) => (isInvited ? <Badge>invited</Badge> : (email ?? "")),
+          },
+          { name: "Since", value: ({ since }) => dateTime(since) },
+          {
+            name: "Role",
+            value: (person) =>
+              person.isInvited ? (
+                person.role
+              ) : (
+                <Select
+                  label={`Role of ${called(person)}`}
+                  labelHidden
+                  value={person.role}
+                  disabled={change.running || !mayChange}
+                  options={ROLES}
+                  onChange={(role) => change.run(person.id, role)}
+                />
+              ),
+          },
+          {
+            name: "",
+            value: (person) => {
+              if (!mayChange) return null;
+              const name = called(person);
+              return person.isInvited ? (
+                <Button
+                  kind="quiet"
+                  label={`Withdraw the invitation of ${name}`}
+                  onClick={() => remove.run(person.id)}
+                >
+                  Withdraw
+                </Button>
+              ) : (
+                <ConfirmButton
+                  kind="quiet"
+                  text="Remove"
+                  label={`Remove ${name}`}
+                  yes="Remove"
+                  onConfirm={() => client.deleteMember(slug, person.id).then(onChanged)}
+                >
+                  The keys of this user no longer reach the project.
+                </ConfirmButton>
+              );
+            },
+          },
+        ]}
       />
-      <Select label="Role" value={role} options={ROLES} onChange={setRole} />
-    </Form>
+      {failure !== undefined && <Failure error={failure} />}
+    </>
   );
 }

@@ -1,5 +1,5 @@
-import type { Project } from "../base/projects.ts";
 import type { Route } from "../base/router.ts";
+import type { Project } from "../base/service.ts";
 
 /** The properties of every part of a project. */
 export interface ProjectProps {

@@ -1,42 +1,35 @@
-import type { Project } from "../base/projects.ts";
-import { useOfProject } from "../base/resource.ts";
-import { hrefOf, type Route } from "../base/router.ts";
-import { isNoProject, NoProject } from "../parts/no-project.tsx";
+import { useResource } from "../base/resource.ts";
+import { hrefOf, isIn, type Route } from "../base/router.ts";
+import { client } from "../base/service.ts";
 import { Page, Tabs } from "../parts/page.tsx";
-import { Failure, Loading } from "../parts/states.tsx";
+import { isNoProject, Loaded, NoProject } from "../parts/states.tsx";
+import { AuditLog } from "./audit-log.tsx";
+import { Deliveries } from "./deliveries.tsx";
 import { FilesView } from "./files-view.tsx";
 import { MembersView } from "./members-view.tsx";
 import { Overview } from "./overview.tsx";
-import type { ProjectProps } from "./project-props.ts";
+import { Questions } from "./questions.tsx";
 import { ReleasesView } from "./releases-view.tsx";
 import { SettingsView } from "./settings-view.tsx";
 
-const PARTS = [
-  { name: "overview", label: "Overview", show: (props: ProjectProps) => <Overview {...props} /> },
-  { name: "files", label: "Files", show: (props: ProjectProps) => <FilesView {...props} /> },
-  {
-    name: "releases",
-    label: "Releases",
-    show: (props: ProjectProps) => <ReleasesView {...props} />,
-  },
-  { name: "members", label: "Members", show: (props: ProjectProps) => <MembersView {...props} /> },
-  {
-    name: "settings",
-    label: "Settings",
-    show: (props: ProjectProps) => <SettingsView {...props} />,
-  },
-] as const;
+const PARTS = {
+  overview: { label: "Overview", Part: Overview },
+  files: { label: "Files", Part: FilesView },
+  releases: { label: "Releases", Part: ReleasesView },
+  members: { label: "Members", Part: MembersView },
+  questions: { label: "Questions", Part: Questions },
+  audit: { label: "Audit log", Part: AuditLog },
+  deliveries: { label: "Deliveries", Part: Deliveries },
+  settings: { label: "Settings", Part: SettingsView },
+};
 
-/** A project: its state, files, environments and releases, members and settings. */
+/** A project: its state and contents, who changes it, and what is asked of it. */
 export function ProjectView({ slug, route }: { slug: string; route: Route }) {
-  const project = useOfProject<Project>([slug]);
+  const project = useResource(slug, (signal) => client.getProject(slug, { signal }));
   const { value, error, reload } = project;
-  const part = PARTS.find(({ name }) => name === route.path[2]) ?? PARTS[0];
-  const tabs = PARTS.map(({ name, label }) => ({
-    name,
-    label,
-    href: hrefOf(name === "overview" ? ["projects", slug] : ["projects", slug, name]),
-  }));
+  const [, , asked = ""] = route.path;
+  const part = isIn(PARTS, asked) ? asked : "overview";
+  const { Part } = PARTS[part];
   if (isNoProject(error)) {
     return (
       <Page title="No such project">
@@ -50,10 +43,15 @@ export function ProjectView({ slug, route }: { slug: string; route: Route }) {
       lead={value?.description}
       actions={<a href={hrefOf(["search"], { project: slug })}>Search this project</a>}
     >
-      <Tabs label="Parts of the project" tabs={tabs} current={part.name} />
-      {error !== undefined && <Failure error={error} retry={reload} />}
-      {value === undefined && error === undefined && <Loading />}
-      {value !== undefined && part.show({ project: value, params: route.params, reload })}
+      <Tabs
+        label="Parts of the project"
+        tabs={PARTS}
+        current={part}
+        hrefTo={(name) => hrefOf(["projects", slug, ...(name === "overview" ? [] : [name])])}
+      />
+      <Loaded of={project}>
+        {(loaded) => <Part project={loaded} params={route.params} reload={reload} />}
+      </Loaded>
     </Page>
   );
 }

@@ -1,11 +1,8 @@
-import { useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
-import { call, type Schemas } from "../base/api.ts";
-import { useProjects } from "../base/projects.ts";
+import { useProjects } from "../base/resource.ts";
 import { hrefOf, navigate, type Route } from "../base/router.ts";
+import { client } from "../base/service.ts";
 import { Allowed } from "../parts/allowed.tsx";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField } from "../parts/form.tsx";
 import { Page } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
@@ -14,33 +11,26 @@ import { Invitations } from "./invitations.tsx";
 import { ProjectCard } from "./project-card.tsx";
 import { ProjectView } from "./project-view.tsx";
 
-const EMBEDDER = "hashing";
-
 /** The caller's projects, or the one that the address names. */
 export function ProjectsView({ route }: { route: Route }) {
-  const slug = route.path[1];
-  return slug === undefined ? (
-    <ProjectList />
-  ) : (
-    <ProjectView key={slug} slug={slug} route={route} />
-  );
+  const [, slug] = route.path;
+  if (slug === undefined) return <ProjectList />;
+  return <ProjectView key={slug} slug={slug} route={route} />;
 }
 
 function ProjectList() {
   const projects = useProjects();
-  const [creating, setCreating] = useState(false);
   return (
     <Page
       title="Projects"
       actions={
         <Allowed permission="projects.create" beyond>
-          <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-            New project
-          </Button>
+          <DialogButton kind="primary" icon="plus" text="New project">
+            {() => <CreateProject />}
+          </DialogButton>
         </Allowed>
       }
     >
-      {creating && <CreateProject onClose={() => setCreating(false)} />}
       <Invitations onAccepted={projects.reload} />
       <Loaded of={projects}>
         {(list) =>
@@ -67,32 +57,24 @@ const slugOf = (name: string): string =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^[^a-z]+|-+$/g, "");
 
-function CreateProject({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState("");
-  const [slug, setSlug] = useState<string | undefined>(undefined);
-  const [embedder, setEmbedder] = useState(EMBEDDER);
-  const create = useAction(async () => {
-    const json = {
-      name,
-      slug: slug ?? slugOf(name),
-      ...(embedder === "" ? {} : { embedder }),
-    };
-    const { body } = await call<Schemas["Project"]>("projects", { method: "POST", json });
-    navigate(hrefOf(["projects", body.slug, "files"]));
+async function createProject(fields: Readonly<Record<string, string>>): Promise<void> {
+  const { name = "", slug, embedder } = fields;
+  const { slug: created } = await client.createProject({
+    name,
+    slug: slug || slugOf(name),
+    ...(embedder && { embedder }),
   });
-  return (
-    <Dialog title="New project" onClose={onClose}>
-      <Form action={create} submit="Create project">
-        <TextField label="Name" required value={name} onInput={setName} />
-        <TextField
-          label="Slug"
-          hint="Its name in addresses."
-          required
-          value={slug ?? slugOf(name)}
-          onInput={setSlug}
-        />
-        <EmbedderSelect optional value={embedder} onChange={setEmbedder} />
-      </Form>
-    </Dialog>
-  );
+  navigate(hrefOf(["projects", created, "files"]));
 }
+
+const CreateProject = () => (
+  <Form submit="Create project" onSubmit={createProject}>
+    <TextField label="Name" name="name" required />
+    <TextField
+      label="Slug"
+      name="slug"
+      hint="Its name in addresses; made of the name unless it is given."
+    />
+    <EmbedderSelect optional value="hashing" />
+  </Form>
+);

@@ -1,12 +1,8 @@
-import { useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
-import { call, listAll, projectPath, type Schemas } from "../base/api.ts";
 import { dateTime, number } from "../base/format.ts";
 import { defaultEnvironment } from "../base/places.ts";
 import { useResource } from "../base/resource.ts";
-import { changeParams } from "../base/router.ts";
+import { client, listed, type Schemas } from "../base/service.ts";
 import { Allowed } from "../parts/allowed.tsx";
-import { Button } from "../parts/button.tsx";
 import { Form, Select, TextField } from "../parts/form.tsx";
 import { Badge, Panel } from "../parts/page.tsx";
 import { Loaded } from "../parts/states.tsx";
@@ -15,22 +11,17 @@ import { ComparePanel } from "./compare.tsx";
 import { Environments } from "./environments.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
-type Release = Schemas["ReleaseItem"];
-
-function usePlaces(slug: string) {
-  return useResource(`places:${slug}`, async (signal) => {
-    const [environments, releases] = await Promise.all([
-      listAll<Schemas["EnvironmentItem"]>(projectPath(slug, "environments"), { signal }),
-      listAll<Release>(projectPath(slug, "releases"), { signal }),
-    ]);
-    return { environments, releases };
-  });
-}
-
 /** The environments, the releases, and the differences between two of them. */
 export function ReleasesView(props: ProjectProps) {
   const { project, reload } = props;
-  const places = usePlaces(project.slug);
+  const { slug } = project;
+  const places = useResource(slug, async (signal) => {
+    const [environments, releases] = await Promise.all([
+      listed((page) => client.allEnvironments(slug, page), signal),
+      listed((page) => client.allReleases(slug, page), signal),
+    ]);
+    return { environments, releases };
+  });
   const onChanged = () => {
     places.reload();
     reload();
@@ -41,12 +32,12 @@ export function ReleasesView(props: ProjectProps) {
         {({ environments, releases }) => (
           <div class="columns">
             <Environments
-              project={project.slug}
+              project={slug}
               environments={environments}
               releases={releases}
               onChanged={onChanged}
             />
-            <Releases {...props} releases={releases} onChanged={onChanged} />
+            <Releases project={project} releases={releases} onCreated={onChanged} />
           </div>
         )}
       </Loaded>
@@ -55,12 +46,14 @@ export function ReleasesView(props: ProjectProps) {
   );
 }
 
-interface ReleasesProps extends ProjectProps {
-  readonly releases: readonly Release[];
-  readonly onChanged: () => void;
+interface ReleasesProps {
+  readonly project: ProjectProps["project"];
+  readonly releases: readonly Schemas["ReleaseItem"][];
+  readonly onCreated: () => void;
 }
 
-function Releases({ project, releases, onChanged }: ReleasesProps) {
+function Releases({ project, releases, onCreated }: ReleasesProps) {
+  const { slug, environments = [] } = project;
   return (
     <Panel title="Releases" lead="A release is a working set that no longer changes.">
       <Table
@@ -71,11 +64,11 @@ function Releases({ project, releases, onChanged }: ReleasesProps) {
         columns={[
           {
             name: "Name",
-            value: ({ name, frozen_at: frozen, environments }) => (
+            value: ({ name, frozen_at: frozen, environments: serving }) => (
               <span class="actions">
                 {name}
                 {frozen === null && <Badge kind="warn">being filled</Badge>}
-                {environments.map((each) => (
+                {serving.map((each) => (
                   <Badge key={each} kind="good">
                     {each}
                   </Badge>
@@ -85,50 +78,24 @@ function Releases({ project, releases, onChanged }: ReleasesProps) {
           },
           { name: "Files", end: true, value: ({ files }) => number(files) },
           { name: "Created", value: ({ created_at: at }) => dateTime(at) },
-          {
-            name: "",
-            value: ({ name }) => (
-              <Button
-                kind="quiet"
-                label={`Compare ${name}`}
-                onClick={() => changeParams({ base: `release:${name}` }, { replace: true })}
-              >
-                Compare
-              </Button>
-            ),
-          },
         ]}
       />
-      <Allowed permission="releases.write" project={project.slug} atLeast="editor">
-        <CreateRelease project={project} onCreated={onChanged} />
+      <Allowed permission="releases.write" project={slug} atLeast="editor">
+        <Form
+          submit="Create release"
+          onSubmit={({ name = "", environment = "" }) =>
+            client.createRelease(slug, { name, environment }).then(onCreated)
+          }
+        >
+          <TextField label="Name" name="name" required placeholder="v1.0.0" />
+          <Select
+            label="From the working set of"
+            name="environment"
+            value={defaultEnvironment(project)}
+            options={environments.map(({ name }) => ({ value: name, label: name }))}
+          />
+        </Form>
       </Allowed>
     </Panel>
-  );
-}
-
-interface CreateReleaseProps {
-  readonly project: ProjectProps["project"];
-  readonly onCreated: () => void;
-}
-
-function CreateRelease({ project, onCreated }: CreateReleaseProps) {
-  const { slug, environments = [] } = project;
-  const [name, setName] = useState("");
-  const [environment, setEnvironment] = useState(defaultEnvironment(project));
-  const create = useAction(async () => {
-    await call(projectPath(slug, "releases"), { method: "POST", json: { name, environment } });
-    setName("");
-    onCreated();
-  });
-  return (
-    <Form action={create} submit="Create release">
-      <TextField label="Name" required value={name} onInput={setName} placeholder="v1.0.0" />
-      <Select
-        label="From the working set of"
-        value={environment}
-        options={environments.map((each) => ({ value: each.name, label: each.name }))}
-        onChange={setEnvironment}
-      />
-    </Form>
   );
 }

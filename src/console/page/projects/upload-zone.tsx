@@ -1,17 +1,21 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { counted, number } from "../base/format.ts";
 import { Button } from "../parts/button.tsx";
 import { TextField } from "../parts/form.tsx";
-import { Bar } from "../parts/page.tsx";
-import { chosenFiles, droppedFiles, type Progress, type Upload } from "./uploads.ts";
+import { chosenFiles, droppedFiles, putAll, type Upload } from "./uploads.ts";
 
 interface UploadZoneProps {
+  readonly project: string;
   readonly environment: string;
-  readonly progress: Progress | undefined;
-  readonly onFiles: (files: readonly Upload[]) => void;
-  readonly onDismiss: () => void;
+  readonly onDone: () => void;
   readonly children: ComponentChildren;
+}
+
+interface Progress {
+  readonly total: number;
+  readonly done: number;
+  readonly failures: readonly { readonly path: string; readonly reason: string }[];
 }
 
 const prefixOf = (folder: string): string => {
@@ -19,17 +23,30 @@ const prefixOf = (folder: string): string => {
   return trimmed === "" ? "" : `${trimmed}/`;
 };
 
-/** Accepts files and folders that the user drops anywhere on it, or chooses. */
-export function UploadZone(props: UploadZoneProps) {
-  const { environment, progress, onFiles, onDismiss, children } = props;
-  const [folder, setFolder] = useState("");
+/** Stores files and folders that the user drops anywhere on it, or chooses. */
+export function UploadZone({ project, environment, onDone, children }: UploadZoneProps) {
+  const folder = useRef("");
+  const [progress, setProgress] = useState<Progress>();
   const [over, setOver] = useState(false);
-  const take = (files: readonly Upload[]) =>
-    onFiles(files.map(({ path, file }) => ({ path: prefixOf(folder) + path, file })));
+  const take = async (chosen: readonly Upload[]) => {
+    if (chosen.length === 0) return;
+    const prefix = prefixOf(folder.current);
+    const files = chosen.map(({ path, file }) => ({ path: prefix + path, file }));
+    setProgress({ total: files.length, done: 0, failures: [] });
+    await putAll(project, environment, files, (path, reason) =>
+      setProgress((before) => {
+        if (before === undefined) return before;
+        const { total, done, failures } = before;
+        const all = reason === undefined ? failures : [...failures, { path, reason }];
+        return { total, done: done + 1, failures: all };
+      }),
+    );
+    onDone();
+  };
   const onDrop = async (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    if (event.dataTransfer) take(await droppedFiles(event.dataTransfer));
+    if (event.dataTransfer) await take(await droppedFiles(event.dataTransfer));
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button does the same for the keyboard
@@ -43,12 +60,18 @@ export function UploadZone(props: UploadZoneProps) {
       onDrop={onDrop}
     >
       <div class="upload-bar">
-        <TextField label="Into the folder" placeholder="docs" value={folder} onInput={setFolder} />
+        <TextField
+          label="Into the folder"
+          placeholder="docs"
+          onInput={(event) => {
+            folder.current = event.currentTarget.value;
+          }}
+        />
         <Chooser label="Upload files" input="Files to upload" onFiles={take} />
         <Chooser label="Upload a folder" input="Folder to upload" folder onFiles={take} />
         <span class="muted small">to {environment}</span>
       </div>
-      {progress !== undefined && <UploadProgress of={progress} onDismiss={onDismiss} />}
+      {progress && <UploadProgress of={progress} onDismiss={() => setProgress(undefined)} />}
       {children}
     </div>
   );
@@ -63,12 +86,12 @@ interface ChooserProps {
   readonly onFiles: (files: readonly Upload[]) => void;
 }
 
+/** Whether an input takes folders. The types of Preact lack the property. */
+const ofFolders = (webkitdirectory: boolean): object => ({ webkitdirectory });
+
 /** A button that opens the choice of files or a folder. */
 function Chooser({ label, input: name, folder = false, onFiles }: ChooserProps) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    input.current?.toggleAttribute("webkitdirectory", folder);
-  }, [folder]);
   return (
     <>
       <Button icon={folder ? "folder" : "upload"} onClick={() => input.current?.click()}>
@@ -80,6 +103,7 @@ function Chooser({ label, input: name, folder = false, onFiles }: ChooserProps) 
         multiple
         hidden
         aria-label={name}
+        {...ofFolders(folder)}
         onChange={(event) => {
           onFiles(chosenFiles(event.currentTarget.files ?? []));
           event.currentTarget.value = "";
@@ -91,15 +115,13 @@ function Chooser({ label, input: name, folder = false, onFiles }: ChooserProps) 
 
 function UploadProgress({ of, onDismiss }: { of: Progress; onDismiss: () => void }) {
   const { total, done, failures } = of;
-  const stored = done - failures.length;
   return (
     <div class="upload-progress">
       <p role="status">
         {done < total
           ? `Uploading: ${number(done)} of ${counted(total, "file")}`
-          : `${number(stored)} of ${counted(total, "file")} stored`}
+          : `${number(done - failures.length)} of ${counted(total, "file")} stored`}
       </p>
-      <Bar label="Upload" value={done} max={total} />
       {failures.length > 0 && (
         <ul class="failures" role="alert">
           {failures.map(({ path, reason }) => (

@@ -1,5 +1,5 @@
-import { useState } from "preact/hooks";
-import { call, projectPath } from "../base/api.ts";
+import pLimit from "p-limit";
+import { client, messageOf } from "../base/service.ts";
 
 /** Concurrent requests: enough to use the connection, and few enough to leave the service to other users. */
 const AT_ONCE = 4;
@@ -8,12 +8,6 @@ const AT_ONCE = 4;
 export interface Upload {
   readonly path: string;
   readonly file: File;
-}
-
-export interface Progress {
-  readonly total: number;
-  readonly done: number;
-  readonly failures: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /** The files below a dropped entry, with their paths from there. */
@@ -48,42 +42,39 @@ export async function droppedFiles(data: DataTransfer): Promise<Upload[]> {
 export const chosenFiles = (files: Iterable<File>): Upload[] =>
   [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 
-async function store(project: string, environment: string, { path, file }: Upload): Promise<void> {
-  const type = /\.(?:md|markdown|mdx)$/i.test(path) ? "text/markdown" : "text/plain";
+async function textOf(file: File): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let body: string;
+  const bytes = await file.arrayBuffer();
   try {
-    body = decoder.decode(await file.arrayBuffer());
+    return decoder.decode(bytes);
   } catch {
     throw new Error("It is not text in UTF-8.");
   }
-  const text = { type, body };
-  await call(projectPath(project, "files", path), { method: "PUT", query: { environment }, text });
 }
 
-/** Writes files into a working set, a few at a time. Failures are listed, and the other files continue. */
-export function useUploads(project: string, environment: string, onDone: () => void) {
-  const [progress, setProgress] = useState<Progress | undefined>(undefined);
-  const add = (change: (before: Progress) => Progress) =>
-    setProgress((before) => before && change(before));
-  const upload = async (files: readonly Upload[]) => {
-    if (files.length === 0) return;
-    setProgress({ total: files.length, done: 0, failures: [] });
-    const queue = [...files];
-    const work = async () => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const { path } = next;
-        try {
-          await store(project, environment, next);
-        } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
-          add((before) => ({ ...before, failures: [...before.failures, { path, reason }] }));
-        }
-        add((before) => ({ ...before, done: before.done + 1 }));
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    onDone();
+/** Writes a file into a working set. */
+async function put(project: string, environment: string, { path, file }: Upload): Promise<void> {
+  const type = /\.(?:md|markdown|mdx)$/i.test(path) ? "text/markdown" : "text/plain";
+  // A large file may take long on a slow line.
+  const options = { environment, type, timeoutMs: 0 } as const;
+  await client.putFile(project, path, await textOf(file), options);
+}
+
+/**
+ * Writes files into a working set, a few at a time.
+ *
+ * @param onStored called after each file, with the reason if it has failed
+ */
+export async function putAll(
+  project: string,
+  environment: string,
+  files: readonly Upload[],
+  onStored: (path: string, failure: string | undefined) => void,
+): Promise<void> {
+  const limit = pLimit(AT_ONCE);
+  const store = async (upload: Upload) => {
+    const failure = await put(project, environment, upload).then(() => undefined, messageOf);
+    onStored(upload.path, failure);
   };
-  return { progress, upload, dismiss: () => setProgress(undefined) };
+  await Promise.all(files.map((upload) => limit(store, upload)));
 }

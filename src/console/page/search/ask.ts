@@ -1,76 +1,54 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { call, projectPath, type Schemas } from "../base/api.ts";
-import { useResource } from "../base/resource.ts";
+import { placeOf } from "../base/places.ts";
+import { type PageOptions, usePages } from "../base/resource.ts";
+import { client, type Schemas, transport } from "../base/service.ts";
 import { filterOf, type Question } from "./question.ts";
 import { dimensionOf } from "./vector.ts";
 
 type Hit = Schemas["RetrieveHit"];
-type Page = Omit<Schemas["RetrieveResponse"], "data"> & { data: Hit[] };
 
 const LIMIT = 20;
-/** Maximum files of a page without a query. */
-const LISTED = 12;
+/** Maximum items of a lookup: files of a page without a question, or files whose matched fields are read. */
+const LOOKUP_LIMIT = 12;
 
-/** A result in the list: a hit, or a file that is listed without a question. */
-export interface Found {
-  readonly key: string;
+/** A result in the list: a hit, or a file that is listed without a question, which has no scores. */
+export interface Found
+  extends Pick<Hit, "title" | "heading" | "highlight" | "chunk">,
+    Partial<Pick<Hit, "score" | "scores">> {
   /** The file's id, or its path. */
   readonly file: string;
   readonly path: string;
-  readonly chunk: Schemas["FoundChunk"] | null;
-  readonly title: string | undefined;
-  readonly heading: string | null | undefined;
-  readonly highlight: Schemas["Snippet"] | undefined;
-  /** Absent in a list. */
-  readonly match: Pick<Hit, "score" | "scores" | "match_type"> | undefined;
+  /** The fields of the file that have words of the query, where the passage has none. */
+  readonly fields?: readonly string[];
 }
 
-export interface Results {
-  readonly found: readonly Found[];
+export interface Results extends Pick<Schemas["RetrieveResponse"], "page_info"> {
+  readonly data: readonly Found[];
   readonly total: number;
   /** True if there may be more matches than the total. */
   readonly atLeast: boolean;
-  /** The mode of the retrieval; undefined for a list of files. */
-  readonly mode: string | undefined;
-  readonly searchMs: number | undefined;
+  /** The mode of the retrieval; null for a list of files. */
+  readonly mode: string | null;
   readonly ms: number;
-  readonly next: string | null;
-}
-
-function foundOf(hit: Hit): Found {
-  const { chunk, file, title, heading, highlight, score, scores, match_type } = hit;
-  return {
-    key: chunk?.id ?? file?.id ?? "",
-    file: chunk?.file_id ?? file?.id ?? "",
-    path: chunk?.file_path ?? file?.path ?? "",
-    chunk,
-    title,
-    heading,
-    highlight,
-    match: { score, scores, match_type },
-  };
 }
 
 export const isAsked = ({ query, like, vector }: Question): boolean =>
   query !== "" || like !== "" || vector !== "";
 
-const targetOf = ({ target }: Question) =>
-  target === undefined ? {} : { target: { [target.kind]: target.name } };
-
-const restrictionOf = (question: Question) => {
+/** The files of a question, for a lookup or a retrieval. */
+function scopeOf(question: Question, target: "target" | "lookup_target") {
+  const place = placeOf(question.place);
   const filter = filterOf(question);
-  return filter === undefined ? {} : { filter };
-};
+  return { ...(place && { [target]: place }), ...(filter && { filter }) };
+}
 
 /**
  * The body of a retrieval without the query or the vector. Hits with low scores are included, because users see the
  * scores and judge for themselves.
  */
 export function optionsOf(question: Question): Record<string, unknown> {
-  const byVector = question.query === "";
-  const mode = byVector ? "semantic" : question.mode;
+  const mode = question.query === "" ? "semantic" : question.mode;
   const threshold = mode === "semantic" ? { threshold: 0 } : {};
-  return { mode, ...threshold, ...targetOf(question), ...restrictionOf(question), limit: LIMIT };
+  return { mode, ...threshold, ...scopeOf(question, "target"), limit: LIMIT };
 }
 
 /** The body of a retrieval, with the vector if the question has one. */
@@ -80,93 +58,84 @@ export function bodyOf(question: Question, vector: string): Record<string, unkno
   return { ...asked, ...optionsOf(question) };
 }
 
-export const embeddingPath = ({ project, like }: Question): string =>
-  projectPath(project, "chunks", like, "embedding");
-
 /** The vector of a question; empty for a question in words. */
-async function vectorOf(question: Question, signal: AbortSignal): Promise<string> {
-  if (question.like === "") return question.vector;
-  const path = embeddingPath(question);
-  return (await call<Schemas["ChunkEmbedding"]>(path, { signal })).body.vector;
+async function vectorOf({ project, like, vector }: Question, page: PageOptions): Promise<string> {
+  return like === "" ? vector : (await client.getChunkEmbedding(project, like, page)).vector;
 }
 
-async function retrieve(question: Question, cursor: string | null, signal: AbortSignal) {
-  const json = cursor === null ? bodyOf(question, await vectorOf(question, signal)) : { cursor };
-  const path = projectPath(question.project, "retrieve");
-  const { body, headers, ms } = await call<Page>(path, {
+/** The fields by which files were found, by path, for those hits that have none of the words in their passage. */
+async function fieldsOf(question: Question, hits: readonly Found[], page: PageOptions) {
+  const isWithout = ({ scores, highlight }: Found) =>
+    (scores?.keyword ?? null) !== null && highlight?.matches.length === 0;
+  const paths = [...new Set(hits.filter(isWithout).map(({ path }) => path))];
+  if (paths.length === 0) return new Map<string, readonly string[]>();
+  const { data } = await client.lookUpKnowledge(
+    question.project,
+    {
+      ...scopeOf(question, "lookup_target"),
+      query: question.query,
+      filter: { path: { $in: paths.slice(0, LOOKUP_LIMIT) } },
+      limit: LOOKUP_LIMIT,
+    },
+    page,
+  );
+  return new Map(data.map(({ path, matched_fields }) => [path, matched_fields] as const));
+}
+
+async function retrieve(question: Question, { cursor, ...page }: PageOptions): Promise<Results> {
+  const json = cursor === undefined ? bodyOf(question, await vectorOf(question, page)) : { cursor };
+  const startedAt = performance.now();
+  let headers = new Headers();
+  const answer = await transport.send<Schemas["RetrieveResponse"] & { data: Hit[] }>({
     method: "POST",
-    isRead: true,
+    path: ["projects", question.project, "retrieve"],
     json,
-    signal,
+    repeatable: true,
+    seen: (of) => {
+      headers = of;
+    },
+    ...page,
   });
-  const mode = headers.get("x-retrieval") ?? undefined;
+  const ms = performance.now() - startedAt;
+  const hits = answer.data.map(({ file, ...hit }): Found => {
+    const { chunk } = hit;
+    return {
+      ...hit,
+      file: chunk?.file_id ?? file?.id ?? "",
+      path: chunk?.file_path ?? file?.path ?? "",
+    };
+  });
+  // The results are worth more than these names.
+  const fields = await fieldsOf(question, hits, page).catch(() => new Map());
+  const mode = headers.get("x-retrieval");
   return {
-    found: body.data.map(foundOf),
-    total: body.total_matches,
-    atLeast: mode !== "keyword" && body.page_info.next !== null,
+    data: hits.map((hit) => ({ ...hit, fields: fields.get(hit.path) ?? [] })),
+    page_info: answer.page_info,
+    total: answer.total_matches,
+    atLeast: mode !== "keyword" && answer.page_info.next !== null,
     mode,
-    searchMs: body.search_time_ms,
     ms,
-    next: body.page_info.next,
   };
 }
 
 /** Lists the files in order of path, without a question. */
-async function browse(question: Question, cursor: string | null, signal: AbortSignal) {
-  const { target } = targetOf(question);
+async function browse(question: Question, { cursor, ...page }: PageOptions): Promise<Results> {
   const json = {
-    ...(target === undefined ? {} : { lookup_target: target }),
-    ...restrictionOf(question),
-    ...(cursor === null ? {} : { cursor }),
-    limit: LISTED,
+    ...scopeOf(question, "lookup_target"),
+    ...(cursor !== undefined && { cursor }),
+    limit: LOOKUP_LIMIT,
   };
-  const path = projectPath(question.project, "knowledge", "lookup");
-  const sent = { method: "POST", isRead: true, json, signal } as const;
-  const { body, ms } = await call<Schemas["LookupPage"]>(path, sent);
-  const found = body.data.map(
-    (item): Found => ({
-      key: item.path,
-      file: item.path,
-      path: item.path,
-      chunk: null,
-      title: item.title,
-      heading: undefined,
-      highlight: undefined,
-      match: undefined,
-    }),
+  const answer = await client.lookUpKnowledge(question.project, json, page);
+  const { page_info, total_matches: total } = answer;
+  const data = answer.data.map(
+    ({ path, title = path }): Found => ({ path, file: path, title, chunk: null }),
   );
-  const { next } = body.page_info;
-  const total = body.total_matches;
-  return { found, total, atLeast: false, mode: undefined, searchMs: undefined, ms, next };
+  return { data, page_info, total, atLeast: false, mode: null, ms: 0 };
 }
 
-function ask(question: Question, cursor: string | null, signal: AbortSignal): Promise<Results> {
-  return (isAsked(question) ? retrieve : browse)(question, cursor, signal);
-}
-
-/** The results of a question, with further pages on request. The last results stay until new ones arrive. */
+/** The results of a question. The last ones stay until new ones arrive. */
 export function useResults(question: Question) {
   const key = question.project === "" ? undefined : JSON.stringify(question);
-  const first = useResource(key, (signal) => ask(question, null, signal), { keep: true });
-  const [more, setMore] = useState<readonly Results[]>([]);
-  const leaving = useRef(new AbortController());
-  // Further pages belong to a first one.
-  useEffect(() => {
-    setMore([]);
-    leaving.current = new AbortController();
-    return () => leaving.current.abort();
-  }, [first.value]);
-  const pages = first.value === undefined ? [] : [first.value, ...more];
-  const last = pages.at(-1);
-  const loadMore = async () => {
-    const { signal } = leaving.current;
-    if (last === undefined || last.next === null) return;
-    const page = await ask(question, last.next, signal);
-    if (!signal.aborted) setMore((before) => [...before, page]);
-  };
-  const results =
-    first.value === undefined || last === undefined
-      ? undefined
-      : { ...first.value, found: pages.flatMap(({ found }) => found), next: last.next };
-  return { ...first, results, loadMore };
+  const ask = isAsked(question) ? retrieve : browse;
+  return usePages(key, (page) => ask(question, page), { keep: true });
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Schemas } from "../base/api.ts";
 import type { Params } from "../base/router.ts";
+import type { Schemas } from "../base/service.ts";
 import { Empty } from "../parts/states.tsx";
 import type { Found } from "./ask.ts";
-import { marked } from "./marked-words.tsx";
+import { markedWords } from "./marked.tsx";
 import { RENDERED_MAX_CHARS, rendered } from "./rendered.tsx";
 
 type File = Schemas["File"];
@@ -26,15 +26,15 @@ interface DocumentTextProps {
   /** The index of the opened chunk; empty without one. */
   readonly chunk: string;
   readonly opened: Found | undefined;
-  /** The environment or release of linked files; absent to show the stored text. */
-  readonly place: Params | undefined;
+  /** The parameters of links to other files; absent to show the stored text. */
+  readonly links: Params | undefined;
 }
 
 /**
  * The text of the file with the opened chunk marked and in view, as it is stored or as rendered Markdown. Its contents
  * are neither run nor loaded.
  */
-export function DocumentText({ file, chunk, opened, place }: DocumentTextProps) {
+export function DocumentText({ file, chunk, opened, links }: DocumentTextProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const of = box.current;
@@ -42,25 +42,24 @@ export function DocumentText({ file, chunk, opened, place }: DocumentTextProps) 
     if (!of || !passage) return;
     const top = passage.getBoundingClientRect().top - of.getBoundingClientRect().top;
     of.scrollTop += top - of.clientHeight / 4;
-  }, [file.version_id, chunk, place !== undefined]);
+  }, [file.version_id, chunk, links !== undefined]);
   const text = file.content ?? opened?.chunk?.content;
-  if (text === undefined) {
-    return <Empty title="This file was imported without its text." />;
-  }
-  const whole = { start_offset: 0, end_offset: text.length };
+  if (text === undefined) return <Empty title="This file was imported without its text." />;
   const here = file.chunks.find(({ index }) => String(index) === chunk);
-  const { start_offset: start, end_offset: end } =
-    file.content === null ? whole : (here ?? { start_offset: 0, end_offset: 0 });
+  // Without the text of the file, that of the chunk is all.
+  const all = { start_offset: 0, end_offset: text.length };
+  const { start_offset: start = 0, end_offset: end = 0 } =
+    file.content === null ? all : (here ?? {});
   const words = wordsOf(opened);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach scrolling content
     <section class="document-text" ref={box} tabIndex={0} aria-label="Text of the document">
-      {place !== undefined && isRendered(file) ? (
-        <div class="rendered">{rendered(text, { path: file.path, place, start, end, words })}</div>
+      {links !== undefined && isRendered(file) ? (
+        <div class="rendered">{rendered(text, { path: file.path, links, start, end, words })}</div>
       ) : (
         <pre>
           {text.slice(0, start)}
-          {end > start && <span class="passage">{marked(text.slice(start, end), words)}</span>}
+          {end > start && <span class="passage">{markedWords(text.slice(start, end), words)}</span>}
           {text.slice(end)}
         </pre>
       )}

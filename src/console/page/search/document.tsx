@@ -1,25 +1,20 @@
-import type { Schemas } from "../base/api.ts";
 import { bytes, counted } from "../base/format.ts";
-import { useOfProject } from "../base/resource.ts";
+import { placeOf } from "../base/places.ts";
+import { useResource } from "../base/resource.ts";
 import { changeParams, hrefOf, type Route } from "../base/router.ts";
-import { CopyButton, IconButton } from "../parts/button.tsx";
+import { client, type Schemas } from "../base/service.ts";
+import { Button, CopyButton } from "../parts/button.tsx";
 import { Facts, Tabs } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import type { Found } from "./ask.ts";
 import { DocumentText, isRendered } from "./document-text.tsx";
 import type { Question } from "./question.ts";
-import { SearchCode } from "./search-code.tsx";
 
 type File = Schemas["File"];
 
-const PARTS = {
-  text: "Text",
-  raw: "Raw",
-  chunks: "Chunks",
-  facts: "Metadata",
-  code: "Code",
-} as const;
-type Part = keyof typeof PARTS;
+const TABS = { text: { label: "Text" }, chunks: { label: "Chunks" }, facts: { label: "Metadata" } };
+/** The stored text of a file that is rendered. */
+const RAW = { raw: { label: "Raw" } };
 
 /** Names of metadata with the origin of a file. */
 const SOURCES = ["source", "source_url", "url", "canonical_url", "link"];
@@ -33,33 +28,22 @@ interface DocumentProps {
   readonly params: Route["params"];
 }
 
-function useFile({ project, target }: Question, file: string) {
-  const query = target === undefined ? {} : { [target.kind]: target.name };
-  return useOfProject<File>([project, "files", file], query);
-}
-
-/** An opened result: the file at the passage, its chunks, its metadata, and the search as code. */
-export function DocumentPane({ question, file, found, params }: DocumentProps) {
-  const loaded = useFile(question, file);
-  const part = (params["part"] ?? "text") as Part;
-  const chunk = params["chunk"] ?? "";
+/** An opened result: the file at the passage, its chunks and its metadata. */
+export function DocumentPane({ question: { project, place }, file, found, params }: DocumentProps) {
+  const loaded = useResource(JSON.stringify([project, place, file]), (signal) =>
+    client.getFile(project, file, { ...placeOf(place), signal }),
+  );
+  const { part = "text", chunk = "" } = params;
   const opened = found.find((each) => each.file === file && String(each.chunk?.index) === chunk);
   const close = () => {
     changeParams({ file: "", chunk: "", part: "" });
     document.querySelector<HTMLElement>(".search-box input")?.focus();
   };
-  const hasRaw = loaded.value !== undefined && isRendered(loaded.value);
-  const parts = Object.entries(PARTS).filter(([name]) => name !== "raw" || hasRaw);
-  const tabs = parts.map(([name, label]) => ({
-    name,
-    label,
-    href: hrefOf(["search"], { ...params, part: name === "text" ? "" : name }),
-  }));
   return (
     <section class="panel document" aria-label="Document">
       <div class="panel-head">
         <h2>{loaded.value?.title ?? "Document"}</h2>
-        <IconButton icon="close" label="Close the document" onClick={close} />
+        <Button icon="close" label="Close the document" onClick={close} />
       </div>
       <Loaded of={loaded}>
         {(value) => (
@@ -71,18 +55,22 @@ export function DocumentPane({ question, file, found, params }: DocumentProps) {
                 <CopyButton text={value.path} label="Copy path" />
               </span>
             </p>
-            <Tabs label="Parts of the document" tabs={tabs} current={part} />
-            {part === "chunks" && <Chunks file={value} question={question} params={params} />}
+            <Tabs
+              label="Parts of the document"
+              tabs={{ ...TABS, ...(isRendered(value) && RAW) }}
+              current={part}
+              hrefTo={(name) =>
+                hrefOf(["search"], { ...params, part: name === "text" ? "" : name })
+              }
+            />
+            {part === "chunks" && <Chunks file={value} params={params} />}
             {part === "facts" && <Metadata file={value} opened={opened} />}
-            {part === "code" && <SearchCode question={question} />}
-            {!["chunks", "facts", "code"].includes(part) && (
+            {part !== "chunks" && part !== "facts" && (
               <DocumentText
                 file={value}
                 chunk={chunk}
                 opened={opened}
-                place={
-                  part === "raw" ? undefined : { project: params["project"], in: params["in"] }
-                }
+                links={part === "raw" ? undefined : { project, in: place }}
               />
             )}
           </>
@@ -92,21 +80,15 @@ export function DocumentPane({ question, file, found, params }: DocumentProps) {
   );
 }
 
-/** The origin of a file, by its frontmatter or metadata. */
-function sourceOf(file: File, opened: Found | undefined): string | undefined {
+/** A link to the origin of a file, by its frontmatter or metadata. Following it does not send a referrer. */
+function SourceLink({ of, opened }: { of: File; opened: Found | undefined }) {
   const given = new Map<string, unknown>([
     ...Object.entries(opened?.chunk?.metadata ?? {}),
-    ...file.frontmatter.map(({ key, value }) => [key, value] as const),
+    ...of.frontmatter.map(({ key, value }) => [key, value] as const),
   ]);
-  const addresses = SOURCES.map((name) => given.get(name));
-  return addresses.find(
+  const href = SOURCES.map((name) => given.get(name)).find(
     (value): value is string => typeof value === "string" && /^https?:\/\/\S+$/i.test(value),
   );
-}
-
-/** A link to the page of origin of the file. Following it does not send a referrer. */
-function SourceLink({ of, opened }: { of: File; opened: Found | undefined }) {
-  const href = sourceOf(of, opened);
   if (href === undefined) return null;
   return (
     <a href={href} title={href} target="_blank" rel="noopener noreferrer">
@@ -115,15 +97,9 @@ function SourceLink({ of, opened }: { of: File; opened: Found | undefined }) {
   );
 }
 
-interface ChunksProps {
-  readonly file: File;
-  readonly question: Question;
-  readonly params: Route["params"];
-}
-
-function Chunks({ file, question, params }: ChunksProps) {
+function Chunks({ file, params }: { file: File; params: Route["params"] }) {
   if (file.chunks.length === 0) return <Empty title="This file has no chunks." />;
-  const { project, in: target } = params;
+  const { project, in: place, filter } = params;
   return (
     <ol class="chunks">
       {file.chunks.map(({ id, index, token_count, start_offset, end_offset }) => (
@@ -139,7 +115,7 @@ function Chunks({ file, question, params }: ChunksProps) {
               Show in the text
             </a>
             <a
-              href={hrefOf(["search"], { project, in: target, filter: question.filter, like: id })}
+              href={hrefOf(["search"], { project, in: place, filter, like: id })}
               aria-label={`Chunks similar to chunk ${index}`}
             >
               Similar chunks
@@ -151,11 +127,9 @@ function Chunks({ file, question, params }: ChunksProps) {
   );
 }
 
-const shown = (value: unknown): string =>
-  typeof value === "string" ? value : JSON.stringify(value);
-
 function Metadata({ file, opened }: { file: File; opened: Found | undefined }) {
-  const metadata = Object.entries(opened?.chunk?.metadata ?? {});
+  const { chunk } = opened ?? {};
+  const frontmatter = file.frontmatter.map(({ key, value }) => [key, value] as const);
   return (
     <div class="page">
       <Facts
@@ -166,22 +140,21 @@ function Metadata({ file, opened }: { file: File; opened: Found | undefined }) {
           ["Version", <code>{file.version_id}</code>],
         ]}
       />
-      <h3>Frontmatter</h3>
-      {file.frontmatter.length === 0 ? (
-        <p class="muted">None.</p>
-      ) : (
-        <Facts of={file.frontmatter.map(({ key, value }) => [key, shown(value)] as const)} />
-      )}
-      {opened?.chunk && (
-        <>
-          <h3>Metadata of chunk {opened.chunk.index}</h3>
-          {metadata.length === 0 ? (
-            <p class="muted">None.</p>
-          ) : (
-            <Facts of={metadata.map(([key, value]) => [key, shown(value)] as const)} />
-          )}
-        </>
+      <Values title="Frontmatter" of={frontmatter} />
+      {chunk && (
+        <Values title={`Metadata of chunk ${chunk.index}`} of={Object.entries(chunk.metadata)} />
       )}
     </div>
+  );
+}
+
+function Values({ title, of }: { title: string; of: readonly (readonly [string, unknown])[] }) {
+  const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  return (
+    <>
+      <h3>{title}</h3>
+      {of.length === 0 && <p class="muted">None.</p>}
+      <Facts of={of.map(([key, value]) => [key, shown(value)])} />
+    </>
   );
 }

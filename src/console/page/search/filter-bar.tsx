@@ -1,61 +1,55 @@
-import { useState } from "preact/hooks";
-import { call, projectPath, type Schemas } from "../base/api.ts";
-import { useResource } from "../base/resource.ts";
 import { changeParams } from "../base/router.ts";
-import { Button } from "../parts/button.tsx";
-import { Chip } from "../parts/chip.tsx";
-import { Loaded } from "../parts/states.tsx";
+import { Chip } from "../parts/button.tsx";
+import { DialogButton } from "../parts/dialog.tsx";
+import { Field, Form } from "../parts/form.tsx";
 import { type Condition, conditionsOf, filterFrom, OPERATORS } from "./conditions.ts";
 import { FilterForm } from "./filter-form.tsx";
-import { filterOf, type Question } from "./question.ts";
-import { VectorForm } from "./vector-form.tsx";
-
-type Fields = Schemas["Fields"];
+import { filterOf, OTHER_QUESTION, type Question } from "./question.ts";
+import { parseVector } from "./vector.ts";
 
 /** Another filter starts another search. The opened result stays, because it may still be among the results. */
 const setFilter = (filter: string) => changeParams({ filter });
 
-/** The fields of the searched environment or release, which are read when a filter is built. */
-function useFields({ project, target }: Question, open: boolean) {
-  const query = target === undefined ? {} : { [target.kind]: target.name };
-  const key = open && project !== "" ? JSON.stringify(["fields", project, query]) : undefined;
-  return useResource(key, async (signal) => {
-    return (await call<Fields>(projectPath(project, "fields"), { query, signal })).body.fields;
-  });
-}
-
-/** The part that is open below the row of controls. */
-type Opened = "filter" | "more" | undefined;
-
-/** The end of the row of controls: the filter, whose conditions are below it, and the rarely used options. */
+/** The end of the row of controls: the filter, whose conditions are below it, and the search by a vector. */
 export function FilterBar({ question }: { question: Question }) {
-  const [open, setOpen] = useState<Opened>(undefined);
-  const fields = useFields(question, open === "filter");
   const conditions = shownConditions(question);
-  const add = (condition: Condition) => setFilter(filterFrom([...(conditions ?? []), condition]));
-  const toggle = (part: Opened) => setOpen(open === part ? undefined : part);
   return (
     <>
       {conditions !== undefined && (
-        <Button icon="filter" expanded={open === "filter"} onClick={() => toggle("filter")}>
-          Filter
-        </Button>
+        <DialogButton icon="filter" text="Filter">
+          {(close) => (
+            <FilterForm
+              question={question}
+              onAdd={(condition) => {
+                setFilter(filterFrom([...conditions, condition]));
+                close();
+              }}
+            />
+          )}
+        </DialogButton>
       )}
-      <Button expanded={open === "more"} onClick={() => toggle("more")}>
-        More
-      </Button>
+      <DialogButton text="By vector" title="Search by vector">
+        {(close) => <VectorForm onDone={close} />}
+      </DialogButton>
       <FilterChips question={question} conditions={conditions} />
-      {open === "filter" && conditions !== undefined && (
-        <div class="panel">
-          <Loaded of={fields}>{(list) => <FilterForm fields={list} onAdd={add} />}</Loaded>
-        </div>
-      )}
-      {open === "more" && (
-        <div class="panel">
-          <VectorForm onDone={() => setOpen(undefined)} />
-        </div>
-      )}
     </>
+  );
+}
+
+/** A form for a vector that was computed elsewhere. */
+function VectorForm({ onDone }: { onDone: () => void }) {
+  return (
+    <Form
+      submit="Search by vector"
+      onSubmit={({ vector = "" }) => {
+        changeParams({ ...OTHER_QUESTION, q: "", vector: parseVector(vector) });
+        onDone();
+      }}
+    >
+      <Field label="Vector" hint="A JSON array, the body of a search, or base64 of float32.">
+        <textarea name="vector" required spellcheck={false} placeholder="[0.1, 0.2, ...]" />
+      </Field>
+    </Form>
   );
 }
 

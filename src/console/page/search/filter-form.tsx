@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
-import type { Schemas } from "../base/api.ts";
 import { counted, number } from "../base/format.ts";
+import { placeOf } from "../base/places.ts";
+import { useResource } from "../base/resource.ts";
+import { client, type Schemas } from "../base/service.ts";
 import { Form, Select, TextField } from "../parts/form.tsx";
-import { Empty } from "../parts/states.tsx";
+import { Empty, Loaded } from "../parts/states.tsx";
 import { type Condition, OPERATORS, type Operator, typedValue } from "./conditions.ts";
+import type { Question } from "./question.ts";
 
 type Field = Schemas["Fields"]["fields"][number];
 
@@ -16,55 +18,66 @@ const NUMBER_OPERATORS: readonly Operator[] = ["$eq", "$ne", "$gte", "$lte", "$e
 const operatorsOf = ({ types }: Field): readonly Operator[] =>
   types.includes("number") ? NUMBER_OPERATORS : TEXT_OPERATORS;
 
-/** The name of the first field whose values several files share, or else of the first field. */
-function usual(fields: readonly Field[]): string {
-  const shared = fields.find(({ distinct, files }) => distinct * 2 <= files);
-  return (shared ?? fields[0])?.name ?? "";
-}
-
 interface FilterFormProps {
-  readonly fields: readonly Field[];
+  readonly question: Question;
   readonly onAdd: (condition: Condition) => void;
 }
 
-/** Builds one condition from the fields that exist and the values that they have. */
-export function FilterForm({ fields, onAdd }: FilterFormProps) {
-  const [name, setName] = useState(usual(fields));
-  const [operator, setOperator] = useState<Operator>("$eq");
-  const [text, setText] = useState("");
-  const field = fields.find((each) => each.name === name);
-  const add = useAction(async () => {
-    if (field === undefined) return;
-    const value = operator === "$exists" ? true : typedValue(text, field.types);
-    onAdd({ field: name, operator, value });
-    setText("");
-  });
-  if (field === undefined) return <Empty title="There is nothing to filter by yet." />;
-  const choose = (chosen: string) => {
-    setName(chosen);
-    setOperator("$eq");
-  };
+/** Builds one condition from the fields of the searched files and the values that they have. */
+export function FilterForm({ question: { project, place }, onAdd }: FilterFormProps) {
+  const fields = useResource(`${project} ${place}`, (signal) =>
+    client.listFields(project, { ...placeOf(place), signal }),
+  );
   return (
-    <Form action={add} submit="Add condition">
-      <Select
-        label="Field"
-        value={name}
-        hint={counted(field.files, "file")}
-        options={fields.map((each) => ({ value: each.name, label: each.name }))}
-        onChange={choose}
-      />
+    <Loaded of={fields}>{(value) => <FieldForm fields={value.fields} onAdd={onAdd} />}</Loaded>
+  );
+}
+
+interface FieldFormProps extends Pick<FilterFormProps, "onAdd"> {
+  readonly fields: readonly Field[];
+}
+
+function FieldForm({ fields, onAdd }: FieldFormProps) {
+  const [chosen, setChosen] = useState<string>();
+  const [operator, setOperator] = useState<Operator>("$eq");
+  // At first a field whose values several files share.
+  const usual = fields.find(({ distinct, files }) => distinct * 2 <= files) ?? fields[0];
+  const field = fields.find(({ name }) => name === chosen) ?? usual;
+  if (field === undefined) return <Empty title="There is nothing to filter by yet." />;
+  const { name, types, files, values } = field;
+  return (
+    <Form
+      submit="Add condition"
+      onSubmit={({ value = "" }) =>
+        onAdd({
+          field: name,
+          operator,
+          value: operator === "$exists" ? true : typedValue(value, types),
+        })
+      }
+    >
+      <div class="whole-row">
+        <Select
+          label="Field"
+          value={name}
+          hint={counted(files, "file")}
+          options={fields.map((each) => ({ value: each.name, label: each.name }))}
+          onChange={(other) => {
+            setChosen(other);
+            setOperator("$eq");
+          }}
+        />
+      </div>
       <Select
         label="Comparison"
         value={operator}
         options={operatorsOf(field).map((value) => ({ value, label: OPERATORS[value] }))}
         onChange={(value) => setOperator(value as Operator)}
       />
-      {operator !== "$exists" && (
-        <TextField label="Value" required value={text} onInput={setText} />
-      )}
-      {operator === "$eq" && field.values.length > 0 && (
-        <ul class="values" aria-label={`Values of ${name}`}>
-          {field.values.slice(0, OFFERED).map(({ value, count }) => (
+      {operator !== "$exists" && <TextField label="Value" name="value" required />}
+      {operator === "$eq" && values.length > 0 && (
+        <ul class="values whole-row" aria-label={`Values of ${name}`}>
+          {values.slice(0, OFFERED).map(({ value, count }) => (
             <li key={String(value)}>
               <button
                 type="button"

@@ -1,4 +1,4 @@
-import type { Project } from "../base/projects.ts";
+import type { Project } from "../base/service.ts";
 import type { Mode } from "./question.ts";
 
 /** The embedder without a model, whose vectors compare words and their parts. */

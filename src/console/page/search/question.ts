@@ -1,14 +1,14 @@
-import { parsePlace } from "../base/places.ts";
+import { placeOf } from "../base/places.ts";
 import type { Params, Route } from "../base/router.ts";
 
 const MODES = ["hybrid", "semantic", "keyword"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** The question in the address. */
+/** The question in the address. Texts are empty where it has none. */
 export interface Question {
   readonly project: string;
-  /** The default environment without one. */
-  readonly target: ReturnType<typeof parsePlace>;
+  /** An environment or a release, as `environment:production`; the default environment without one. */
+  readonly place: string;
   readonly mode: Mode;
   readonly query: string;
   /** A filter as JSON. */
@@ -19,15 +19,24 @@ export interface Question {
   readonly vector: string;
 }
 
-export function questionOf({ params }: Route): Question {
+export function questionOf(params: Route["params"]): Question {
+  const {
+    project = "",
+    in: place = "",
+    mode,
+    q = "",
+    filter = "",
+    like = "",
+    vector = "",
+  } = params;
   return {
-    project: params["project"] ?? "",
-    target: parsePlace(params["in"]),
-    mode: MODES.find((mode) => mode === params["mode"]) ?? "hybrid",
-    query: params["q"] ?? "",
-    filter: params["filter"] ?? "",
-    like: params["like"] ?? "",
-    vector: params["vector"] ?? "",
+    project,
+    place: placeOf(place) === undefined ? "" : place,
+    mode: MODES.find((each) => each === mode) ?? "hybrid",
+    query: q,
+    filter,
+    like,
+    vector,
   };
 }
 

@@ -1,13 +1,12 @@
-import { useState } from "preact/hooks";
-import { useAction } from "../base/action.ts";
 import { counted, duration, number } from "../base/format.ts";
-import type { Project } from "../base/projects.ts";
-import { changeParams, hrefOf, parseRoute } from "../base/router.ts";
+import type { Pages } from "../base/resource.ts";
+import { changeParams, hrefOf, type Route } from "../base/router.ts";
+import type { Project } from "../base/service.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Marked } from "../parts/marked.tsx";
-import { Empty, Failure } from "../parts/states.tsx";
+import { DialogButton } from "../parts/dialog.tsx";
+import { Empty, More } from "../parts/states.tsx";
 import { type Found, isAsked, type Results } from "./ask.ts";
+import { markedSnippet } from "./marked.tsx";
 import { closenessOf, waysOf } from "./modes.ts";
 import type { Mode, Question } from "./question.ts";
 import { SearchCode } from "./search-code.tsx";
@@ -18,23 +17,17 @@ const PREVIEW_CHARS = 280;
 /** Lower scores are shown as weak, as by the command `search`. */
 const WEAK_SCORE = 0.3;
 
-interface Opened {
-  readonly file: string;
-  readonly chunk: string;
-}
-
 interface ResultListProps {
   readonly question: Question;
   readonly project: Project | undefined;
-  readonly results: Results;
-  /** True while the results of another question are loading. */
-  readonly stale: boolean;
-  readonly opened: Opened;
-  readonly onMore: () => Promise<void>;
+  readonly results: Pages<Results>;
+  /** The first page of the results. */
+  readonly summary: Results;
+  readonly params: Route["params"];
 }
 
 function summaryOf(project: Project | undefined, { total, atLeast, mode, ms }: Results): string {
-  if (mode === undefined) return counted(total, "file");
+  if (mode === null) return counted(total, "file");
   const matches = atLeast
     ? `at least ${number(total)} matches`
     : counted(total, "match", "matches");
@@ -53,45 +46,32 @@ function onArrow(event: KeyboardEvent): void {
   (at + step < 0 ? box : links[at + step])?.focus();
 }
 
-export function ResultList(props: ResultListProps) {
-  const { question, project, results, stale, opened, onMore } = props;
-  const [showCode, setShowCode] = useState(false);
-  const more = useAction(onMore);
-  const { found } = results;
+export function ResultList({ question, project, results, summary, params }: ResultListProps) {
+  const { items, loading, more } = results;
   return (
     <>
       <div class="summary">
         <p class="muted small" role="status">
-          {summaryOf(project, results)}
+          {summaryOf(project, summary)}
         </p>
         {isAsked(question) && (
-          <Button kind="quiet" onClick={() => setShowCode(true)}>
-            Show as code
-          </Button>
+          <DialogButton kind="quiet" text="Show as code" title="This search as code" wide>
+            {() => <SearchCode question={question} />}
+          </DialogButton>
         )}
       </div>
-      {found.length === 0 && <NothingFound question={question} ways={waysOf(project)} />}
-      <ol class={stale ? "results stale" : "results"} aria-label="Results" onKeyDown={onArrow}>
-        {found.map((each) => (
+      {items.length === 0 && <NothingFound question={question} ways={waysOf(project)} />}
+      <ol class={loading ? "results stale" : "results"} aria-label="Results" onKeyDown={onArrow}>
+        {items.map((found) => (
           <Result
-            key={each.key}
-            found={each}
-            opened={isOpened(each, opened)}
+            key={found.chunk?.id ?? found.file}
+            found={found}
+            params={params}
             closeness={closenessOf(project)}
           />
         ))}
       </ol>
-      {more.error !== undefined && <Failure error={more.error} />}
-      {results.next !== null && (
-        <Button onClick={more.run} disabled={more.running}>
-          More results
-        </Button>
-      )}
-      {showCode && (
-        <Dialog wide title="This search as code" onClose={() => setShowCode(false)}>
-          <SearchCode question={question} />
-        </Dialog>
-      )}
+      <More of={more} text="More results" />
     </>
   );
 }
@@ -120,47 +100,42 @@ function NothingFound({ question, ways }: { question: Question; ways: Record<Mod
   );
 }
 
-const isOpened = ({ file, chunk }: Found, opened: Opened): boolean =>
-  file === opened.file && (chunk === null || String(chunk.index) === opened.chunk);
-
 interface ResultProps {
   readonly found: Found;
-  readonly opened: boolean;
+  readonly params: Route["params"];
   readonly closeness: string;
 }
 
-function Result({ found, opened, closeness }: ResultProps) {
-  const { path, params } = parseRoute(location.hash);
-  const chunk = found.chunk === null ? "" : String(found.chunk.index);
-  const { title, heading, highlight } = found;
+function Result({ found, params, closeness }: ResultProps) {
+  const { file, path, title = path, heading, highlight } = found;
+  const chunk = String(found.chunk?.index ?? "");
+  const isOpened = file === params["file"] && (chunk === "" || chunk === params["chunk"]);
   return (
     <li class="result">
       <a
-        href={hrefOf(path, { ...params, file: found.file, chunk, part: "" })}
-        aria-current={opened ? "true" : undefined}
+        href={hrefOf(["search"], { ...params, file, chunk, part: "" })}
+        aria-current={isOpened ? "true" : undefined}
       >
         <span class="result-title">
-          {title ?? found.path}
+          {title}
           {heading && heading !== title && <span class="muted"> › {heading}</span>}
         </span>
-        <span class="result-path">{found.path}</span>
-        {highlight !== undefined && (
+        <span class="result-path">{path}</span>
+        {(highlight ?? found.chunk) && (
           <span class="result-text">
-            <Marked of={highlight} />
+            {highlight ? markedSnippet(highlight) : found.chunk?.content.slice(0, PREVIEW_CHARS)}
           </span>
         )}
-        {highlight === undefined && found.chunk !== null && (
-          <span class="result-text">{found.chunk.content.slice(0, PREVIEW_CHARS)}</span>
-        )}
-        {found.match !== undefined && <Scores of={found.match} closeness={closeness} />}
+        <Scores of={found} closeness={closeness} />
       </a>
     </li>
   );
 }
 
-/** The score that orders the results, and its two components. */
-function Scores(props: { of: NonNullable<Found["match"]>; closeness: string }) {
-  const { score, scores } = props.of;
+/** The score that orders the results, its two components, and the fields that were found. */
+function Scores({ of, closeness }: { of: Found; closeness: string }) {
+  const { score, scores, fields = [] } = of;
+  if (score === undefined || scores === undefined) return null;
   return (
     <span class="scores">
       <span>
@@ -169,12 +144,13 @@ function Scores(props: { of: NonNullable<Found["match"]>; closeness: string }) {
       </span>
       {scores.semantic !== null && (
         <span class="meaning">
-          {props.closeness} <b>{number(scores.semantic, 3)}</b>
+          {closeness} <b>{number(scores.semantic, 3)}</b>
         </span>
       )}
       {scores.keyword !== null && (
         <span class="words">
           words <b>{number(scores.keyword, 2)}</b>
+          {fields.length > 0 && ` in ${fields.join(", ")}`}
         </span>
       )}
     </span>

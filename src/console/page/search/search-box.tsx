@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { usePause } from "../base/resource.ts";
 import { changeParams } from "../base/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { OTHER_QUESTION, type Question } from "./question.ts";
@@ -10,25 +11,21 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
 /** The search box, which searches while the user types. `/` moves the focus here, the down arrow to the results. */
-export function SearchBox({ question }: { question: Question }) {
+export function SearchBox({ question: { query } }: { question: Question }) {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(question.query);
   /** The last query of the box, to distinguish it from a query in a changed address. */
-  const asked = useRef(question.query);
+  const asked = useRef(query);
   useEffect(() => {
-    if (question.query === asked.current) return;
-    asked.current = question.query;
-    setText(question.query);
-  }, [question.query]);
-  const ask = (query: string) => {
-    if (query === asked.current) return;
+    if (query === asked.current || input.current === null) return;
     asked.current = query;
-    changeParams({ ...OTHER_QUESTION, q: query }, { replace: true });
-  };
-  useEffect(() => {
-    const timer = setTimeout(() => ask(text.trim()), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+    input.current.value = query;
+  }, [query]);
+  const ask = usePause(({ value }: HTMLInputElement) => {
+    const typed = value.trim();
+    if (typed === asked.current) return;
+    asked.current = typed;
+    changeParams({ ...OTHER_QUESTION, q: typed }, { replace: true });
+  }, PAUSE_MS);
   useEffect(() => {
     input.current?.focus();
     const onKey = (event: KeyboardEvent) => {
@@ -39,11 +36,6 @@ export function SearchBox({ question }: { question: Question }) {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "ArrowDown") return;
-    event.preventDefault();
-    document.querySelector<HTMLElement>(".result a")?.focus();
-  };
   return (
     <search class="search-box">
       <Icon name="search" />
@@ -56,9 +48,13 @@ export function SearchBox({ question }: { question: Question }) {
         spellcheck={false}
         enterkeyhint="search"
         maxLength={500}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
+        defaultValue={query}
+        onInput={(event) => ask(event.currentTarget)}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown") return;
+          event.preventDefault();
+          document.querySelector<HTMLElement>(".result a")?.focus();
+        }}
       />
       <span class="key" aria-hidden="true">
         /

@@ -1,24 +1,24 @@
-import { projectPath, SERVICE } from "../base/api.ts";
 import { quoted } from "../base/format.ts";
+import { SERVICE } from "../base/service.ts";
 import { Code } from "../parts/code.tsx";
-import { bodyOf, embeddingPath, optionsOf } from "./ask.ts";
+import { bodyOf, optionsOf } from "./ask.ts";
 import type { Question } from "./question.ts";
 
 const KEY = "$TESSERA_API_KEY";
-const address = (path: string): string => new URL(path, SERVICE).href;
 
 const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2);
 
 /** The search with curl. To find similar chunks, it fetches the vector of the chunk first. */
 function curlOf(question: Question): string {
   const { like, project, vector } = question;
-  const search = (data: string) => `curl -s ${quoted(address(projectPath(project, "retrieve")))} \\
+  const address = `${SERVICE.baseUrl}/projects/${encodeURIComponent(project)}`;
+  const search = (data: string) => `curl -s ${quoted(`${address}/retrieve`)} \\
   -H "Authorization: Bearer ${KEY}" \\
   -H "Content-Type: application/json" \\
   -d ${data}`;
   if (like === "") return search(quoted(pretty(bodyOf(question, vector))));
   const merge = quoted(`{vector, dimension} + ${pretty(optionsOf(question))}`);
-  return `curl -s ${quoted(address(embeddingPath(question)))} \\
+  return `curl -s ${quoted(`${address}/chunks/${encodeURIComponent(like)}/embedding`)} \\
   -H "Authorization: Bearer ${KEY}" |
   jq ${merge} |
   ${search("@-")}`;
@@ -41,7 +41,7 @@ function clientOf(question: Question): string {
   return `import { Tessera } from "tessera-client";
 
 const tessera = new Tessera({
-  baseUrl: ${pretty(SERVICE.href.replace(/\/$/, ""))},
+  baseUrl: ${pretty(SERVICE.baseUrl)},
   credential: process.env.TESSERA_API_KEY ?? "",
 });
 
@@ -53,8 +53,8 @@ ${fetched}const found = await tessera.retrieve(${pretty(project)}, {
 export function SearchCode({ question }: { question: Question }) {
   return (
     <div class="page">
-      <Code label="curl" language="bash" text={curlOf(question)} />
-      <Code label="TypeScript client" language="typescript" text={clientOf(question)} />
+      <Code label="curl" text={curlOf(question)} />
+      <Code label="TypeScript client" text={clientOf(question)} />
     </div>
   );
 }

@@ -1,9 +1,8 @@
 import { useEffect } from "preact/hooks";
-import { useProjects } from "../base/projects.ts";
+import { useProjects } from "../base/resource.ts";
 import { changeParams, type Route } from "../base/router.ts";
-import { isNoProject, NoProject } from "../parts/no-project.tsx";
 import { Page } from "../parts/page.tsx";
-import { Empty, Failure, Loading } from "../parts/states.tsx";
+import { Empty, Failure, isNoProject, Loaded, NoProject } from "../parts/states.tsx";
 import { useResults } from "./ask.ts";
 import { DocumentPane } from "./document.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -13,49 +12,48 @@ import { SearchBox } from "./search-box.tsx";
 import { TargetBar } from "./target-bar.tsx";
 
 /** Search by text while the user types, by a chunk or by a vector, with the opened result next to the list. */
-export function SearchView({ route }: { route: Route }) {
-  const question = questionOf(route);
-  const projects = useProjects();
+export function SearchView({ route: { params } }: { route: Route }) {
+  const question = questionOf(params);
+  const { value: projects = [], error, loading, reload } = useProjects();
   const results = useResults(question);
-  const file = route.params["file"] ?? "";
-  const first = projects.value?.[0]?.slug;
+  const { file = "" } = params;
+  const first = projects[0]?.slug;
   useEffect(() => {
     if (question.project === "" && first !== undefined) {
       changeParams({ project: first }, { replace: true });
     }
   }, [question.project, first]);
-  const project = projects.value?.find(({ slug }) => slug === question.project);
+  const project = projects.find(({ slug }) => slug === question.project);
+  const hasNone = !loading && error === undefined && first === undefined;
   return (
     <Page title="Search" titleHidden>
       <SearchBox question={question} />
-      <TargetBar question={question} projects={projects.value ?? []} project={project}>
+      <TargetBar question={question} projects={projects} project={project}>
         <FilterBar question={question} />
       </TargetBar>
-      {projects.error !== undefined && <Failure error={projects.error} retry={projects.reload} />}
-      {projects.value?.length === 0 && question.project === "" && (
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      {hasNone && question.project === "" && (
         <Empty title="This credential shows no projects.">
           <p>A key of a member of a project does.</p>
         </Empty>
       )}
       <div class={file === "" ? "found" : "found open"}>
         <div class="found-list">
-          {isNoProject(results.error) ? (
+          {isNoProject(results.error) && (
             <NoProject slug={question.project} error={results.error} />
-          ) : (
-            results.error !== undefined && <Failure error={results.error} retry={results.reload} />
           )}
-          {results.error === undefined && results.results === undefined && results.loading && (
-            <Loading label="Searching" />
-          )}
-          {results.results !== undefined && (
-            <ResultList
-              question={question}
-              project={project}
-              results={results.results}
-              stale={results.loading}
-              opened={{ file, chunk: route.params["chunk"] ?? "" }}
-              onMore={results.loadMore}
-            />
+          {question.project !== "" && !isNoProject(results.error) && (
+            <Loaded of={results}>
+              {(summary) => (
+                <ResultList
+                  question={question}
+                  project={project}
+                  results={results}
+                  summary={summary}
+                  params={params}
+                />
+              )}
+            </Loaded>
           )}
         </div>
         {file !== "" && (
@@ -63,8 +61,8 @@ export function SearchView({ route }: { route: Route }) {
             key={file}
             question={question}
             file={file}
-            found={results.results?.found ?? []}
-            params={route.params}
+            found={results.items}
+            params={params}
           />
         )}
       </div>

@@ -1,19 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { defaultPlace, placeOptions, placeText } from "../base/places.ts";
-import type { Project } from "../base/projects.ts";
+import { defaultPlace, placeOptions } from "../base/places.ts";
 import { changeParams, hrefOf, navigate } from "../base/router.ts";
-import { Chip } from "../parts/chip.tsx";
-import { Segmented, Select } from "../parts/form.tsx";
+import type { Project } from "../base/service.ts";
+import { Chip } from "../parts/button.tsx";
+import { Select } from "../parts/form.tsx";
 import { closenessOf } from "./modes.ts";
-import { type Mode, OTHER_QUESTION, type Question } from "./question.ts";
+import { OTHER_QUESTION, type Question } from "./question.ts";
 import { dimensionOf } from "./vector.ts";
-
-const modeOptions = (project: Project | undefined) =>
-  [
-    { value: "hybrid", label: "Both" },
-    { value: "semantic", label: closenessOf(project) === "meaning" ? "Meaning" : "Similarity" },
-    { value: "keyword", label: "Words" },
-  ] as const;
 
 interface TargetBarProps {
   readonly question: Question;
@@ -25,52 +18,43 @@ interface TargetBarProps {
 
 /** The controls of project, place and mode, in one row if they fit. Every choice is in the address. */
 export function TargetBar({ question, projects, project, children }: TargetBarProps) {
-  const { target } = question;
-  const value = target === undefined ? defaultPlace(project) : placeText(target);
-  const targets = placeOptions(project);
-  const known = projects.map(({ slug, name }) => ({ value: slug, label: name }));
-  const options = project
-    ? known
-    : [{ value: question.project, label: question.project }, ...known];
-  const chooseProject = (slug: string) =>
-    navigate(hrefOf(["search"], { project: slug, mode: question.mode, q: question.query }));
-  const byVector = question.like !== "" || question.vector !== "";
+  const { mode, query, like, vector } = question;
+  const closeness = closenessOf(project) === "meaning" ? "Meaning" : "Similarity";
   return (
     <div class="target-bar">
-      <Select label="Project" value={question.project} options={options} onChange={chooseProject} />
+      <Select
+        label="Project"
+        value={question.project}
+        options={projects.map(({ slug, name }) => ({ value: slug, label: name }))}
+        onChange={(slug) => navigate(hrefOf(["search"], { project: slug, mode, q: query }))}
+      />
       <Select
         label="In"
-        value={value}
-        options={
-          target === undefined || targets.some((each) => each.value === value)
-            ? targets
-            : [{ value, label: target.name }, ...targets]
-        }
+        value={question.place || defaultPlace(project)}
+        options={placeOptions(project)}
         onChange={(chosen) => changeParams({ in: chosen, file: "", chunk: "" })}
       />
-      {byVector ? (
-        <VectorChip question={question} />
+      {like !== "" || vector !== "" ? (
+        <div class="field">
+          <span class="field-label">Find by</span>
+          <Chip
+            text={like === "" ? `Vector of ${dimensionOf(vector)} numbers` : "Similar chunks"}
+            onEnd={() => changeParams(OTHER_QUESTION)}
+          />
+        </div>
       ) : (
-        <Segmented<Mode>
+        <Select
           label="Find by"
-          value={question.mode}
-          options={modeOptions(project)}
-          onChange={(mode) => changeParams({ mode: mode === "hybrid" ? "" : mode })}
+          value={mode}
+          options={[
+            { value: "hybrid", label: "Both" },
+            { value: "semantic", label: closeness },
+            { value: "keyword", label: "Words" },
+          ]}
+          onChange={(chosen) => changeParams({ mode: chosen === "hybrid" ? "" : chosen })}
         />
       )}
       {children}
-    </div>
-  );
-}
-
-/** The vector or chunk that is searched for instead of words. */
-function VectorChip({ question }: { question: Question }) {
-  const text =
-    question.like === "" ? `Vector of ${dimensionOf(question.vector)} numbers` : "Similar chunks";
-  return (
-    <div class="field">
-      <span class="field-label">Find by</span>
-      <Chip text={text} onEnd={() => changeParams(OTHER_QUESTION)} />
     </div>
   );
 }

@@ -1,3 +1,5 @@
+import { encodeVector } from "../../../../client/src/vector.ts";
+
 const BYTES = 4;
 
 /** The dimension of a vector in base64 of little-endian float32. */
@@ -6,13 +8,13 @@ export const dimensionOf = (vector: string): number => atob(vector).length / BYT
 /** A pasted vector: a JSON array, the body of a search, or base64 of little-endian float32. */
 export function parseVector(text: string): string {
   const trimmed = text.trim();
-  if (trimmed === "") throw new Error("Paste a vector first.");
   if (/^[[{]/.test(trimmed)) {
     const value = parseJson(trimmed);
     const vector = Array.isArray(value) ? value : (value as { vector?: unknown } | null)?.vector;
-    if (Array.isArray(vector)) return encoded(vector);
     if (typeof vector === "string") return parseVector(vector);
-    throw new Error("The JSON has no vector.");
+    if (!Array.isArray(vector)) throw new Error("The JSON has no vector.");
+    if (vector.every((element) => typeof element === "number")) return encodeVector(vector);
+    throw new Error("The vector has elements that are no numbers.");
   }
   const base64 = trimmed.replace(/\s/g, "");
   try {
@@ -21,17 +23,6 @@ export function parseVector(text: string): string {
     // The text is in neither form, which the error below states.
   }
   throw new Error("The vector is neither a JSON array nor base64.");
-}
-
-function encoded(vector: readonly unknown[]): string {
-  if (!vector.every((value) => typeof value === "number")) {
-    throw new Error("The vector has elements that are no numbers.");
-  }
-  const view = new DataView(new ArrayBuffer(vector.length * BYTES));
-  for (const [index, value] of vector.entries()) view.setFloat32(index * BYTES, value, true);
-  return btoa(
-    Array.from(new Uint8Array(view.buffer), (byte) => String.fromCharCode(byte)).join(""),
-  );
 }
 
 function parseJson(text: string): unknown {

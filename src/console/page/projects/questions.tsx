@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
-import type { Schemas } from "../base/api.ts";
 import { duration, number } from "../base/format.ts";
-import { useOfProject } from "../base/resource.ts";
+import { useResource } from "../base/resource.ts";
 import { hrefOf } from "../base/router.ts";
+import { client, type Schemas } from "../base/service.ts";
 import { Select } from "../parts/form.tsx";
-import { Facts, Panel } from "../parts/page.tsx";
+import { Panel } from "../parts/page.tsx";
 import { Empty, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
+import type { ProjectProps } from "./project-props.ts";
 
 type Report = Schemas["QuestionReport"];
-type Question = Schemas["Question"];
 
 const SPANS = [
   { value: "1", label: "Today" },
@@ -22,18 +22,17 @@ const time = (ms: number | null) => (ms === null ? "" : duration(ms));
 interface QuestionsOf {
   readonly project: string;
   readonly title: string;
-  readonly empty: string;
-  readonly questions: readonly Question[];
+  readonly questions: readonly Schemas["Question"][];
 }
 
-function List({ project, title, empty, questions }: QuestionsOf) {
+function List({ project, title, questions }: QuestionsOf) {
   return (
     <Panel title={title}>
       <Table
         label={title}
         rows={questions}
         keyOf={({ question }) => question}
-        empty={empty}
+        empty="Every question had hits."
         columns={[
           {
             name: "Question",
@@ -49,38 +48,29 @@ function List({ project, title, empty, questions }: QuestionsOf) {
   );
 }
 
-function Days({ days }: Pick<Report, "days">) {
+/** How often the project was asked, and how long answers took, by day and in all. */
+function Days(report: Report) {
   return (
     <Panel title="By day">
       <Table
         label="By day"
-        rows={days.toReversed()}
+        rows={[{ ...report, day: "All days" }, ...report.days.toReversed()]}
         keyOf={({ day }) => day}
         columns={[
           { name: "Day (UTC)", value: ({ day }) => <span class="nowrap">{day}</span> },
           { name: "Asked", end: true, value: ({ asked }) => number(asked) },
-          { name: "Without hits", end: true, value: (each) => number(each.without_hits) },
+          {
+            name: "Without hits",
+            end: true,
+            value: ({ asked, without_hits: count }) =>
+              `${number(count)} (${number((100 * count) / Math.max(asked, 1), 1)} %)`,
+          },
           { name: "Half within", end: true, value: (each) => time(each.p50_ms) },
           { name: "95 % within", end: true, value: (each) => time(each.p95_ms) },
           { name: "99 % within", end: true, value: (each) => time(each.p99_ms) },
         ]}
       />
     </Panel>
-  );
-}
-
-function Summary({ asked, without_hits, p50_ms, p95_ms, p99_ms }: Report) {
-  const share = number((100 * without_hits) / asked, 1);
-  return (
-    <Facts
-      of={[
-        ["Asked", number(asked)],
-        ["Without hits", `${number(without_hits)} (${share} %)`],
-        ["Half answered within", time(p50_ms)],
-        ["95 % within", time(p95_ms)],
-        ["99 % within", time(p99_ms)],
-      ]}
-    />
   );
 }
 
@@ -96,10 +86,11 @@ function Nothing({ counted }: Report) {
 }
 
 /** The questions of a project: those without hits, the most frequent ones, and the durations of answers. */
-export function Questions({ project }: { project: string }) {
+export function Questions({ project: { slug } }: ProjectProps) {
   const [days, setDays] = useState("7");
-  const report = useOfProject<Report>([project, "questions"], { days });
-  const found = report.value?.asked ? report.value : undefined;
+  const report = useResource(`${slug} ${days}`, (signal) =>
+    client.getQuestions(slug, { days: Number(days) }, { signal }),
+  );
   return (
     <>
       <Panel
@@ -109,25 +100,21 @@ export function Questions({ project }: { project: string }) {
           <Select label="Time" labelHidden value={days} options={SPANS} onChange={setDays} />
         }
       >
-        <Loaded of={report}>
-          {(each) => (each.asked > 0 ? <Summary {...each} /> : <Nothing {...each} />)}
-        </Loaded>
+        {report.value?.asked === 0 && <Nothing {...report.value} />}
       </Panel>
-      {found && (
-        <>
-          <div class="columns">
-            <List
-              {...{ project, title: "Without hits", questions: found.unanswered }}
-              empty="Every question had hits."
-            />
-            <List
-              {...{ project, title: "Most frequent", questions: found.frequent }}
-              empty="None yet."
-            />
-          </div>
-          <Days days={found.days} />
-        </>
-      )}
+      <Loaded of={report}>
+        {(found) =>
+          found.asked > 0 && (
+            <>
+              <div class="columns">
+                <List project={slug} title="Without hits" questions={found.unanswered} />
+                <List project={slug} title="Most frequent" questions={found.frequent} />
+              </div>
+              <Days {...found} />
+            </>
+          )
+        }
+      </Loaded>
     </>
   );
 }
