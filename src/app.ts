@@ -27,16 +27,23 @@ import type { ImportThreads } from "./content/import/thread/import-threads.ts";
 import type { ScopeResolver } from "./content/scopes/resolver.ts";
 import type { Sql } from "./db/client.ts";
 import type { Coordinator } from "./db/coordination/coordinator.ts";
+import { VERSION } from "./domain/version.ts";
 import type { ProjectEmbedders } from "./embed/embedders/project-embedders.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { CursorSigner } from "./http/cursor.ts";
-import type { HttpContext } from "./http/incoming.ts";
-import { inTurns, sharedResponse, type Turns } from "./http/load/large-answers.ts";
+import { sharedResponse } from "./http/load/large-answers.ts";
 import { openApiDocument } from "./http/openapi/document.ts";
 import type { Operation } from "./http/operation.ts";
-import { answerProblems, mountOperations, pageMounter } from "./http/router.ts";
+import type { HttpContext } from "./http/pipeline.ts";
+import { basePathOf, prefersHtml } from "./http/request.ts";
+import {
+  answerProblems,
+  type MountPage,
+  mountOperations,
+  pageMounter,
+  probeMounter,
+} from "./http/router.ts";
 import { mountDocs, OPENAPI_PATH } from "./http/static/docs-page.ts";
-import { mountStartPage } from "./http/static/start-page.ts";
 import type { Config } from "./ops/config/schema.ts";
 import type { Readiness } from "./ops/observability/readiness.ts";
 import { SingleFlight } from "./ops/single-flight.ts";
@@ -91,48 +98,61 @@ function operationsOf(services: Services): Operation[] {
   ];
 }
 
-function mountProbes(app: Elysia, services: Services, turns: Turns): void {
-  const { readiness, metrics } = services;
-  const mount = pageMounter(app, turns);
+function mountProbes(app: Elysia, services: Services, context: HttpContext): void {
+  const { readiness, metrics, gates } = services;
+  const mount = pageMounter(app, context);
   const { registry } = metrics;
   const checks = new SingleFlight(() => readiness.state());
   const scrapes = new SingleFlight(async () => new TextEncoder().encode(await registry.metrics()));
-  app.get("/livez", () => Response.json({ status: "ok" }));
+  probeMounter(app, context)("/livez", () => Response.json({ status: "ok" }));
   mount("/readyz", async () => {
     const state = await checks.run();
     return Response.json(state, { status: state.status === "not_ready" ? 503 : 200 });
   });
-  app.get("/metrics", async () => {
+  mount("/metrics", async () => {
     const text = await scrapes.run();
     // All who share a scrape have it at once, and each copy of it takes time.
-    await turns.start();
-    const headers = { "content-type": registry.contentType };
-    return inTurns(sharedResponse(text, { headers }), turns);
+    await gates.starts.acquire("");
+    return sharedResponse(text, { headers: { "content-type": registry.contentType } });
   });
+}
+
+/**
+ * Serves `/`: browsers are sent to the console, other callers get the addresses of the pages that need no
+ * credential. The addresses begin with the path of `baseUrl`, but have no host: there may be several.
+ */
+function mountStartPage(mount: MountPage, baseUrl: string): void {
+  const base = basePathOf(baseUrl);
+  const links = {
+    name: "Tessera",
+    version: VERSION,
+    console: base + CONSOLE_PATH,
+    docs: base + DOCS_PATH,
+    openapi: base + OPENAPI_PATH,
+    health: `${base}/readyz`,
+  };
+  mount("/", (request) =>
+    prefersHtml(request.headers)
+      ? new Response(null, { status: 302, headers: { location: links.console, vary: "Accept" } })
+      : Response.json(links, { headers: { vary: "Accept" } }),
+  );
 }
 
 /** The application: probes, documentation, console and every operation. */
 export function buildApp(services: Services): Elysia {
-  const { config, baseUrl, log } = services;
+  const { config, baseUrl } = services;
   const context = { ...services, maxBodyBytes: config.maxBodyBytes };
   const features = operationsOf(services);
   // A call of a tool is one request, which counts once.
   const unlimited = { ...context, rateLimits: undefined };
   const operations = [...features, ...mcpOperations(features, unlimited, config.corsOrigins)];
   const app = new Elysia({ normalize: false });
-  answerProblems(app, operations, context);
-  // All callers without a credential count as one tenant.
-  const turns: Turns = { start: () => services.gates.starts.acquire(""), log };
-  const mount = pageMounter(app, turns);
+  answerProblems(app, context);
+  const mount = pageMounter(app, context);
   mountDocs(mount, DOCS_PATH, baseUrl, () => openApiDocument(operations, baseUrl));
   mountConsole(mount, CONSOLE_PATH, baseUrl, () => hasApiKeys(services.sql));
-  mountStartPage(mount, baseUrl, {
-    console: CONSOLE_PATH,
-    docs: DOCS_PATH,
-    openapi: OPENAPI_PATH,
-    health: "/readyz",
-  });
-  mountProbes(app, services, turns);
+  mountStartPage(mount, baseUrl);
+  mountProbes(app, services, context);
   mountOperations(app, operations, context);
   return app;
 }

@@ -9,9 +9,8 @@ import {
   DRAIN_MARGIN_MS,
   DRAIN_REQUESTS_MS,
 } from "./domain/limits.ts";
-import { withCors } from "./http/cors.ts";
-import { withCheckedHost } from "./http/host.ts";
 import { type Listener, listen } from "./http/listen.ts";
+import { withCheckedHost } from "./http/router.ts";
 import { configWarnings } from "./ops/config/load.ts";
 import type { Config } from "./ops/config/schema.ts";
 import { Resources } from "./ops/lifecycle.ts";
@@ -150,13 +149,10 @@ export async function serve(config: Config, signal = NEVER): Promise<RunningServ
     resources.push("schema", () => schema.close());
     const app = buildApp(services);
     await announce({ config, claim, log }, listener.port, services.sql);
-    listener.use(
-      withCors(
-        config.corsOrigins,
-        withCheckedHost(services, (request) => app.fetch(request)),
-      ),
-    );
-    const own = { greeting: await greeting(services.sql, demo, baseUrl), routes: app.routes };
+    listener.use(withCheckedHost((request) => app.fetch(request)));
+    // Routes of all methods answer 405.
+    const routes = app.routes.filter(({ method }) => method !== "ALL");
+    const own = { greeting: await greeting(services.sql, demo, baseUrl), routes };
     const { refused } = schema;
     return { url: urlOf(config.host, listener.port), baseUrl, ...own, refused, stop };
   } catch (error) {

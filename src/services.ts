@@ -129,7 +129,7 @@ export async function openServices(
     bodies: new BodyReader(gates),
     gates,
     changes: new ChangeGate(sql, cursors, engine),
-    refusals: new RejectionThrottle(baseUrl, log, (request) => listener.connectionOf(request)),
+    refusals: new RejectionThrottle((request) => listener.connectionOf(request)),
     rateLimits,
     audit,
     questions,

@@ -1,7 +1,7 @@
 import type { Sql } from "../db/client.ts";
 import { onlyPage } from "../domain/page-info.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { type ListServices, PageQuery, pageRequestOf } from "../http/pages.ts";
+import { type ListServices, PageQuery } from "../http/pages.ts";
 import { json } from "../http/respond.ts";
 import {
   ApiKey,
@@ -79,9 +79,7 @@ function createOperation(sql: Sql): Operation {
     problems: ["permission-denied", "project-not-found"],
     async handle({ principal, requestId, basePath, body }) {
       const created = await createApiKey(sql, principal, requestId, body);
-      return json(created, 201, {
-        location: `${basePath}/api-keys/${created.id}`,
-      });
+      return json(created, 201, { location: `${basePath}/api-keys/${created.id}` });
     },
   });
 }
@@ -102,7 +100,7 @@ function listOperation(services: ListServices): Operation {
     response: ApiKeyPage,
     responseExample: PAGE_EXAMPLE,
     problems: ["invalid-cursor"],
-    handle: (call) => listApiKeys(services, call.principal, pageRequestOf(call)),
+    handle: (call) => listApiKeys(services, call),
   });
 }
 

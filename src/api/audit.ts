@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AUDIT_ACTIONS, type AuditAction } from "../auth/audit/actions.ts";
 import { type AuditEntry, type EntryPosition, readAuditEntries } from "../auth/audit/entries.ts";
-import type { Principal } from "../auth/principal.ts";
 import { findOwnedProject } from "../auth/project-access.ts";
 import { parseDateTime } from "../domain/formats.ts";
 import { onlyPage, pageOf } from "../domain/page-info.ts";
@@ -15,13 +14,7 @@ import {
   ProjectParams,
 } from "../domain/schemas.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import {
-  type ListServices,
-  PageQuery,
-  type PageRequest,
-  pageRequestOf,
-  readListing,
-} from "../http/pages.ts";
+import { type ListServices, PageQuery, type ProjectListCall, readListing } from "../http/pages.ts";
 
 const ACTIONS = Object.keys(AUDIT_ACTIONS) as AuditAction[];
 
@@ -79,19 +72,18 @@ const entryOf = ({ id: _, project: _project, ...entry }: AuditEntry) => withTime
  */
 async function listEntries(
   { sql, cursors }: ListServices,
-  principal: Principal,
-  reference: string,
-  { from, to }: AuditQuery,
-  page: PageRequest,
+  call: ProjectListCall & { readonly query: AuditQuery },
 ): Promise<AuditPage> {
-  const { id: projectId } = await findOwnedProject(sql, principal, reference);
+  const { principal, params, query } = call;
+  const { from, to } = query;
+  const { id: projectId } = await findOwnedProject(sql, principal, params.project_reference);
   const selection = {
     projectId,
     userId: null,
     ...(from !== undefined && { since: parseDateTime(from) }),
     ...(to !== undefined && { until: parseDateTime(to) }),
   };
-  const { rows, pageInfo } = await readListing<AuditEntry, EntryPosition>(cursors, page, {
+  const { rows, pageInfo } = await readListing<AuditEntry, EntryPosition>(cursors, call, {
     binding: `audit:${projectId}:${from ?? ""}:${to ?? ""}`,
     parameters: { from, to },
     keyOf: ({ id }) => [id],
@@ -119,10 +111,6 @@ export function auditOperation(services: ListServices): Operation {
     response: AuditPage,
     responseExample: EXAMPLE,
     problems: ["validation-failed", "permission-denied", "project-not-found", "invalid-cursor"],
-    handle(call) {
-      const { principal, params, query } = call;
-      const reference = params.project_reference;
-      return listEntries(services, principal, reference, query, pageRequestOf(call));
-    },
+    handle: (call) => listEntries(services, call),
   });
 }

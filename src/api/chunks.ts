@@ -9,13 +9,7 @@ import { firstPage, pageOf } from "../domain/page-info.ts";
 import { Problem } from "../domain/problem/problem.ts";
 import { described, integer, ProjectParams, uuid } from "../domain/schemas.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import {
-  type ListServices,
-  PageQuery,
-  type PageRequest,
-  pageRequestOf,
-  readListing,
-} from "../http/pages.ts";
+import { type ListServices, PageQuery, type ProjectListCall, readListing } from "../http/pages.ts";
 
 const EMBEDDING_EXAMPLE_DIMENSION = 768;
 
@@ -29,11 +23,10 @@ type ChunkPage = Static<typeof ChunkPage>;
 /** One page of a project's chunks. Throws `project-not-found` and `invalid-cursor`. */
 async function listChunks(
   { sql, cursors }: ListServices,
-  principal: Principal,
-  { reference, page }: { readonly reference: string; readonly page: PageRequest },
+  call: ProjectListCall,
 ): Promise<ChunkPage> {
-  const projectId = await findProject(sql, principal, reference);
-  const { rows, pageInfo } = await readListing<ChunkRow, ChunkPosition>(cursors, page, {
+  const projectId = await findProject(sql, call.principal, call.params.project_reference);
+  const { rows, pageInfo } = await readListing<ChunkRow, ChunkPosition>(cursors, call, {
     binding: `chunks:${projectId}`,
     keyOf: (row) => [row.file_path, row.file_version_id, row.index],
     read: (range) => readChunks(sql, projectId, range),
@@ -137,10 +130,7 @@ export function chunkOperations(services: ListServices): Operation[] {
       response: ChunkPage,
       responseExample: EXAMPLE,
       problems: ["project-not-found", "invalid-cursor"],
-      handle(call) {
-        const reference = call.params.project_reference;
-        return listChunks(services, call.principal, { reference, page: pageRequestOf(call) });
-      },
+      handle: (call) => listChunks(services, call),
     }),
     embeddingOperation(sql),
   ];

@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Principal } from "../auth/principal.ts";
 import {
   type ChangeCounts,
   type ChangePosition,
@@ -11,13 +10,7 @@ import { SCOPE_PROBLEMS, ScopeQuery, scopeNameOf } from "../content/scopes/scope
 import { onlyPage, PageInfo } from "../domain/page-info.ts";
 import { count, nullable, oneOf, ProjectParams, text, uuid } from "../domain/schemas.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import {
-  type ListServices,
-  PageQuery,
-  type PageRequest,
-  pageRequestOf,
-  readListing,
-} from "../http/pages.ts";
+import { type ListServices, PageQuery, type ProjectListCall, readListing } from "../http/pages.ts";
 
 const { environment, release } = ScopeQuery.properties;
 
@@ -92,13 +85,6 @@ const EXAMPLE: Comparison = {
   page_info: onlyPage("/projects/demo/compare?base_release=v1.4.0&environment=production"),
 };
 
-interface CompareCall {
-  readonly principal: Principal;
-  readonly reference: string;
-  readonly query: ComparisonQuery;
-  readonly page: PageRequest;
-}
-
 function changeOf(row: ChangeRow): FileChange {
   const isAdded = row.base_version_id === null;
   const change = isAdded ? "added" : row.version_id === null ? "removed" : "changed";
@@ -111,8 +97,10 @@ function changeOf(row: ChangeRow): FileChange {
  */
 async function compareScopes(
   { sql, cursors }: ListServices,
-  { principal, reference: project, query, page }: CompareCall,
+  call: ProjectListCall & { readonly query: ComparisonQuery },
 ): Promise<Comparison> {
+  const { principal, params, query } = call;
+  const project = params.project_reference;
   const { base_environment, base_release, environment, release } = query;
   const baseQuery = {
     ...(base_environment !== undefined && { environment: base_environment }),
@@ -122,7 +110,7 @@ async function compareScopes(
   const base = await currentScope(sql, principal, { project, ...baseName });
   const scope = await currentScope(sql, principal, { project, ...name });
   let counts: ChangeCounts = { added: 0, removed: 0, changed: 0 };
-  const { rows, pageInfo } = await readListing<ChangeRow, ChangePosition>(cursors, page, {
+  const { rows, pageInfo } = await readListing<ChangeRow, ChangePosition>(cursors, call, {
     binding: `comparison:${base.id}:${scope.id}`,
     parameters: { base_environment, base_release, environment, release },
     keyOf: ({ path }) => [path],
@@ -153,10 +141,6 @@ export function compareOperation(services: ListServices): Operation {
     response: Comparison,
     responseExample: EXAMPLE,
     problems: [...SCOPE_PROBLEMS, "invalid-cursor"],
-    handle(call) {
-      const { principal, params, query } = call;
-      const reference = params.project_reference;
-      return compareScopes(services, { principal, reference, query, page: pageRequestOf(call) });
-    },
+    handle: (call) => compareScopes(services, call),
   });
 }

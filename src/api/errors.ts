@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type ErrorType, errorType } from "../domain/problem/catalogue.ts";
 import { Problem } from "../domain/problem/problem.ts";
 import { described, listOf, number, text } from "../domain/schemas.ts";
-import { conditionalText } from "../http/conditional.ts";
 import { type Operation, operation } from "../http/operation.ts";
+import { conditionalText } from "../http/respond.ts";
 import { TEXT_PAGE_HEADERS, textPage } from "../http/static/text-page.ts";
 
 const escaped = Bun.escapeHTML;

@@ -23,13 +23,8 @@ import { documentPath } from "../domain/paths.ts";
 import { ProjectParams, text } from "../domain/schemas.ts";
 import type { ProjectEmbedders } from "../embed/embedders/project-embedders.ts";
 import type { Engine } from "../engine/engine.ts";
-import {
-  bytesOperation,
-  type Operation,
-  operation,
-  type ResponseHeader,
-} from "../http/operation.ts";
-import { type ListServices, pageRequestOf } from "../http/pages.ts";
+import { extensionHeader, type Operation, operation } from "../http/operation.ts";
+import type { ListServices } from "../http/pages.ts";
 import { json } from "../http/respond.ts";
 
 const SUMMARY: FileSummary = {
@@ -100,12 +95,7 @@ export function fileOperations(
       response: FilePage,
       responseExample: PAGE_EXAMPLE,
       problems: [...SCOPE_PROBLEMS, "invalid-cursor"],
-      handle(call) {
-        const { principal, params, query } = call;
-        const reference = params.project_reference;
-        const page = pageRequestOf(call);
-        return listFiles(services, { principal, reference, query, page });
-      },
+      handle: (call) => listFiles(services, call),
     }),
     operation({
       id: "getFile",
@@ -158,14 +148,11 @@ export function deleteFileOperation(sql: Sql): Operation {
 /** Names the release that an environment serves, because searches of it do not show the change. */
 const SERVES_RELEASE = "X-Serves-Release";
 
-const servesHeader: Readonly<Record<string, ResponseHeader>> = {
-  [SERVES_RELEASE]: {
-    description:
-      "The name of the release that the environment serves: searches show the change once the environment serves its " +
-      "working set again. Percent-encoded unless it is ASCII. Absent where the change is shown.",
-    extension: true,
-  },
-};
+const servesHeader = extensionHeader(
+  SERVES_RELEASE,
+  "The name of the release that the environment serves: searches show the change once the environment serves its " +
+    "working set again. Percent-encoded unless it is ASCII. Absent where the change is shown.",
+);
 
 function servesRelease(name: string | null): Record<string, string> {
   if (name === null) return {};
@@ -174,7 +161,7 @@ function servesRelease(name: string | null): Record<string, string> {
 
 function putOperation(services: WriteServices): Operation {
   const body = text("The content, in UTF-8.");
-  return bytesOperation({
+  return operation({
     id: "putFile",
     method: "PUT",
     path: FILE_PATH,

@@ -8,11 +8,11 @@ import type { ImportJob, ImportReport } from "../content/import/thread/messages.
 import { readUpload, tooLarge } from "../content/import/upload.ts";
 import type { Sql } from "../db/client.ts";
 import { IMPORT_REPORT_ERRORS_MAX, IMPORTS_MAX } from "../domain/limits.ts";
-import { Problem } from "../domain/problem/problem.ts";
 import { count, described, flag, listOf, ProjectParams, text } from "../domain/schemas.ts";
-import { IGNORED_FIELDS, ignoredFields, ignoredFieldsHeader } from "../http/answer-headers.ts";
-import { encodingOf } from "../http/load/content-encoding.ts";
-import { bytesOperation, type Operation } from "../http/operation.ts";
+import { ignoredFieldsHeader, ignoring } from "../http/answer-headers.ts";
+import { otherType } from "../http/json-body.ts";
+import { encodingOf } from "../http/load/body.ts";
+import { type Operation, operation } from "../http/operation.ts";
 import { mediaType } from "../http/request.ts";
 import { json, toProblem } from "../http/respond.ts";
 import { FairSemaphore } from "../ops/tenants/fair-semaphore.ts";
@@ -96,15 +96,6 @@ interface ImportServices {
   readonly disableIdleTimeout: (request: Request) => void;
 }
 
-/** Throws `unsupported-media-type` unless the body is NDJSON. */
-function requireRecords(request: Request): void {
-  if (mediaType(request) === NDJSON_TYPE) return;
-  throw new Problem("unsupported-media-type", {
-    detail: `This operation accepts ${NDJSON_TYPE}.`,
-    headers: { accept: NDJSON_TYPE },
-  });
-}
-
 function requireAllowedLength(request: Request, maxBytes: number): void {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
@@ -117,8 +108,7 @@ function countsOf({ lines, changed, unchanged, refused }: ImportReport) {
 }
 
 function answerOf({ ignored, ...result }: ImportReport): Response {
-  const names = ignoredFields(ignored);
-  return json(result, 200, names === "" ? {} : { [IGNORED_FIELDS]: names });
+  return json(result, 200, ignoring(ignored));
 }
 
 /** POST /projects/{project_reference}/import. */
@@ -144,7 +134,7 @@ export function importOperations(services: ImportServices): Operation[] {
   }
 
   return [
-    bytesOperation({
+    operation({
       id: "importRecords",
       method: "POST",
       path: "/projects/{project_reference}/import",
@@ -163,7 +153,7 @@ export function importOperations(services: ImportServices): Operation[] {
       problems: PROBLEMS,
       async handle({ request, requestId, params, query, principal, note }) {
         const project = await findWritableProject(sql, principal, params.project_reference);
-        requireRecords(request);
+        if (mediaType(request) !== NDJSON_TYPE) throw otherType([NDJSON_TYPE]);
         const encoding = encodingOf(request);
         requireAllowedLength(request, maxBytes);
         const target = targetOf(project);

@@ -3,22 +3,12 @@ import type { Coordinator } from "../db/coordination/coordinator.ts";
 import { firstPage } from "../domain/page-info.ts";
 import { ProjectParams } from "../domain/schemas.ts";
 import type { Engine } from "../engine/engine.ts";
-import {
-  ignoredFieldsHeader,
-  ignoredFieldsOf,
-  ROUTING_KEY,
-  routingKeyHeader,
-} from "../http/answer-headers.ts";
-import { indexBehind, indexBehindHeader } from "../http/min-change.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { targetOf } from "../http/request.ts";
-import { jsonText } from "../http/respond.ts";
 import type { Metrics } from "../ops/observability/metrics.ts";
 import { LookupState } from "../query/lookup/question.ts";
 import { LookupBody, LookupPage } from "../query/lookup/schema.ts";
 import { lookUp } from "../query/lookup/service.ts";
-import { nextPageHeader, nextPageOf } from "../query/next-page.ts";
-import { StoredCursors } from "../query/stored-cursors.ts";
+import { pageHeaders, StoredCursors } from "../query/stored-cursors.ts";
 
 const EXAMPLE: LookupPage = {
   query: "snapshots",
@@ -63,7 +53,6 @@ export function knowledgeOperations(services: {
         "lists all items in path order.",
       permission: "knowledge.lookup",
       sheddable: true,
-      safe: true,
       reads: "texts",
       params: ProjectParams,
       body: LookupBody,
@@ -71,27 +60,14 @@ export function knowledgeOperations(services: {
       bodyExample: { query: "snapshots", lookup_target: { environment: "production" }, limit: 1 },
       response: LookupPage,
       responseExample: EXAMPLE,
-      responseHeaders: {
-        ...routingKeyHeader,
-        ...nextPageHeader,
-        ...ignoredFieldsHeader,
-        ...indexBehindHeader,
-      },
+      responseHeaders: pageHeaders,
       problems: [
         "project-not-found",
         "environment-not-found",
         "release-not-found",
         "invalid-cursor",
       ],
-      async handle({ request, basePath, params, principal, body, readYourWrites, note }) {
-        const projectRef = params.project_reference;
-        const selfPath = basePath + targetOf(request.url).path;
-        const call = { principal, projectRef, body, selfPath, readYourWrites, note };
-        const page = await lookUp({ ...services, cursors }, call);
-        const ignored = ignoredFieldsOf(body, LookupBody.properties);
-        const headers = { [ROUTING_KEY]: page.projectId, ...nextPageOf(page), ...ignored };
-        return jsonText(page.json, { ...headers, ...indexBehind(page.behindMs) });
-      },
+      handle: (call) => lookUp({ ...services, cursors }, call),
     }),
   ];
 }

@@ -2,7 +2,7 @@ import type { Sql } from "../db/client.ts";
 import { onlyPage } from "../domain/page-info.ts";
 import { ProjectParams } from "../domain/schemas.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { type ListServices, PageQuery, pageRequestOf } from "../http/pages.ts";
+import { type ListServices, PageQuery } from "../http/pages.ts";
 import { json } from "../http/respond.ts";
 import {
   InvitationList,
@@ -97,8 +97,7 @@ export function memberOperations(services: ListServices): Operation[] {
       response: MemberPage,
       responseExample: PAGE_EXAMPLE,
       problems: ["project-not-found", "invalid-cursor"],
-      handle: (call) =>
-        listMembers(services, call.principal, call.params.project_reference, pageRequestOf(call)),
+      handle: (call) => listMembers(services, call),
     }),
     operation({
       id: "putMember",

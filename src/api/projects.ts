@@ -25,7 +25,7 @@ import { referenceTo } from "../domain/reference.ts";
 import { described, listOf, ProjectParams, text } from "../domain/schemas.ts";
 import { ownDimension, type ProjectEmbedders } from "../embed/embedders/project-embedders.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { type ListServices, PageQuery, pageRequestOf } from "../http/pages.ts";
+import { type ListServices, PageQuery } from "../http/pages.ts";
 import { json } from "../http/respond.ts";
 
 const EXAMPLE: Project = {
@@ -131,7 +131,7 @@ export function projectOperations(services: ProjectServices & ListServices): Ope
       response: ProjectPage,
       responseExample: PAGE_EXAMPLE,
       problems: ["invalid-cursor"],
-      handle: (call) => listProjects(services, call.principal, pageRequestOf(call)),
+      handle: (call) => listProjects(services, call),
     }),
     operation({
       id: "getProject",
@@ -181,8 +181,7 @@ function updateOperation(services: ProjectServices): Operation {
     response: Project,
     responseExample: EXAMPLE,
     problems: ["validation-failed", "permission-denied", "project-not-found", "embedder-mismatch"],
-    handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
-      updateProject(services, { principal, requestId, reference }, body),
+    handle: (call) => updateProject(services, call, call.body),
   });
 }
 
@@ -204,8 +203,7 @@ function deleteOperation(sql: Sql): Operation {
     status: 204,
     changesAccess: true,
     problems: ["permission-denied", "project-not-found"],
-    handle: ({ principal, requestId, params: { project_reference: reference }, query }) =>
-      deleteOwnedProject(sql, { principal, requestId, reference }, query.confirm),
+    handle: (call) => deleteOwnedProject(sql, call, call.query.confirm),
   });
 }
 
@@ -238,10 +236,9 @@ function createOperation(services: ProjectServices): Operation {
       "embedder-mismatch",
       "quota-exceeded",
     ],
-    async handle({ principal, request, requestId, basePath, body }) {
-      const call = { principal, requestId, signal: request.signal };
-      const project = await createProject(services, call, body);
-      return json(project, 201, { location: `${basePath}/projects/${referenceTo(project)}` });
+    async handle(call) {
+      const project = await createProject(services, call, call.body);
+      return json(project, 201, { location: `${call.basePath}/projects/${referenceTo(project)}` });
     },
   });
 }

@@ -1,25 +1,18 @@
 import type { Coordinator } from "../db/coordination/coordinator.ts";
 import { ProjectParams } from "../domain/schemas.ts";
-import {
-  ignoredFieldsHeader,
-  ignoredFieldsOf,
-  ROUTING_KEY,
-  routingKeyHeader,
-} from "../http/answer-headers.ts";
-import { indexBehind, indexBehindHeader } from "../http/min-change.ts";
-import { type Operation, operation } from "../http/operation.ts";
-import { targetOf } from "../http/request.ts";
-import { jsonText } from "../http/respond.ts";
-import { nextPageHeader, nextPageOf } from "../query/next-page.ts";
+import { extensionHeader, type Operation, operation } from "../http/operation.ts";
+import { JSON_TYPE } from "../http/respond.ts";
 import { RetrieveState } from "../query/retrieve/question.ts";
 import { RetrieveBody, RetrieveInput, RetrievePage } from "../query/retrieve/schema.ts";
-import { type RetrieveServices, retrieve } from "../query/retrieve/service.ts";
-import { StoredCursors } from "../query/stored-cursors.ts";
+import {
+  RETRIEVAL,
+  type RetrieveServices,
+  retrieve,
+  TOTAL_MATCHES,
+} from "../query/retrieve/service.ts";
+import { pageHeaders, StoredCursors } from "../query/stored-cursors.ts";
 
-/** The header with the mode of the answer. */
-const RETRIEVAL = "X-Retrieval";
-const TOTAL_MATCHES = "X-Total-Matches";
-
+const EXAMPLE_BODY = { query: "snapshots", target: { environment: "production" }, limit: 1 };
 const EXAMPLE: RetrievePage = {
   data: [
     {
@@ -79,31 +72,24 @@ export function retrieveOperation(
     extension: true,
     permission: "search.query",
     sheddable: true,
-    safe: true,
     reads: "vectors",
     params: ProjectParams,
     body: RetrieveInput,
-    documentedBody: RetrieveBody,
-    bodyExample: { query: "snapshots", target: { environment: "production" }, limit: 1 },
+    bodies: { [JSON_TYPE]: { schema: RetrieveBody, example: EXAMPLE_BODY } },
     response: RetrievePage,
     responseExample: EXAMPLE,
     responseHeaders: {
-      [RETRIEVAL]: {
-        description:
-          "How it was answered: `semantic`, `keyword` or `hybrid`. It differs from the request only where " +
+      ...extensionHeader(
+        RETRIEVAL,
+        "How it was answered: `semantic`, `keyword` or `hybrid`. It differs from the request only where " +
           "`hybrid` was answered by keyword, because the query could not be embedded.",
-        extension: true,
-      },
-      [TOTAL_MATCHES]: {
-        description:
-          "`exact` when `total_matches` counts every hit: by keyword, and in `semantic` as in a vector " +
+      ),
+      ...extensionHeader(
+        TOTAL_MATCHES,
+        "`exact` when `total_matches` counts every hit: by keyword, and in `semantic` as in a vector " +
           "search. `at-least` when there may be more.",
-        extension: true,
-      },
-      ...routingKeyHeader,
-      ...nextPageHeader,
-      ...ignoredFieldsHeader,
-      ...indexBehindHeader,
+      ),
+      ...pageHeaders,
     },
     problems: [
       "project-not-found",
@@ -114,20 +100,6 @@ export function retrieveOperation(
       "chunk-not-found",
       "file-not-found",
     ],
-    async handle({ request, basePath, params, principal, body, readYourWrites, note }) {
-      const projectRef = params.project_reference;
-      const selfPath = basePath + targetOf(request.url).path;
-      const call = { principal, projectRef, body, selfPath, readYourWrites, note };
-      const page = await retrieve({ ...services, cursors }, call);
-      const ignored = ignoredFieldsOf(body, RetrieveInput.properties);
-      const total = page.countsAll ? "exact" : "at-least";
-      const answered = {
-        [ROUTING_KEY]: page.projectId,
-        [RETRIEVAL]: page.mode,
-        [TOTAL_MATCHES]: total,
-      };
-      const headers = { ...answered, ...nextPageOf(page), ...ignored };
-      return jsonText(page.json, { ...headers, ...indexBehind(page.behindMs) });
-    },
+    handle: (call) => retrieve({ ...services, cursors }, call),
   });
 }

@@ -2,18 +2,17 @@ import type { TObject } from "@sinclair/typebox";
 import type { OwnedBytes } from "../../native/owned-bytes.ts";
 import { filteredScope } from "../content/scopes/filter.ts";
 import type { ScopeReference, ScopeResolver } from "../content/scopes/resolver.ts";
-import { Problem } from "../domain/problem/problem.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Reply, SearchRequest } from "../engine/requests/request.ts";
 import { ROUTING_KEY, routingKeyHeader } from "../http/answer-headers.ts";
-import { REVALIDATE } from "../http/conditional.ts";
+import { otherType } from "../http/json-body.ts";
 import { responseOf } from "../http/load/large-answers.ts";
 import { indexBehind, indexBehindHeader } from "../http/min-change.ts";
-import { bytesOperation, type Operation } from "../http/operation.ts";
+import { type Operation, operation } from "../http/operation.ts";
 import { isJsonType, mediaType, targetOf } from "../http/request.ts";
 import type { Note } from "../http/request-record.ts";
-import { JSON_TYPE } from "../http/respond.ts";
+import { JSON_TYPE, REVALIDATE } from "../http/respond.ts";
 import type { Metrics } from "../ops/observability/metrics.ts";
 import { traced } from "../ops/observability/tracing.ts";
 import {
@@ -87,10 +86,7 @@ function requireSearchType(type: string, empty: boolean): void {
   if (type === OCTETS_TYPE || isJsonType(type)) return;
   // Without body and type, the missing body is the better message.
   if (type === "" && empty) return;
-  throw new Problem("unsupported-media-type", {
-    detail: `This operation accepts ${JSON_TYPE} and ${OCTETS_TYPE}.`,
-    headers: { accept: `${JSON_TYPE}, ${OCTETS_TYPE}` },
-  });
+  throw otherType([JSON_TYPE, OCTETS_TYPE]);
 }
 
 /** Answers a search. The body is checked after the credential, the permission, the project and the scope. */
@@ -151,7 +147,7 @@ interface SearchSpec {
 
 function searchOperation(services: SearchServices, spec: SearchSpec): Operation {
   const { id, path, params, summary, description, conditional, notFound, scopeRef } = spec;
-  return bytesOperation({
+  return operation({
     id,
     method: "POST",
     path,
@@ -160,7 +156,6 @@ function searchOperation(services: SearchServices, spec: SearchSpec): Operation 
     description,
     permission: "search.query",
     sheddable: true,
-    safe: true,
     reads: "vectors",
     params,
     query: SearchQueryParameters,

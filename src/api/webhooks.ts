@@ -6,7 +6,7 @@ import { isUuid, timestamp } from "../domain/formats.ts";
 import { IDEMPOTENCY_KEY_MAX_CHARS, PROBLEM_DETAIL_MAX_CHARS } from "../domain/limits.ts";
 import { invalid, Problem } from "../domain/problem/problem.ts";
 import type { CursorSigner } from "../http/cursor.ts";
-import { bytesOperation, type Operation } from "../http/operation.ts";
+import { type Operation, operation } from "../http/operation.ts";
 import { mediaType } from "../http/request.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import type { Config } from "../ops/config/schema.ts";
@@ -107,7 +107,7 @@ export function webhookOperations(services: WebhookServices): Operation[] {
     ...definitionOperations(services),
     webhookEventsOperation(services),
     webhookEventOperation(sql),
-    bytesOperation({
+    operation({
       id: OPERATION,
       method: "POST",
       path: "/webhooks/{webhook_id}",

@@ -1,3 +1,4 @@
+import type { Slug } from "../domain/problem/catalogue.ts";
 import { invalid, Problem } from "../domain/problem/problem.ts";
 
 /** SQLSTATE classes and codes of a server that is unavailable or shutting down. */
@@ -200,4 +201,11 @@ export function databaseProblem(error: unknown): Problem | undefined {
     return new Problem("overloaded", { cause: error });
   }
   return undefined;
+}
+
+/** For `catch`: throws this problem in place of the violation of a unique constraint, and other errors as they are. */
+export function taken(constraint: string, slug: Slug): (error: unknown) => never {
+  return (error) => {
+    throw uniqueViolation(error) === constraint ? new Problem(slug, { cause: error }) : error;
+  };
 }

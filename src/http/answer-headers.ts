@@ -1,5 +1,5 @@
 import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../domain/limits.ts";
-import type { ResponseHeader } from "./operation.ts";
+import { extensionHeader } from "./operation.ts";
 
 /**
  * Names the project of a request, whichever of its references the caller used. Balancers in front of
@@ -8,27 +8,22 @@ import type { ResponseHeader } from "./operation.ts";
 export const ROUTING_KEY = "x-routing-key";
 
 /** For the documentation. */
-export const routingKeyHeader: Readonly<Record<string, ResponseHeader>> = {
-  "X-Routing-Key": {
-    description:
-      "The project's id. A client that sends it with its next requests to the project lets a " +
-      "balancer choose the node that has the project in memory.",
-    extension: true,
-  },
-};
+export const routingKeyHeader = extensionHeader(
+  "X-Routing-Key",
+  "The project's id. A client that sends it with its next requests to the project lets a " +
+    "balancer choose the node that has the project in memory.",
+);
 
-/** The header that names ignored fields, for the documentation. */
-export const IGNORED_FIELDS = "X-Ignored-Fields";
+/** The header that names ignored fields. */
+const IGNORED_FIELDS = "X-Ignored-Fields";
 
-export const ignoredFieldsHeader: Readonly<Record<string, ResponseHeader>> = {
-  [IGNORED_FIELDS]: {
-    description:
-      `Names of unknown fields of the body, which were ignored: the first ` +
-      `${IGNORED_FIELDS_MAX}, separated by commas. Characters other than letters, digits, \`-\`, ` +
-      "`_` and `.` are percent-encoded. Absent when all fields are known.",
-    extension: true,
-  },
-};
+/** For the documentation. */
+export const ignoredFieldsHeader = extensionHeader(
+  IGNORED_FIELDS,
+  `Names of unknown fields of the body, which were ignored: the first ` +
+    `${IGNORED_FIELDS_MAX}, separated by commas. Characters other than letters, digits, \`-\`, ` +
+    "`_` and `.` are percent-encoded. Absent when all fields are known.",
+);
 
 /** The first of these names as a header shows them; empty for none. */
 export function ignoredFields(names: Iterable<string>): string {
@@ -41,11 +36,16 @@ export function ignoredFields(names: Iterable<string>): string {
   return shown.join(",");
 }
 
+/** The header of an answer to a body with these ignored fields. */
+export function ignoring(names: Iterable<string>): Record<string, string> {
+  const value = ignoredFields(names);
+  return value === "" ? {} : { [IGNORED_FIELDS]: value };
+}
+
 /** The header of an answer to this body, for a schema that has these fields. */
 export function ignoredFieldsOf(
   body: object,
   properties: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
-  const value = ignoredFields(Object.keys(body).filter((name) => !Object.hasOwn(properties, name)));
-  return value === "" ? {} : { [IGNORED_FIELDS]: value };
+  return ignoring(Object.keys(body).filter((name) => !Object.hasOwn(properties, name)));
 }

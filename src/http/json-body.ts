@@ -7,27 +7,27 @@ import type { FieldError } from "../domain/problem/schema.ts";
 import { faultyFields } from "../domain/problem/unstorable.ts";
 import type { Operation } from "./operation.ts";
 import { isJsonType, mediaType } from "./request.ts";
+import { JSON_TYPE } from "./respond.ts";
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The problem of a JSON body that is not UTF-8, which names the fields that are not. */
 export function notUtf8(bytes: Uint8Array): Problem {
   return invalid(fieldsInOtherEncodings(bytes), "The body is not UTF-8.");
 }
 
+/** The problem of a body of another media type than these. */
+export function otherType(types: readonly string[], remark = ""): Problem {
+  return new Problem("unsupported-media-type", {
+    detail: `This operation accepts ${types.join(" and ")}${remark}.`,
+    headers: { accept: types.join(", ") },
+  });
+}
+
 /** The problem of a body that is absent or not JSON, which does not repeat it. */
 export function notJson(isAbsent: boolean): Problem {
   const message = isAbsent ? "is required" : "is not valid JSON";
   return invalid([{ field: "body", message }], `The body ${message}.`);
-}
-
-/** The text of a JSON body. Throws the problem of one that is not UTF-8. */
-function textOf(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw notUtf8(bytes);
-  }
 }
 
 /** The fields of a JSON body whose bytes are not UTF-8; the body itself if it is not JSON either. */
@@ -52,7 +52,8 @@ function fieldsInOtherEncodings(bytes: Uint8Array): FieldError[] {
  * `validation-failed` without repeating the body unless it is JSON in UTF-8.
  */
 export function parseBody(bytes: Uint8Array, schema: TSchema): unknown {
-  const text = textOf(bytes);
+  if (!isUtf8(bytes)) throw notUtf8(bytes);
+  const text = decoder.decode(bytes);
   try {
     const value: unknown = JSON.parse(text);
     keepOpaqueNumbers(schema, text, value);
@@ -72,10 +73,7 @@ export function jsonOf(
   if (bodyOptional && bytes.byteLength === 0) return {};
   // Without type and body, the error below reports the missing body.
   if (!isJsonType(type) && !(type === "" && bytes.byteLength === 0)) {
-    throw new Problem("unsupported-media-type", {
-      detail: "This operation accepts application/json.",
-      headers: { accept: "application/json" },
-    });
+    throw otherType([JSON_TYPE]);
   }
   return parseBody(bytes, body as TSchema);
 }

@@ -5,6 +5,7 @@ import {
   IDLE_TIMEOUT_SECONDS,
 } from "../domain/limits.ts";
 import type { Log } from "../ops/observability/log.ts";
+import { withCors } from "./cors.ts";
 import { type Handler, requestIdOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 import { StartupResponder } from "./startup-responder.ts";
@@ -73,26 +74,13 @@ function bind(
   }
 }
 
-/** The application's answer, or the problem document of its error. */
-async function answerOf(
-  application: Handler,
-  request: Request,
-  failed: (error: unknown, requestId: string) => Response,
-): Promise<Response> {
-  try {
-    return await application(request);
-  } catch (error) {
-    return failed(error, requestIdOf(request));
-  }
-}
-
 interface ListenOptions {
   readonly host: string;
   readonly port: number;
   /** {base_url} of the bound port. */
   baseUrlOf(port: number): string;
   readonly log: Log;
-  /** Pages of these origins may read why requests are refused until `use` is called. */
+  /** The origins whose pages may call the service. */
   readonly corsOrigins?: readonly string[];
 }
 
@@ -100,7 +88,7 @@ interface ListenOptions {
  * Binds the port at once, so that a port in use is reported before anything else starts. Until
  * `use` is called, requests wait and only the liveness probe succeeds.
  */
-export function listen({ host, port, baseUrlOf, log, corsOrigins }: ListenOptions): Listener {
+export function listen({ host, port, baseUrlOf, log, corsOrigins = [] }: ListenOptions): Listener {
   let handler: Handler;
   let running = 0;
   let received = 0;
@@ -111,11 +99,19 @@ export function listen({ host, port, baseUrlOf, log, corsOrigins }: ListenOption
   const failed = (error: unknown, requestId = crypto.randomUUID() as string) =>
     problemResponse(error, { baseUrl, requestId, log });
 
+  const answer = withCors(corsOrigins, async (request) => {
+    try {
+      return await handler(request);
+    } catch (error) {
+      return failed(error, requestIdOf(request));
+    }
+  });
+
   async function counted(request: Request): Promise<Response> {
     running++;
     received++;
     try {
-      const response = await answerOf(handler, request, failed);
+      const response = await answer(request);
       freeUnread(request);
       // Keep-alive connections would otherwise send new requests to a server that is stopping.
       if (draining) response.headers.set("connection", "close");
@@ -138,7 +134,7 @@ export function listen({ host, port, baseUrlOf, log, corsOrigins }: ListenOption
   const server = bind(host, port, { fetch: counted, error: (error) => failed(error) });
   const bound = server.port as number;
   const baseUrl = baseUrlOf(bound);
-  const early = new StartupResponder(baseUrl, corsOrigins);
+  const early = new StartupResponder(baseUrl);
   handler = (request) => early.answer(request, server.requestIP(request)?.address);
 
   return {

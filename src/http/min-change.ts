@@ -1,31 +1,24 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { Principal } from "../auth/principal.ts";
 import { CHANGE_WAIT_MAX_MS, CURSOR_MAX_CHARS } from "../domain/limits.ts";
-import type { Position } from "../domain/position.ts";
-import type { Operation, ResponseHeader } from "./operation.ts";
+import { extensionHeader, type Operation, type ResponseHeaders } from "./operation.ts";
 
 /** Names a state of the service that has the change which was answered. */
 const CHANGE = "X-Change";
 /** Says that an empty answer may lack changes. */
 const INDEX_BEHIND = "X-Index-Behind";
 
-const changeHeader: Readonly<Record<string, ResponseHeader>> = {
-  [CHANGE]: {
-    description:
-      "A token of the change. A read with it as `min_change` sees the change, on any server. A later token " +
-      "includes all earlier ones. Absent if the database did not answer after the change was stored.",
-    extension: true,
-  },
-};
+const changeHeader = extensionHeader(
+  CHANGE,
+  "A token of the change. A read with it as `min_change` sees the change, on any server. A later token " +
+    "includes all earlier ones. Absent if the database did not answer after the change was stored.",
+);
 
-export const indexBehindHeader: Readonly<Record<string, ResponseHeader>> = {
-  [INDEX_BEHIND]: {
-    description:
-      "On an answer that found nothing, while the index lacks a change of the project or has changes to read: " +
-      "for how many seconds that has been known. Absent when the answer is complete.",
-    extension: true,
-  },
-};
+export const indexBehindHeader = extensionHeader(
+  INDEX_BEHIND,
+  "On an answer that found nothing, while the index lacks a change of the project or has changes to read: " +
+    "for how many seconds that has been known. Absent when the answer is complete.",
+);
 
 const MinChange = Type.String({
   minLength: 1,
@@ -39,8 +32,8 @@ const MinChange = Type.String({
 });
 
 /** True for an operation that changes something. */
-export function isWrite({ method, safe }: Operation): boolean {
-  return method !== "GET" && safe !== true;
+export function isWrite({ method, sheddable }: Operation): boolean {
+  return method !== "GET" && sheddable !== true;
 }
 
 /** The query parameters of an operation with those that all reads have. */
@@ -54,18 +47,17 @@ export function queryOf(operation: Operation): TObject | undefined {
 }
 
 /** The headers of the successful answers of an operation, with those that all writes have. */
-export function headersOf(operation: Operation): Readonly<Record<string, ResponseHeader>> {
+export function headersOf(operation: Operation): ResponseHeaders {
   return { ...operation.responseHeaders, ...(isWrite(operation) ? changeHeader : {}) };
 }
 
-/** The change that a read waits for. */
+/** A read that names a change. */
 export interface ChangeWait {
   readonly principal: Principal;
   /** The project, as the caller names it. */
   readonly reference: string;
-  /** The position of the change, which `positionOf` returned. */
-  readonly position: Position;
-  readonly read: NonNullable<Operation["reads"]>;
+  readonly token: string;
+  readonly reads: Operation["reads"];
   readonly request: Request;
 }
 
@@ -73,10 +65,11 @@ export interface ChangeWait {
 export interface Changes {
   /** The token of everything that is committed; undefined when the database does not answer. */
   token(): Promise<string | undefined>;
-  /** The position of a token's change. Throws `validation-failed` for a token of another service. */
-  positionOf(token: string): Position;
-  /** Waits until the index has the change. Throws `index-behind`, `overloaded`, `project-not-found`. */
-  wait(wait: ChangeWait): Promise<void>;
+  /**
+   * Waits until the index from which a read answers has the change; not for a read of the database. Throws
+   * `validation-failed` for a token of another service, `index-behind`, `overloaded`, `project-not-found`.
+   */
+  wait(read: ChangeWait): Promise<void>;
 }
 
 /** The header of an empty answer that may lack a change which has been known for `milliseconds`. */

@@ -36,11 +36,14 @@ export interface MediaType {
   readonly example?: Example;
 }
 
-/** A documented header of a response. */
-export interface ResponseHeader {
-  readonly description: string;
-  /** True for a header that is this service's own addition to the API. */
-  readonly extension?: boolean;
+/** The documented headers of a response, by name. */
+export type ResponseHeaders = Readonly<
+  Record<string, { readonly description: string; readonly extension?: boolean }>
+>;
+
+/** A header that is this service's own addition to the API. */
+export function extensionHeader(name: string, description: string): ResponseHeaders {
+  return { [name]: { description, extension: true } };
 }
 
 /** The request, with its path and query parameters. */
@@ -59,8 +62,11 @@ interface Call<P, Q> {
   note: Note;
 }
 
-/** An operation whose handler gets a body of the type `B`, and the target that `find` has found. */
-interface OperationOf<P extends TObject, Q extends TObject, B, F> {
+/**
+ * An operation whose handler gets a JSON body of the schema `B` or, without one, the bytes of a body, and the target that
+ * `find` has found.
+ */
+interface OperationOf<P extends TObject, Q extends TObject, B extends TSchema | undefined, F> {
   /** The operation's name in the API document and in metrics. */
   readonly id: string;
   readonly method: Method;
@@ -73,7 +79,7 @@ interface OperationOf<P extends TObject, Q extends TObject, B, F> {
   readonly extension?: boolean;
   /**
    * `own` when the operation checks credentials itself, such as a webhook's secret, before the body is read; `none` for
-   * anybody. `bearer` by default.
+   * anybody. Absent for a token or an API key, which the pipeline checks.
    */
   readonly credential?: "own" | "none";
   /** The permission that the caller must hold; null when any valid credential suffices. */
@@ -85,11 +91,12 @@ interface OperationOf<P extends TObject, Q extends TObject, B, F> {
   /** Request headers worth documenting. */
   readonly headers?: TObject;
   /** The schema of a JSON body. */
-  readonly body?: TSchema;
-  /** The JSON body as the document shows it, where the handler checks more of it than `body` does. */
-  readonly documentedBody?: TSchema;
+  readonly body?: B;
   readonly bodyExample?: Example;
-  /** Bodies by media type, for the documentation: the handler gets the bytes, and checks their type. */
+  /**
+   * Bodies by media type as the document shows them, where the handler checks them: the type and the bytes, or more of
+   * a JSON body than `body` does.
+   */
   readonly bodies?: Readonly<Record<string, MediaType>>;
   /** True when the body may be absent; an absent JSON body means `{}`. */
   readonly bodyOptional?: boolean;
@@ -108,7 +115,7 @@ interface OperationOf<P extends TObject, Q extends TObject, B, F> {
   /** Further statuses of success, which have no body, with their descriptions. */
   readonly emptyStatuses?: Readonly<Record<number, string>>;
   /** The successful response's headers by name. */
-  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
+  readonly responseHeaders?: ResponseHeaders;
   /** True when If-None-Match can be answered with 304: by the pipeline for a value, else by the handler. */
   readonly conditional?: boolean;
   /** The problems of this operation, without those that every operation has. */
@@ -117,12 +124,10 @@ interface OperationOf<P extends TObject, Q extends TObject, B, F> {
   readonly extendProblem?: (problem: Problem) => Record<string, unknown>;
   readonly problemSchema?: TSchema;
   /**
-   * True for an operation on the engine, which has a queue of its own: while it is full, further requests
-   * of the tenant who filled it are refused before they are read.
+   * True for a query of the engine, which changes nothing, whatever its method. The engine has a queue of its own: while
+   * it is full, further requests of the tenant who filled it are refused before they are read.
    */
   readonly sheddable?: boolean;
-  /** True when it changes nothing, although its method may: nothing is lost if the client is gone. */
-  readonly safe?: boolean;
   /** True when it may take rights away: this process applies that before it answers, others within a second. */
   readonly changesAccess?: boolean;
   /**
@@ -146,7 +151,7 @@ interface OperationOf<P extends TObject, Q extends TObject, B, F> {
   /** Returns a response, or the value of a JSON response. Throws problems. */
   handle(
     call: Call<Static<P>, Static<Q>> & {
-      readonly body: B;
+      readonly body: B extends TSchema ? Static<B> : OwnedBytes;
       readonly found: F;
       /** The result of `admit`. */
       readonly release: Release;
@@ -158,30 +163,12 @@ interface OperationOf<P extends TObject, Q extends TObject, B, F> {
 // biome-ignore lint/suspicious/noExplicitAny: existential type
 export type Operation = OperationOf<any, any, any, any>;
 
-/** The credential that an operation takes. */
-export function credentialOf({ credential }: Operation): "bearer" | "own" | "none" {
-  return credential ?? "bearer";
-}
-
-/** Declares an operation with a JSON body or none. A function for its type inference. */
+/** Declares an operation. A function for its type inference. */
 export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
-  B extends TSchema = TSchema,
+  B extends TSchema | undefined = undefined,
   F = undefined,
->(
-  spec: Omit<OperationOf<P, Q, Static<B>, F>, "body" | "bodies"> & { readonly body?: B },
-): Operation {
-  return spec;
-}
-
-/** Declares an operation on bodies of other media types, or on JSON that it parses itself for speed. */
-export function bytesOperation<
-  P extends TObject = TObject,
-  Q extends TObject = TObject,
-  F = undefined,
->(
-  spec: Omit<OperationOf<P, Q, OwnedBytes, F>, "body"> & Required<Pick<Operation, "bodies">>,
-): Operation {
+>(spec: OperationOf<P, Q, B, F>): Operation {
   return spec;
 }

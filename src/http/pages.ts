@@ -1,4 +1,5 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Principal } from "../auth/principal.ts";
 import type { Sql } from "../db/client.ts";
 import { PAGE_DEFAULT, PAGE_MAX } from "../domain/limits.ts";
 import type { PageInfo, PageRange } from "../domain/page-info.ts";
@@ -30,26 +31,17 @@ export interface ListServices {
   readonly cursors: CursorSigner;
 }
 
-export interface PageRequest {
-  /** The requested path and query as the client sees them, for `self`. */
-  readonly self: string;
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-}
-
-/** The page that a request with a validated PageQuery asks for. */
-export function pageRequestOf(call: {
+/** A call of a list, with a validated PageQuery. */
+export interface ListCall {
+  readonly principal: Principal;
   readonly request: Request;
   readonly basePath: string;
-  readonly query: { readonly limit?: string; readonly cursor?: string };
-}): PageRequest {
-  const { pathname, search } = new URL(call.request.url);
-  const { limit, cursor } = call.query;
-  return {
-    self: call.basePath + pathname + search,
-    limit: limit === undefined ? undefined : Number(limit),
-    cursor,
-  };
+  readonly query: Static<typeof PageQuery>;
+}
+
+/** A call of a list of a project. */
+export interface ProjectListCall extends ListCall {
+  readonly params: { readonly project_reference: string };
 }
 
 /** A list in the order of a key that is unique within it. */
@@ -76,12 +68,12 @@ interface Page<Row> {
 function openCursor<Key extends unknown[]>(
   cursors: CursorSigner,
   binding: string,
-  { cursor, limit }: PageRequest,
+  { cursor, limit }: ListCall["query"],
 ): Position<Key> | undefined {
   if (cursor === undefined) return undefined;
   const position = cursors.open(binding, cursor) as Position<Key>;
   // A cursor continues one listing, and another page size would be another listing.
-  if (limit !== undefined && limit !== position[0]) {
+  if (limit !== undefined && Number(limit) !== position[0]) {
     throw new Problem("invalid-cursor", {
       detail: "The cursor belongs to a listing with another limit.",
     });
@@ -114,15 +106,16 @@ async function readPage<Row, Key extends unknown[]>(
  */
 export async function readListing<Row, Key extends unknown[]>(
   cursors: CursorSigner,
-  request: PageRequest,
+  { request, basePath, query: asked }: Omit<ListCall, "principal">,
   listing: Listing<Row, Key>,
 ): Promise<{ rows: Row[]; pageInfo: PageInfo }> {
   const { binding, keyOf } = listing;
-  const position = openCursor<Key>(cursors, binding, request);
-  const limit = position?.[0] ?? request.limit ?? PAGE_DEFAULT;
+  const position = openCursor<Key>(cursors, binding, asked);
+  const limit = position?.[0] ?? Number(asked.limit ?? PAGE_DEFAULT);
   const { rows, hasPrevious, hasNext } = await readPage(listing, limit, position);
 
-  const path = request.self.split("?", 1)[0];
+  const { pathname, search } = new URL(request.url);
+  const path = basePath + pathname;
   const linkTo = (more: Readonly<Record<string, string>>) => {
     const query = new URLSearchParams();
     const all = { ...listing.parameters, limit: String(limit), ...more };
@@ -137,7 +130,7 @@ export async function readListing<Row, Key extends unknown[]>(
     return linkTo({ cursor: cursors.seal(binding, to) });
   };
   const pageInfo = {
-    self: request.self,
+    self: path + search,
     first: hasPrevious ? linkTo({}) : null,
     next: hasNext ? link(rows.at(-1), true) : null,
     prev: hasPrevious ? link(rows[0], false) : null,

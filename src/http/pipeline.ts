@@ -1,23 +1,70 @@
-import { requirePermission } from "../auth/authenticator.ts";
+import type { AuditLog } from "../auth/audit/audit-log.ts";
+import { type Authenticator, requirePermission } from "../auth/authenticator.ts";
 import type { Principal } from "../auth/principal.ts";
 import { OVERLOADED, Problem } from "../domain/problem/problem.ts";
 import { type Validator, validator } from "../domain/problem/validate.ts";
+import type { AskedQuestion } from "../ops/observability/question-counts.ts";
 import { traceRequest } from "../ops/observability/tracing.ts";
-import { conditionalText } from "./conditional.ts";
-import type { Common, HttpContext, Incoming, Validators } from "./incoming.ts";
+import type { Release } from "../ops/tenants/fair-semaphore.ts";
 import { jsonOf } from "./json-body.ts";
+import type { BodyReader } from "./load/body.ts";
+import type { Gates } from "./load/gates.ts";
 import { holdUntilSent } from "./load/large-answers.ts";
-import { isWrite, queryOf as querySchemaOf, setChange } from "./min-change.ts";
-import { credentialOf, type Operation } from "./operation.ts";
+import type { RateLimits } from "./load/rate-limit.ts";
+import { type Changes, isWrite, queryOf as querySchemaOf, setChange } from "./min-change.ts";
+import type { Operation } from "./operation.ts";
+import type { RejectionThrottle } from "./rejection-throttle.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
-import { type Note, recordRequest } from "./request-record.ts";
-import { json, NO_STORE, problemResponse } from "./respond.ts";
+import {
+  type Note,
+  type RecordContext,
+  type RequestDetail,
+  recordRequest,
+} from "./request-record.ts";
+import { conditionalText, json, NO_STORE, problemResponse } from "./respond.ts";
 
-/** Answers a request to an operation, given the decoded parameters of its path. */
-type Runner = (
-  request: Request,
-  pathParams: Record<string, string>,
-) => Response | Promise<Response>;
+/** The services that requests to all operations share. */
+export interface HttpContext extends RecordContext {
+  /** {base_url}, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly maxBodyBytes: number;
+  readonly gates: Gates;
+  /** Reads the bodies of all requests but imports. */
+  readonly bodies: BodyReader;
+  readonly refusals: RejectionThrottle;
+  /** Absent without a limit. */
+  readonly rateLimits: RateLimits | undefined;
+  readonly authenticator: Authenticator;
+  /** Clears every cache of access rights, after a change by this process. */
+  forgetAccess(): void;
+  readonly audit: AuditLog;
+  readonly changes: Changes;
+}
+
+/** The argument of an operation's functions, before its target is found and its body is read. */
+type Common = Parameters<NonNullable<Operation["find"]>>[0];
+
+/** A request to an operation. */
+interface Incoming {
+  readonly operation: Operation;
+  readonly validators: ReturnType<typeof validatorsOf>;
+  readonly context: HttpContext;
+  readonly request: Request;
+  readonly requestId: string;
+  readonly basePath: string;
+  readonly pathParams: Record<string, string>;
+  /** The caller, once authenticated. */
+  principal?: Principal;
+  detail?: () => RequestDetail;
+  asked?: AskedQuestion | undefined;
+  /** Releases its permit of the database. */
+  leaveDatabase: Release;
+  /** Releases the permits that the operation has acquired for the request. The handler may call it first. */
+  release: Release;
+  hasFailed?: boolean;
+  /** True for a refusal as overloaded. */
+  refused?: boolean;
+}
 
 function queryOf(request: Request): Record<string, string> {
   const start = request.url.indexOf("?");
@@ -26,47 +73,35 @@ function queryOf(request: Request): Record<string, string> {
 }
 
 /** The checks of an operation's parameters and body. */
-export function validatorsOf(operation: Operation): Validators {
-  const { body } = operation;
+export function validatorsOf(operation: Operation) {
+  const { params, body } = operation;
   const query = querySchemaOf(operation);
+  const stored = isWrite(operation);
   return {
-    params: operation.params && (validator(operation.params) as Validator<never>),
+    params: params && (validator(params) as Validator<never>),
     query: query && (validator(query) as Validator<never>),
-    body: body && (validator(body, { stored: isWrite(operation) }) as Validator<never>),
-    isWrite: isWrite(operation),
+    body: body && (validator(body, { stored }) as Validator<never>),
+    isWrite: stored,
   };
 }
 
 const NO_BYTES = new Uint8Array();
 const NOTHING = () => {};
 
-/** Waits for the change that a read names; at once for one without, or that an index does not answer. */
-async function waitForChange(call: Incoming, token: string | undefined): Promise<void> {
-  if (token === undefined) return;
-  const { operation, context, request, pathParams, principal } = call;
-  const position = context.changes.positionOf(token);
-  const { reads: read } = operation;
-  if (read === undefined || principal === undefined) return;
-  const reference = pathParams["project_reference"] as string;
-  await context.changes.wait({ principal, reference, position, read, request });
-}
-
 /** Acquires a permit of the database until the request is answered, unless a queue of the operation's own follows. */
 async function acquireDatabase(call: Incoming, tenant: string): Promise<void> {
   const { operation, context } = call;
-  if (operation.sheddable || operation.streams || credentialOf(operation) === "none") return;
-  await context.gates.database.acquire(tenant);
-  call.holder = tenant;
+  if (operation.sheddable || operation.streams || operation.credential === "none") return;
+  call.leaveDatabase = await context.gates.database.lease(tenant);
 }
 
 /** The caller, once all that comes before reading the request has let it pass. */
 async function admit(call: Incoming): Promise<Principal | undefined> {
   const { operation, context, request } = call;
   const { authenticator, gates, rateLimits } = context;
-  const credential = credentialOf(operation);
-  if (credential !== "bearer") {
+  if (operation.credential !== undefined) {
     // All who need no credential count as one tenant.
-    if (credential === "none") await gates.starts.acquire("");
+    if (operation.credential === "none") await gates.starts.acquire("");
     return undefined;
   }
   const principal = await authenticator.authenticate(request.headers);
@@ -84,25 +119,17 @@ async function read(call: Incoming, common: Common, tenant: string): Promise<Uin
   const { operation, context, request } = call;
   const { admit, body, bodies, streams, isParsedHere, tooLargeRemedy } = operation;
   if (streams || (body === undefined && bodies === undefined)) return NO_BYTES;
-  const admission = {
-    ...(isParsedHere && { isParsedHere }),
-    ...(admit && {
-      async admit(bytes: number) {
-        const release = await admit(common, bytes);
-        // The body may have been refused meanwhile, for the space that it takes.
-        if (call.hasFailed) release();
-        else call.release = release;
-      },
-    }),
+  const admitted = async (bytes: number) => {
+    const release = await (admit as NonNullable<typeof admit>)(common, bytes);
+    // The body may have been refused meanwhile, for the space that it takes.
+    if (call.hasFailed) release();
+    else call.release = release;
   };
-  try {
-    return await context.bodies.read(request, context.maxBodyBytes, tenant, admission);
-  } catch (error) {
-    const isTooLarge = error instanceof Problem && error.slug === "payload-too-large";
-    if (!isTooLarge || tooLargeRemedy === undefined) throw error;
-    const detail = `${error.message} ${tooLargeRemedy}`;
-    throw new Problem(error.slug, { ...error.options, detail });
-  }
+  return await context.bodies.read(request, context.maxBodyBytes, tenant, {
+    isParsedHere,
+    tooLargeRemedy,
+    admit: admit && admitted,
+  });
 }
 
 /**
@@ -127,15 +154,19 @@ async function perform(call: Incoming): Promise<Response> {
   const principal = (await admit(call)) as Principal;
   const params = validators.params?.(pathParams) ?? {};
   const query: { readonly min_change?: string } = validators.query?.(queryOf(request)) ?? {};
-  const { min_change: change } = query;
+  const { min_change: token } = query;
   const note: Note = (detail, asked) => Object.assign(call, { detail, asked });
-  const readYourWrites = change !== undefined;
+  const readYourWrites = token !== undefined;
   const common = { request, requestId, basePath, params, query, principal, note, readYourWrites };
   const finding = operation.find?.(common);
   const found = finding instanceof Promise ? await finding : finding;
   const tenant = operation.tenantOf?.(found) ?? principal?.userId ?? "";
   const bytes = await read(call, common, tenant);
-  await waitForChange(call, change);
+  if (token !== undefined) {
+    const reference = pathParams["project_reference"] as string;
+    const { reads } = operation;
+    await context.changes.wait({ principal, reference, token, reads, request });
+  }
   await acquireDatabase(call, tenant);
   const { body: validate } = validators;
   const body = validate === undefined ? bytes : validate(jsonOf(request, bytes, operation));
@@ -176,39 +207,30 @@ async function problemOf(
   }
 }
 
-/** Releases the request's permit of the database. */
-function releaseDatabase(call: Incoming): void {
-  if (call.holder !== undefined) call.context.gates.database.release(call.holder);
-  delete call.holder;
-}
-
 /** Answers a request, and errors as problems. */
 async function answer(call: Incoming): Promise<Response> {
-  const { operation, validators, context, requestId } = call;
+  const { operation, validators, context, request, requestId } = call;
   try {
     const response = await perform(call);
     // A refused request has thrown before.
     if (validators.isWrite) setChange(response.headers, await context.changes.token());
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
-    holdUntilSent(response, call.principal?.userId ?? "", context.gates, context.log);
+    holdUntilSent(response, call.principal?.userId ?? "", context);
     return response;
   } catch (cause) {
     // A refusal may wait before it is sent, and keeps nobody waiting then.
-    releaseDatabase(call);
+    call.leaveDatabase();
     call.hasFailed = true;
     call.release();
     const error = await problemOf(cause, call);
-    const { baseUrl, log, refusals } = context;
-    const { extendProblem: extend } = operation;
     if (error instanceof Problem) noteProblem(error, call);
-    const respond = () => problemResponse(error, { baseUrl, requestId, log, extend });
     call.refused = error instanceof Problem && error.slug === "overloaded";
-    if (!call.refused || extend !== undefined) return respond();
-    const own = error === OVERLOADED ? undefined : respond;
-    return await refusals.respond(requestId, call.request, call.principal?.userId, own);
+    if (call.refused) await context.refusals.pace(request, call.principal?.userId);
+    const { baseUrl, log } = context;
+    return problemResponse(error, { baseUrl, requestId, log, extend: operation.extendProblem });
   } finally {
-    releaseDatabase(call);
+    call.leaveDatabase();
   }
 }
 
@@ -218,12 +240,15 @@ function keepFromOthers(headers: Headers): void {
   if (!headers.has("cache-control")) headers.set("cache-control", NO_STORE);
 }
 
-/** Runs an operation for a request, in a span of its own, and records duration and status. */
-export function bindOperation(operation: Operation, context: HttpContext): Runner {
+/**
+ * Answers requests to an operation, given the decoded parameters of their paths, each in a span of its own. Records
+ * duration and status.
+ */
+export function bindOperation(operation: Operation, context: HttpContext) {
   const validators = validatorsOf(operation);
   const basePath = basePathOf(context.baseUrl);
   const { id, path: route } = operation;
-  return (request, pathParams) => {
+  return (request: Request, pathParams: Record<string, string>): Promise<Response> => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request);
     const call: Incoming = {
@@ -234,26 +259,18 @@ export function bindOperation(operation: Operation, context: HttpContext): Runne
       requestId,
       basePath,
       pathParams,
+      leaveDatabase: NOTHING,
       release: NOTHING,
     };
     return traceRequest({ request, requestId, operation: id, route }, async () => {
       const response = await answer(call);
       if (operation.page !== undefined) response.headers.append("vary", "Accept");
-      if (credentialOf(operation) !== "none") keepFromOthers(response.headers);
+      if (operation.credential !== "none") keepFromOthers(response.headers);
       const milliseconds = performance.now() - startedAt;
-      const { principal, detail, asked, refused } = call;
-      if (principal !== undefined) context.rateLimits?.describe(principal, response.headers);
-      recordRequest(context, {
-        requestId,
-        operation: id,
-        status: response.status,
-        milliseconds,
-        userId: principal?.userId,
-        keyId: principal?.keyId,
-        detail,
-        asked,
-        refused,
-      });
+      if (call.principal !== undefined) {
+        context.rateLimits?.describe(call.principal, response.headers);
+      }
+      recordRequest(context, call, { status: response.status, milliseconds });
       return response;
     });
   };

@@ -1,3 +1,4 @@
+import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../ops/observability/log.ts";
 import { LogLimiter } from "../ops/observability/log-limiter.ts";
 import type { Metrics } from "../ops/observability/metrics.ts";
@@ -12,19 +13,15 @@ export type RequestDetail = Readonly<Record<string, string | number>>;
 /** Keeps the work that was done for a request, and the question that it asked in words. */
 export type Note = (detail: () => RequestDetail, asked?: AskedQuestion) => void;
 
-/** A request that has been answered. */
-interface AnsweredRequest {
+/** A request to an operation. */
+interface RecordedRequest {
   readonly requestId: string;
-  /** The id of the operation. */
-  readonly operation: string;
-  readonly status: number;
-  readonly milliseconds: number;
-  readonly userId?: string | undefined;
-  readonly keyId?: string | null | undefined;
-  readonly detail?: (() => RequestDetail) | undefined;
+  readonly operation: { readonly id: string };
+  readonly principal?: Pick<Principal, "userId" | "keyId">;
+  readonly detail?: () => RequestDetail;
   readonly asked?: AskedQuestion | undefined;
   /** True for a refusal as overloaded, which is slow only because it was held back. */
-  readonly refused?: boolean | undefined;
+  readonly refused?: boolean;
 }
 
 export interface RecordContext {
@@ -40,15 +37,15 @@ const slow = new LogLimiter(SLOW_LOG_INTERVAL_MS);
 /** Notes an answered request in the metrics, its question in the statistics, and both in the log at the level `http` or when it was slow. */
 export function recordRequest(
   { metrics, log, questions: { counts }, config: { slowRequestMs } }: RecordContext,
-  answered: AnsweredRequest,
+  { requestId, operation: { id: operation }, principal, detail, asked, refused }: RecordedRequest,
+  { status, milliseconds }: { readonly status: number; readonly milliseconds: number },
 ): void {
-  const { requestId, operation, status, milliseconds, detail, asked, refused } = answered;
   metrics.requests.observe({ operation, status }, milliseconds / 1_000);
   if (asked !== undefined) counts?.add(asked.project, asked.text, asked.matches, milliseconds);
   const isSlow = slowRequestMs > 0 && milliseconds >= slowRequestMs && refused !== true;
   if (!isSlow && !log.isLevelEnabled("http")) return;
   const ms = Number(milliseconds.toFixed(3));
-  const { userId, keyId } = answered;
+  const { userId, keyId } = principal ?? {};
   const line = { requestId, operation, status, userId, keyId, ms };
   log.http(line, "request");
   if (!isSlow) return;

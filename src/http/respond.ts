@@ -12,20 +12,70 @@ export const JSON_TYPE = "application/json";
 export const NO_STORE = "no-store";
 export const PROBLEM_TYPE = "application/problem+json";
 
+/** Private caches must revalidate before every use; shared caches must not store the answer. */
+export const REVALIDATE = "private, no-cache";
+/** Two 64-bit hashes with different seeds, so that two texts never share a tag by chance. */
+const SEEDS = [0n, 0x9e37_79b9_7f4a_7c15n] as const;
+const TAGS = /(?:W\/)?("[^"]*")/g;
+
 /** A response whose body is JSON text already. */
 export function jsonText(
   text: string | OwnedBytes,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
 ): Response {
-  return responseOf(text, { headers: { "content-type": JSON_TYPE, ...headers } });
+  return responseOf(text, { status, headers: { "content-type": JSON_TYPE, ...headers } });
 }
 
 /** A JSON response. */
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return responseOf(JSON.stringify(value), {
-    status,
-    headers: { "content-type": JSON_TYPE, ...headers },
-  });
+  return jsonText(JSON.stringify(value), headers, status);
+}
+
+/** A strong entity tag of a representation: equal tags mean equal bytes, on every node. */
+export function entityTag(text: string | Uint8Array<ArrayBuffer>): string {
+  const [left, right] = SEEDS.map((seed) => Bun.hash.xxHash3(text, seed).toString(36));
+  return `"${left}-${right}"`;
+}
+
+/** True when an If-None-Match header contains the tag, or is `*`. */
+export function isCurrent(ifNoneMatch: string | null, tag: string): boolean {
+  if (ifNoneMatch === null) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  for (const match of ifNoneMatch.matchAll(TAGS)) {
+    // RFC 9110 requires the weak comparison here, which ignores the prefix W/.
+    if (match[1] === tag) return true;
+  }
+  return false;
+}
+
+/**
+ * True when an If-Match header allows a change of the resource with this tag; undefined if it does not exist.
+ * RFC 9110 requires the strong comparison here, so a weak tag matches nothing.
+ */
+export function mayChange(ifMatch: string | null, tag: string | undefined): boolean {
+  if (ifMatch === null) return true;
+  if (tag === undefined) return false;
+  return ifMatch.trim() === "*" || ifMatch.split(",").some((given) => given.trim() === tag);
+}
+
+/** The answer to a caller whose copy has the tag among these headers; undefined for any other caller. */
+export function notModified(
+  request: Request,
+  headers: Readonly<Record<string, string>> & { readonly etag: string },
+): Response | undefined {
+  const current = isCurrent(request.headers.get("if-none-match"), headers.etag);
+  return current ? new Response(null, { status: 304, headers }) : undefined;
+}
+
+/** A response with a text, JSON by default, or 304 when the caller's copy is current. */
+export function conditionalText(
+  request: Request,
+  text: string,
+  type: Readonly<Record<string, string>> = { "content-type": JSON_TYPE },
+): Response {
+  const headers = { etag: entityTag(text), "cache-control": REVALIDATE };
+  return notModified(request, headers) ?? responseOf(text, { headers: { ...headers, ...type } });
 }
 
 /** The problem that any thrown value means to the caller. The cause is kept for the log. */
@@ -61,23 +111,25 @@ interface ProblemContext {
 const outages = new LogLimiter();
 const refusals = new LogLimiter(REFUSAL_LOG_INTERVAL_MS);
 
-/** Under overload most requests are refused: a sample is logged, without a stack. */
-export function logRefusal(log: Log, requestId: string): void {
-  const { slug, message } = OVERLOADED;
-  refusals.limited(slug, (suppressed) => log.warn({ requestId, slug, suppressed }, message));
-}
-
-/** An outage fails every request for the same reason, which is logged once in a while. */
+/**
+ * An outage fails every request for the same reason, which is logged once in a while. Under overload most requests are
+ * refused: a sample is logged, without a stack.
+ */
 function logProblem(problem: Problem, { requestId, log }: ProblemContext): void {
-  const fields = { requestId, slug: problem.slug, err: problem.options.cause ?? problem };
-  if (problem.slug === "overloaded") {
-    logRefusal(log, requestId);
-  } else if (problem.slug === "dependency-unavailable" || problem.slug === "index-behind") {
-    outages.limited(problem.message, (suppressed) => {
-      log.error(suppressed > 0 ? { ...fields, suppressed } : fields, problem.message);
+  const { slug, message } = problem;
+  if (slug === "overloaded") {
+    refusals.limited(slug, (suppressed) =>
+      log.warn({ requestId, slug, suppressed }, OVERLOADED.message),
+    );
+    return;
+  }
+  const fields = { requestId, slug, err: problem.options.cause ?? problem };
+  if (slug === "dependency-unavailable" || slug === "index-behind") {
+    outages.limited(message, (suppressed) => {
+      log.error(suppressed > 0 ? { ...fields, suppressed } : fields, message);
     });
   } else {
-    log.error(fields, problem.message);
+    log.error(fields, message);
   }
 }
 

@@ -1,55 +1,29 @@
 import type { Elysia } from "elysia";
 import { abbreviate } from "../domain/abbreviate.ts";
-import { Problem } from "../domain/problem/problem.ts";
-import type { HttpContext } from "./incoming.ts";
-import { inTurns, type Turns } from "./load/large-answers.ts";
+import { invalid, Problem } from "../domain/problem/problem.ts";
+import { holdUntilSent } from "./load/large-answers.ts";
 import type { Operation } from "./operation.ts";
-import { bindOperation } from "./pipeline.ts";
-import { requestIdOf, targetOf } from "./request.ts";
+import { bindOperation, type HttpContext } from "./pipeline.ts";
+import { type Handler, pathStart, requestIdOf, targetOf } from "./request.ts";
 import { problemResponse } from "./respond.ts";
 
 /**
- * The router requires the same parameter name in all routes with a parameter at one position, but
- * the API's names differ. So routes have names by position, which are translated back.
+ * The router requires the same parameter name in all routes with a parameter at one position, but the API's names differ.
+ * So routes have names by position, which are translated back.
  */
-function routePattern(path: string): { pattern: string; names: Map<string, string> } {
-  const names = new Map<string, string>();
-  const segments = path.split("/").map((segment, position) => {
-    const name = /^\{(.+)\}$/.exec(segment)?.[1];
-    if (name === undefined) return segment;
-    names.set(`p${position}`, name);
-    return `:p${position}`;
-  });
-  return { pattern: segments.join("/"), names };
-}
+const patternOf = (path: string) => {
+  const nameAt = (segment: string, position: number) =>
+    segment.replace(/^\{.+\}$/, `:p${position}`);
+  return path.split("/").map(nameAt).join("/");
+};
 
-function paramsByName(
-  names: Map<string, string>,
-  given: Record<string, string>,
-): Record<string, string> {
+/** The parameters of a path by their names, of those by position. */
+function paramsByName(path: string, given: Record<string, string>): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [position, name] of names) params[name] = given[position] ?? "";
+  for (const [position, segment] of path.split("/").entries()) {
+    if (segment.startsWith("{")) params[segment.slice(1, -1)] = given[`p${position}`] ?? "";
+  }
   return params;
-}
-
-interface KnownRoute {
-  readonly matcher: RegExp;
-  readonly methods: readonly string[];
-}
-
-function knownRoute(path: string, method: string): KnownRoute {
-  const source = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
-  const methods = method === "GET" ? ["GET", "HEAD"] : [method];
-  return { matcher: new RegExp(`^${source}/?$`), methods };
-}
-
-/** All routes: the operations, and the paths that were mounted before them. */
-function knownRoutes(app: Elysia, operations: readonly Operation[]): KnownRoute[] {
-  const patterns = new Set(operations.map(({ path }) => routePattern(path).pattern));
-  const others = app.routes.filter(({ path }) => !patterns.has(path));
-  // An operation that only answers 405 does not make its method an allowed one.
-  const answering = operations.filter(({ problems }) => !problems.includes("method-not-allowed"));
-  return [...answering, ...others].map(({ path, method }) => knownRoute(path, method));
 }
 
 /** The remedy for a path of a file whose slashes are not encoded. */
@@ -62,37 +36,36 @@ function slashHint(path: string): { readonly detail?: string } {
   };
 }
 
-/** The problem for a request without an operation: `method-not-allowed` or `route-not-found`. */
-function routingProblem(routes: readonly KnownRoute[], path: string): Problem {
-  const methods = routes
-    .filter((route) => route.matcher.test(path))
-    .flatMap((route) => route.methods);
-  if (methods.length === 0) return new Problem("route-not-found", slashHint(path));
-  return new Problem("method-not-allowed", {
-    headers: { allow: [...new Set(methods)].sort().join(", ") },
-  });
-}
-
-/**
- * Answers the errors of all routes with problems, and requests without a route, too. The router applies this to
- * routes that are mounted later only.
- */
-export function answerProblems(
-  app: Elysia,
-  operations: readonly Operation[],
-  context: HttpContext,
-): void {
-  let routes: KnownRoute[] | undefined;
+/** Answers the errors of all routes with problems, and requests without a route, too. */
+export function answerProblems(app: Elysia, context: HttpContext): void {
   const unrouted = async (path: string) => {
-    // Anybody can send these requests: all of them together count as one tenant.
-    await context.gates.starts.acquire("");
-    routes ??= knownRoutes(app, operations);
-    return routingProblem(routes, path);
+    await startOfAnybody(context);
+    return new Problem("route-not-found", slashHint(path));
   };
   app.onError(async ({ code, error, request }) => {
     const { path } = targetOf(request.url);
     const problem = code === "NOT_FOUND" ? await unrouted(path).catch((full) => full) : error;
     return problemResponse(problem, { ...context, requestId: requestIdOf(request) });
+  });
+}
+
+/** Anybody can send requests without an operation: all of them together count as one tenant. */
+async function startOfAnybody({ gates }: HttpContext): Promise<void> {
+  await gates.starts.acquire("");
+}
+
+/** Answers other methods than these of a path with 405. The router prefers the routes of methods. */
+function refuseOthers(
+  app: Elysia,
+  pattern: string,
+  methods: readonly string[],
+  context: HttpContext,
+): void {
+  const answered = methods.includes("GET") ? [...methods, "HEAD"] : [...methods];
+  const headers = { allow: answered.sort().join(", ") };
+  app.all(pattern, async () => {
+    await startOfAnybody(context);
+    throw new Problem("method-not-allowed", { headers });
   });
 }
 
@@ -102,14 +75,24 @@ export type MountPage = (
   answer: (request: Request) => Response | Promise<Response>,
 ) => void;
 
-/** Mounts pages whose requests start, and whose large answers are sent, in these turns of the event loop. */
-export function pageMounter(app: Elysia, turns: Turns): MountPage {
+/** Mounts pages that are answered whatever else is asked for. */
+export function probeMounter(app: Elysia, context: HttpContext): MountPage {
   return (path, answer) => {
-    app.get(path, async ({ request }) => {
-      await turns.start();
-      return inTurns(await answer(request), turns);
-    });
+    app.get(path, ({ request }) => answer(request));
+    refuseOthers(app, path, ["GET"], context);
   };
+}
+
+/** Mounts pages whose requests count together as those of one tenant. */
+export function pageMounter(app: Elysia, context: HttpContext): MountPage {
+  const mount = probeMounter(app, context);
+  return (path, answer) =>
+    mount(path, async (request) => {
+      await startOfAnybody(context);
+      const response = await answer(request);
+      holdUntilSent(response, "", context);
+      return response;
+    });
 }
 
 /** Adds every operation to the application. */
@@ -119,13 +102,64 @@ export function mountOperations(
   context: HttpContext,
 ): void {
   for (const operation of operations) {
-    const { pattern, names } = routePattern(operation.path);
+    const { method, path } = operation;
     const run = bindOperation(operation, context);
     app.route(
-      operation.method,
-      pattern,
-      ({ request, params }) => run(request, paramsByName(names, params)),
+      method,
+      patternOf(path),
+      ({ request, params }) => run(request, paramsByName(path, params)),
       { parse: "none" },
     );
   }
+  // An operation that only answers 405 does not make its method an allowed one.
+  const answering = operations.filter(({ problems }) => !problems.includes("method-not-allowed"));
+  for (const [path, ofPath] of Map.groupBy(answering, (operation) => operation.path)) {
+    const methods = ofPath.map(({ method }) => method);
+    refuseOthers(app, patternOf(path), methods, context);
+  }
+}
+
+/** A name or an address with an optional port. Clients may send an empty host. */
+const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{1,5})?$/;
+
+let lastValid = "";
+
+/** True for a Host header that names a host, and for none: HTTP/1.0 requires none. */
+function isValidHost(host: string | null): boolean {
+  if (host === null || host === lastValid) return true;
+  if (!HOST.test(host)) return false;
+  // Nearly all requests of a service have the same host.
+  lastValid = host;
+  return true;
+}
+
+/** Elysia searches a request's URL for the path from this position on. */
+const PATH_SEARCH_START = "http://host".length;
+
+/**
+ * Gives the request a URL that Elysia can parse. Without a Host header the URL is the path alone,
+ * and with a very short host Elysia would not find the path. No answer depends on the host. The
+ * property hides that of the class, because a copy of the request would read its body twice.
+ */
+function ensureParsableUrl(request: Request, path: number): void {
+  const { url } = request;
+  if (path >= PATH_SEARCH_START) return;
+  Object.defineProperty(request, "url", { value: `http://localhost${url.slice(path)}` });
+}
+
+/**
+ * Throws problems for requests with a malformed Host header, and makes the URL of the others parsable. A path with two
+ * slashes before its first segment is another one, for which Elysia would find the operation of the path with one.
+ */
+export function withCheckedHost(handler: Handler): Handler {
+  return (request) => {
+    if (!isValidHost(request.headers.get("host"))) {
+      const message = "must be a host name or address with an optional port";
+      throw invalid([{ field: "Host", message }], "The Host header is malformed.");
+    }
+    const path = pathStart(request.url);
+    if (request.url.startsWith("//", path)) throw new Problem("route-not-found");
+    ensureParsableUrl(request, path);
+    return handler(request);
+  };
 }

@@ -2,7 +2,6 @@ import pTimeout from "p-timeout";
 import { STARTING_REQUESTS_MAX } from "../domain/limits.ts";
 import { Problem, problemBody } from "../domain/problem/problem.ts";
 import { FairSemaphore } from "../ops/tenants/fair-semaphore.ts";
-import { withCors } from "./cors.ts";
 import { type Handler, requestIdOf, targetOf } from "./request.ts";
 import { json, problemHeaders } from "./respond.ts";
 
@@ -24,15 +23,11 @@ const STARTING: Problem = new Problem("dependency-unavailable", {
 export class StartupResponder {
   readonly #application = Promise.withResolvers<Handler | undefined>();
   readonly #permits = new FairSemaphore({ permits: STARTING_REQUESTS_MAX });
-  readonly #refuse: Handler;
 
   constructor(
     private readonly baseUrl: string,
-    corsOrigins: readonly string[] = [],
     private readonly waitMs = STARTING_WAIT_MS,
-  ) {
-    this.#refuse = withCors(corsOrigins, (request) => this.#refusal(request));
-  }
+  ) {}
 
   /** Lets the application answer the requests that wait; without one, they get 503. */
   end(application?: Handler): void {
@@ -49,7 +44,7 @@ export class StartupResponder {
       });
     }
     const application = await this.#wait(request.headers, address);
-    return application === undefined ? await this.#refuse(request) : await application(request);
+    return application === undefined ? this.#refusal(request) : await application(request);
   }
 
   /** The application, or undefined if it does not start in time or the caller has its share of waits. */

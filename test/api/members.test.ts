@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { removeMember } from "../../src/platform/members/change.ts";
+import { removeMember } from "../../src/platform/members/service.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";

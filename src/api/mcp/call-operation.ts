@@ -1,6 +1,5 @@
-import type { HttpContext } from "../../http/incoming.ts";
 import type { Operation } from "../../http/operation.ts";
-import { bindOperation } from "../../http/pipeline.ts";
+import { bindOperation, type HttpContext } from "../../http/pipeline.ts";
 import { JSON_TYPE } from "../../http/respond.ts";
 import type { OperationCall } from "./tool.ts";
 

@@ -1,12 +1,11 @@
 import { deflateSync, inflateSync } from "node:zlib";
-import type { Principal } from "../../auth/principal.ts";
 import { documentPath } from "../../domain/paths.ts";
 import { invalid, Problem } from "../../domain/problem/problem.ts";
 import { withTimes } from "../../domain/rows.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { CursorSigner } from "../../http/cursor.ts";
-import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListServices, type ProjectListCall, readListing } from "../../http/pages.ts";
 import {
   type FilterText,
   filteredScope,
@@ -89,13 +88,6 @@ interface FileServices extends ListServices {
   readonly engine: Pick<Engine, "matching">;
 }
 
-interface ListCall {
-  readonly principal: Principal;
-  readonly reference: string;
-  readonly query: FileListQuery;
-  readonly page: PageRequest;
-}
-
 /**
  * One page of the files of an environment or a release. A cursor continues the list that it was made for;
  * parameters that are sent with it must name the same one. Throws `project-not-found`, that of a missing
@@ -103,11 +95,13 @@ interface ListCall {
  */
 export async function listFiles(
   services: FileServices,
-  { principal, reference: project, query, page }: ListCall,
+  call: ProjectListCall & { readonly query: FileListQuery },
 ): Promise<FilePage> {
   const { sql, cursors } = services;
+  const { principal, params, query } = call;
+  const project = params.project_reference;
   const given = questionOf(query);
-  const continued = page.cursor === undefined ? undefined : questionIn(cursors, page.cursor);
+  const continued = query.cursor === undefined ? undefined : questionIn(cursors, query.cursor);
   const { scope: name, prefix, filter } = continued ?? given;
   const scope = await currentScope(sql, principal, { project, ...name });
   const question: Question = { ...(continued ?? given), projectId: scope.projectId };
@@ -124,7 +118,7 @@ export async function listFiles(
     }
   }
   const part = filteredScope(scope, unpacked(filter));
-  const { rows, pageInfo } = await readListing<FileRow, Key>(cursors, page, {
+  const { rows, pageInfo } = await readListing<FileRow, Key>(cursors, call, {
     binding: BINDING,
     keyOf: ({ path }) => [path, question],
     read: (range) =>

@@ -6,9 +6,8 @@ import { isStorable } from "../../domain/formats.ts";
 import { ANSWER_PIECE_BYTES } from "../../domain/limits.ts";
 import { Problem } from "../../domain/problem/problem.ts";
 import { findNamed } from "../../domain/reference.ts";
-import { isCurrent, REVALIDATE } from "../../http/conditional.ts";
 import { responseInPieces, responseOf } from "../../http/load/large-answers.ts";
-import { JSON_TYPE } from "../../http/respond.ts";
+import { JSON_TYPE, notModified, REVALIDATE } from "../../http/respond.ts";
 import { currentScope } from "../scopes/resolver.ts";
 import { type ScopeQuery, scopeNameOf } from "../scopes/scope-query.ts";
 import { summaryOf } from "./list.ts";
@@ -65,9 +64,8 @@ export async function getFile(
   const etag = versionTag(row);
   const isFinal = scope.frozen && row.chunk_count > 0;
   const headers = { etag, "cache-control": isFinal ? IMMUTABLE : REVALIDATE };
-  if (isCurrent(request.headers.get("if-none-match"), etag)) {
-    return new Response(null, { status: 304, headers });
-  }
+  const unchanged = notModified(request, headers);
+  if (unchanged !== undefined) return unchanged;
   const stored = await readContent(sql, row.version_id);
   if (stored === undefined) throw new Problem("file-not-found");
   const { content, chunks } = stored;

@@ -19,7 +19,7 @@ import { fingerprintOf, getProject, type ProjectServices } from "./service.ts";
 export interface ChangeCall {
   readonly principal: Principal;
   readonly requestId: string;
-  readonly reference: string;
+  readonly params: { readonly project_reference: string };
 }
 
 /** Lets the statements of a transaction take as long as a copy of a project. Those of the operator have no limit. */
@@ -35,12 +35,12 @@ async function allowLongStatements(tx: Transaction, { isOperator }: Principal): 
  */
 export async function changing<T>(
   sql: Sql,
-  { principal, requestId, reference }: ChangeCall,
+  { principal, requestId, params }: ChangeCall,
   hold: typeof holdWritableProject,
   work: (tx: Transaction, projectId: string) => Promise<T>,
 ): Promise<T> {
   return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const { id } = await hold(tx, principal, reference);
+    const { id } = await hold(tx, principal, params.project_reference);
     await allowLongStatements(tx, principal);
     return await work(tx, id);
   });
@@ -71,7 +71,7 @@ async function rebuildEmbedder(
  */
 export async function updateProject(
   { sql, embedders }: ProjectServices,
-  { principal, requestId, reference }: ChangeCall,
+  { principal, requestId, params }: ChangeCall,
   change: ProjectChange,
 ): Promise<Project> {
   const { name = null, description = null }: { name?: string | null; description?: string | null } =
@@ -80,7 +80,7 @@ export async function updateProject(
   const embedder = change.rebuild ? null : named;
   const actor = actorOf(principal, requestId);
   return await transactionAs(sql, actor, async (tx) => {
-    const { id } = await holdOwnedProject(tx, principal, reference);
+    const { id } = await holdOwnedProject(tx, principal, params.project_reference);
     const changed = await tx<StoredRow[]>`
       UPDATE projects p SET name = coalesce(${name}, p.name), embedder = coalesce(${embedder}, p.embedder),
         description = coalesce(${description}, p.description), updated_at = now()
@@ -110,11 +110,11 @@ export async function removeProject(sql: Queryable, id: string): Promise<void> {
  */
 export async function deleteOwnedProject(
   sql: Sql,
-  { principal, requestId, reference }: ChangeCall,
+  { principal, requestId, params }: ChangeCall,
   confirmed: string,
 ): Promise<void> {
   await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const { id, slug } = await findOwnedProject(tx, principal, reference);
+    const { id, slug } = await findOwnedProject(tx, principal, params.project_reference);
     if (confirmed !== slug) {
       throw invalid([{ field: "confirm", message: "must be the slug of the project" }]);
     }

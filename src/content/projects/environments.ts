@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { holdOwnedProject, holdWritableProject } from "../../auth/project-access.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
-import { uniqueViolation } from "../../db/errors.ts";
+import { taken } from "../../db/errors.ts";
 import { charge } from "../../db/quotas.ts";
 import { Problem } from "../../domain/problem/problem.ts";
 import { omitNulls } from "../../domain/rows.ts";
@@ -66,19 +66,15 @@ async function createEnvironment(
   call: ChangeCall,
   { contents_of: from, ...input }: NewEnvironment,
 ): Promise<EnvironmentSummary> {
-  try {
-    return await changing(sql, call, holdWritableProject, async (tx, projectId) => {
-      const source = from === undefined ? undefined : await lockContents(tx, projectId, from);
-      const { stored_bytes: own, ...environment } = await insertEnvironment(tx, projectId, input);
-      const copied =
-        source === undefined ? 0 : await copyVersions(tx, projectId, source, environment.id);
-      await charge(tx, projectId, { bytes: own + copied });
-      return omitNulls(environment);
-    });
-  } catch (error) {
-    if (uniqueViolation(error) !== "environments_project_id_name_key") throw error;
-    throw new Problem("environment-name-taken", { cause: error });
-  }
+  const created = changing(sql, call, holdWritableProject, async (tx, projectId) => {
+    const source = from === undefined ? undefined : await lockContents(tx, projectId, from);
+    const { stored_bytes: own, ...environment } = await insertEnvironment(tx, projectId, input);
+    const copied =
+      source === undefined ? 0 : await copyVersions(tx, projectId, source, environment.id);
+    await charge(tx, projectId, { bytes: own + copied });
+    return omitNulls(environment);
+  });
+  return await created.catch(taken("environments_project_id_name_key", "environment-name-taken"));
 }
 
 /**
@@ -158,8 +154,7 @@ function createOperation(sql: Sql): Operation {
       "environment-name-taken",
       "quota-exceeded",
     ],
-    handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
-      createEnvironment(sql, { principal, requestId, reference }, body),
+    handle: (call) => createEnvironment(sql, call, call.body),
   });
 }
 
@@ -184,11 +179,11 @@ function updateOperation(sql: Sql): Operation {
       "environment-not-found",
       "release-not-found",
     ],
-    handle({ principal, requestId, params, body }) {
-      const { project_reference: reference, environmentName: environment } = params;
-      const served = { environment, release: body.active_release };
-      return activate(sql, { principal, requestId, reference }, served);
-    },
+    handle: (call) =>
+      activate(sql, call, {
+        environment: call.params.environmentName,
+        release: call.body.active_release,
+      }),
   });
 }
 
@@ -206,9 +201,6 @@ function deleteOperation(sql: Sql): Operation {
     status: 204,
     changesAccess: true,
     problems: ["permission-denied", "project-not-found", "environment-not-found"],
-    handle({ principal, requestId, params }) {
-      const { project_reference: reference, environmentName: name } = params;
-      return deleteEnvironment(sql, { principal, requestId, reference }, name);
-    },
+    handle: (call) => deleteEnvironment(sql, call, call.params.environmentName),
   });
 }

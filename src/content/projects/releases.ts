@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { noteReleases } from "../../auth/audit/changes.ts";
 import { holdOwnedProject, holdWritableProject } from "../../auth/project-access.ts";
 import type { Queryable, Sql } from "../../db/client.ts";
-import { uniqueViolation } from "../../db/errors.ts";
+import { taken } from "../../db/errors.ts";
 import { charge, type StoredRow } from "../../db/quotas.ts";
 import { Problem } from "../../domain/problem/problem.ts";
 import { ProjectParams, text } from "../../domain/schemas.ts";
@@ -55,14 +55,10 @@ export async function createRelease(
   call: ChangeCall,
   input: NewRelease,
 ): Promise<ReleaseSummary> {
-  try {
-    return await changing(sql, call, holdWritableProject, (tx, projectId) =>
-      insertRelease(tx, projectId, input),
-    );
-  } catch (error) {
-    if (uniqueViolation(error) !== "releases_project_id_name_key") throw error;
-    throw new Problem("release-name-taken", { cause: error });
-  }
+  const created = changing(sql, call, holdWritableProject, (tx, projectId) =>
+    insertRelease(tx, projectId, input),
+  );
+  return await created.catch(taken("releases_project_id_name_key", "release-name-taken"));
 }
 
 /**
@@ -106,8 +102,7 @@ export function releaseOperations({ sql }: { readonly sql: Sql }): Operation[] {
         "release-name-taken",
         "quota-exceeded",
       ],
-      handle: ({ principal, requestId, params: { project_reference: reference }, body }) =>
-        createRelease(sql, { principal, requestId, reference }, body),
+      handle: (call) => createRelease(sql, call, call.body),
     }),
     operation({
       id: "deleteRelease",
@@ -124,10 +119,7 @@ export function releaseOperations({ sql }: { readonly sql: Sql }): Operation[] {
       status: 204,
       changesAccess: true,
       problems: ["permission-denied", "project-not-found", "release-not-found", "release-in-use"],
-      handle({ principal, requestId, params }) {
-        const { project_reference: reference, version } = params;
-        return deleteRelease(sql, { principal, requestId, reference }, version);
-      },
+      handle: (call) => deleteRelease(sql, call, call.params.version),
     }),
   ];
 }

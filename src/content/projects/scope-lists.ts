@@ -4,7 +4,7 @@ import { onlyPage, pageOf } from "../../domain/page-info.ts";
 import { withTimes } from "../../domain/rows.ts";
 import { ProjectParams } from "../../domain/schemas.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { type ListServices, PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
+import { type ListServices, PageQuery, readListing } from "../../http/pages.ts";
 import {
   type EnvironmentPosition,
   type ListedEnvironment,
@@ -76,7 +76,7 @@ export function scopeListOperations({ sql, cursors }: ListServices): Operation[]
         const id = await findProject(sql, call.principal, call.params.project_reference);
         const { rows, pageInfo } = await readListing<ListedEnvironment, EnvironmentPosition>(
           cursors,
-          pageRequestOf(call),
+          call,
           {
             binding: `environments:${id}`,
             keyOf: ({ name }) => [name],
@@ -97,7 +97,7 @@ export function scopeListOperations({ sql, cursors }: ListServices): Operation[]
         const id = await findProject(sql, call.principal, call.params.project_reference);
         const { rows, pageInfo } = await readListing<ListedRelease, ReleasePosition>(
           cursors,
-          pageRequestOf(call),
+          call,
           {
             binding: `releases:${id}`,
             keyOf: ({ place, name }) => [place, name],

@@ -5,7 +5,7 @@ import { findProject } from "../../auth/project-access.ts";
 import { recordUser } from "../../auth/users.ts";
 import { cancelledBy } from "../../db/cancelled-by.ts";
 import type { Queryable, Sql, Transaction } from "../../db/client.ts";
-import { uniqueViolation } from "../../db/errors.ts";
+import { taken } from "../../db/errors.ts";
 import { charge, useReservation, withReservation } from "../../db/quotas.ts";
 import { transaction } from "../../db/transaction.ts";
 import {
@@ -17,7 +17,7 @@ import {
 import { invalid, Problem } from "../../domain/problem/problem.ts";
 import { omitNulls, withTimes } from "../../domain/rows.ts";
 import { embedderName, type ProjectEmbedders } from "../../embed/embedders/project-embedders.ts";
-import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListCall, type ListServices, readListing } from "../../http/pages.ts";
 import { FairSemaphore, SERIAL } from "../../ops/tenants/fair-semaphore.ts";
 import {
   copyEnvironments,
@@ -89,10 +89,10 @@ export function fingerprintOf(
 /** One page of the caller's projects in order of slug. Throws `invalid-cursor`. */
 export async function listProjects(
   { sql, cursors }: ListServices,
-  principal: Principal,
-  page: PageRequest,
+  call: ListCall,
 ): Promise<ProjectPage> {
-  const { rows, pageInfo } = await readListing<FoundProjectRow, ProjectPosition>(cursors, page, {
+  const { principal } = call;
+  const { rows, pageInfo } = await readListing<FoundProjectRow, ProjectPosition>(cursors, call, {
     binding: `projects:${principal.userId}:${principal.projectId ?? ""}`,
     keyOf: (row) => [row.slug],
     read: (range) => readProjects(sql, principal, range),
@@ -171,8 +171,8 @@ async function insertWithTemplate(
 interface NewProjectCall {
   readonly principal: Principal;
   readonly requestId: string;
-  /** Aborted when the client has disconnected, which ends a copy. */
-  readonly signal: AbortSignal;
+  /** A copy ends when the client has disconnected. */
+  readonly request: Request;
 }
 
 /**
@@ -183,7 +183,7 @@ interface NewProjectCall {
  */
 export async function createProject(
   { sql, embedders }: ProjectServices,
-  { principal, requestId, signal }: NewProjectCall,
+  { principal, requestId, request: { signal } }: NewProjectCall,
   input: NewProject,
 ): Promise<Project> {
   const embedder = fingerprintOf(embedders, input.embedder);
@@ -205,13 +205,7 @@ export async function createProject(
       copy: create,
       signal,
     });
-  try {
-    if (input.templateProjectId === undefined && input.templateSlug === undefined) {
-      return await create();
-    }
-    return await copies.run(principal.userId, copy, { signal });
-  } catch (error) {
-    if (uniqueViolation(error) !== "projects_slug_key") throw error;
-    throw new Problem("project-slug-taken", { cause: error });
-  }
+  const isCopy = input.templateProjectId !== undefined || input.templateSlug !== undefined;
+  const created = isCopy ? copies.run(principal.userId, copy, { signal }) : create();
+  return await created.catch(taken("projects_slug_key", "project-slug-taken"));
 }

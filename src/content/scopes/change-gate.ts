@@ -19,6 +19,12 @@ const CHANGE_WAITS_MAX = 1_024;
  */
 const BINDING = "change";
 
+/** A read that waits for an index. */
+interface IndexWait extends ChangeWait {
+  readonly reads: NonNullable<ChangeWait["reads"]>;
+  readonly position: Position;
+}
+
 const unknownToken = () =>
   invalid([{ field: "min_change", message: "must be the X-Change of an answer of this service" }]);
 
@@ -47,7 +53,14 @@ export class ChangeGate implements Changes {
     return this.cursors.seal(BINDING, [newest.seq, newest.at]);
   }
 
-  positionOf(token: string): Position {
+  async wait(read: ChangeWait): Promise<void> {
+    const position = this.#positionOf(read.token);
+    const { principal, reads } = read;
+    if (reads === undefined) return;
+    await this.#permits.run(principal.userId, () => this.#wait({ ...read, reads, position }));
+  }
+
+  #positionOf(token: string): Position {
     let position: unknown;
     try {
       position = this.cursors.open(BINDING, token);
@@ -60,20 +73,16 @@ export class ChangeGate implements Changes {
     return { seq, at };
   }
 
-  wait(asked: ChangeWait): Promise<void> {
-    return this.#permits.run(asked.principal.userId, () => this.#wait(asked));
-  }
-
-  async #wait({ principal, reference, position, read, request }: ChangeWait): Promise<void> {
+  async #wait({ principal, reference, reads, position, request }: IndexWait): Promise<void> {
     const projectId = await findProject(this.sql, principal, reference);
     // A restored backup, or a standby that took over, has lost changes, which never arrive.
     if ((await this.#log.checkAnchor(position)) === "mismatch") throw unknownToken();
     const { seq } = position;
     this.engine.noteChange(seq);
     const wait = (signal: AbortSignal) =>
-      read === "reports"
+      reads === "reports"
         ? untilShown(this.sql, { projects: [projectId], position, signal })
-        : this.#applied({ projectId, seq, read, signal });
+        : this.#applied({ projectId, seq, read: reads, signal });
     const isThere = await within(CHANGE_WAIT_MAX_MS, wait, request.signal);
     if (!isThere) throw new Problem("index-behind");
   }

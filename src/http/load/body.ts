@@ -6,9 +6,8 @@ import {
   TURN_STARTS_MAX,
 } from "../../domain/limits.ts";
 import { Problem } from "../../domain/problem/problem.ts";
-import { decompressed, type Encoding } from "../../ops/compression/decompressed.ts";
+import { COMPRESSIONS, decompressed, type Encoding } from "../../ops/compression/decompressed.ts";
 import { FairSemaphore, SERIAL } from "../../ops/tenants/fair-semaphore.ts";
-import { encodingOf } from "./content-encoding.ts";
 import type { Gates } from "./gates.ts";
 
 /**
@@ -27,6 +26,24 @@ const LONG_BODY_BYTES = 8_192;
 /** The starts that one of them counts for: two are parsed in a turn of the event loop, and one of a tenant alone. */
 const LONG_BODY_STARTS = TURN_STARTS_MAX / 2;
 
+const ENCODINGS: ReadonlyMap<string, Encoding> = new Map<string, Encoding>([
+  ...["", "identity"].map((name) => [name, "identity"] as const),
+  ...COMPRESSIONS.map((name) => [name, name] as const),
+  ["x-gzip", "gzip"],
+]);
+
+/** How the body of a request is compressed. Throws `unsupported-media-type` for an unknown encoding. */
+export function encodingOf({ headers }: Request): Encoding {
+  const name = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
+  const encoding = ENCODINGS.get(name);
+  if (encoding !== undefined) return encoding;
+  const accepted = [...COMPRESSIONS, "identity"].join(", ");
+  throw new Problem("unsupported-media-type", {
+    detail: `The body must have one of these content encodings: ${accepted}.`,
+    headers: { "accept-encoding": accepted },
+  });
+}
+
 /** A body that is being read. */
 interface Reading {
   readonly tenant: string;
@@ -41,8 +58,10 @@ const CLOSE = { connection: "close" };
 
 const refusal = (slug: "overloaded" | "request-timeout") => new Problem(slug, { headers: CLOSE });
 
-const tooLarge = (maxBytes: number) =>
-  new Problem("payload-too-large", { detail: `The body must have at most ${maxBytes} bytes.` });
+const tooLarge = (maxBytes: number, { tooLargeRemedy: remedy = "" }: ParseAdmission) => {
+  const detail = `The body must have at most ${maxBytes} bytes. ${remedy}`;
+  return new Problem("payload-too-large", { detail: detail.trimEnd() });
+};
 
 const WAITED = new Problem("overloaded", {
   detail: "Other large bodies of this user are parsed first. Send one after the other.",
@@ -62,9 +81,11 @@ const damaged = (encoding: Encoding, cause: unknown) =>
 /** The steps between reading a body and handling it. */
 export interface ParseAdmission {
   /** Whether this thread parses the body; true by default. */
-  isParsedHere?(bytes: Uint8Array): boolean;
+  readonly isParsedHere?: ((bytes: Uint8Array) => boolean) | undefined;
   /** Waits for the operation's own bound with a body of `bytes` bytes, in place of the bound of parsing. */
-  admit?(bytes: number): Promise<void>;
+  readonly admit?: ((bytes: number) => Promise<void>) | undefined;
+  /** The remedy for a body that is too large, in one sentence. */
+  readonly tooLargeRemedy?: string | undefined;
 }
 
 /** A body in decompressed pieces. Throws `validation-failed` for one that is damaged. */
@@ -135,7 +156,7 @@ export class BodyReader {
     if (declared === null && request.body === null) return joined([]);
     this.#others.note(tenant);
     const length = declared === null ? 0 : Number(declared);
-    if (length > maxBytes) throw tooLarge(maxBytes);
+    if (length > maxBytes) throw tooLarge(maxBytes, admission);
     const { promise: refused, reject } = Promise.withResolvers<never>();
     const end = () => {
       reading.isOver = true;
@@ -152,7 +173,7 @@ export class BodyReader {
     try {
       const bytes = await Promise.race([
         refused,
-        this.#receive(request, encoding, maxBytes, reading),
+        this.#receive(request, encoding, maxBytes, reading, admission),
       ]);
       clearTimeout(timer);
       const admitted = this.#admit(tenant, bytes, admission);
@@ -189,13 +210,14 @@ export class BodyReader {
     encoding: Encoding,
     maxBytes: number,
     reading: Reading,
+    admission: ParseAdmission,
   ): Promise<OwnedBytes> {
     if (encoding === "identity" && request.headers.has("content-length")) return bodyOf(request);
     const parts: Uint8Array[] = [];
     let length = 0;
     for await (const part of piecesOf(request, encoding)) {
       length += part.byteLength;
-      if (length > maxBytes) throw tooLarge(maxBytes);
+      if (length > maxBytes) throw tooLarge(maxBytes, admission);
       // A reading that was refused meanwhile does not count, and its caller has an answer.
       if (reading.isOver) throw refusal("overloaded");
       if (length > reading.bytes) this.#reserve(reading, length - reading.bytes);

@@ -7,13 +7,6 @@ import type { Gates } from "./gates.ts";
 /** Lets a piece be sent in this turn of the event loop or a later one. Throws, or rejects, when too many wait for that. */
 type Start = () => Promise<void> | undefined;
 
-/** How the pieces of a response are sent. */
-export interface Turns {
-  readonly start: Start;
-  /** Told of an error that ends an answer early, because its status has been sent. */
-  readonly log: Log;
-}
-
 /** The body of an answer that is sent in pieces, as its client takes them. */
 class Sending {
   readonly body: ReadableStream<Uint8Array>;
@@ -39,14 +32,13 @@ class Sending {
         start: (controller) => {
           this.#controller = controller;
         },
-        pull: () => {
-          let turn: ReturnType<Start>;
+        pull: async () => {
           try {
-            turn = this.start();
+            await this.start();
           } catch {
             return this.giveUp();
           }
-          return turn === undefined ? this.#send() : turn.then(() => this.#send(), this.giveUp);
+          this.#send();
         },
         cancel: () => this.#end(),
       },
@@ -82,6 +74,8 @@ class Sending {
     this.onEnd();
   }
 }
+
+type SendingGates = Pick<Gates, "memory" | "starts">;
 
 const sendings = new WeakMap<Response, Sending>();
 
@@ -138,31 +132,15 @@ export async function textOf(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Has the pieces of a response sent in these turns of the event loop, and a failure of them logged. */
-function attach({ headers }: Response, sending: Sending, { start, log }: Turns): void {
-  const requestId = headers.get("x-request-id") ?? undefined;
-  sending.start = start;
-  sending.onFailure = (err) => {
-    log.error({ requestId, err }, "an answer ended before it was complete");
-  };
-}
-
-/** The response, whose pieces are sent in turns of the event loop. */
-export function inTurns(response: Response, turns: Turns): Response {
-  const sending = sendings.get(response);
-  if (sending !== undefined) attach(response, sending, turns);
-  return response;
-}
-
 /**
  * Counts a response in the memory of requests until it is sent, if it is large; its bytes are freed then, and each
- * piece starts in a turn of the tenant. Throws `overloaded`, and the response cannot be used.
+ * piece starts in a turn of the tenant. An error that ends it early, after its status has been sent, is logged. Throws
+ * `overloaded`, and the response cannot be used.
  */
 export function holdUntilSent(
   response: Response,
   tenant: string,
-  { memory, starts }: Pick<Gates, "memory" | "starts">,
-  log: Log,
+  { gates: { memory, starts }, log }: { readonly gates: SendingGates; readonly log: Log },
 ): void {
   const sending = sendings.get(response);
   if (sending === undefined) return;
@@ -172,7 +150,11 @@ export function holdUntilSent(
     sending.free();
     throw OVERLOADED;
   }
-  attach(response, sending, { start: () => starts.acquire(tenant), log });
+  sending.start = () => starts.acquire(tenant);
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  sending.onFailure = (err) => {
+    log.error({ requestId, err }, "an answer ended before it was complete");
+  };
   sending.onEnd = () => {
     if (memory.release(tenant, sending)) sending.free();
   };

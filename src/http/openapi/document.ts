@@ -5,23 +5,16 @@ import { ProblemBody } from "../../domain/problem/schema.ts";
 import { text } from "../../domain/schemas.ts";
 import { VERSION } from "../../domain/version.ts";
 import { headersOf, queryOf } from "../min-change.ts";
-import { credentialOf, type MediaType, type Operation, TAGS } from "../operation.ts";
+import { type MediaType, type Operation, TAGS } from "../operation.ts";
 import { PROBLEM_TYPE } from "../respond.ts";
-import { EXAMPLE_REQUEST_ID, openApiComponents } from "./components.ts";
+import { EXAMPLE_REQUEST_ID, HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./components.ts";
 import { type Json, plainSchema, withNamedSchemas } from "./json-schema.ts";
 
 /** Problems of every operation. */
 const COMMON: readonly Slug[] = ["internal-error", "dependency-unavailable", "overloaded"];
-const REQUEST_ID_HEADER = { $ref: "#/components/headers/RequestId" };
-const CACHE_CONTROL_HEADER = { $ref: "#/components/headers/CacheControl" };
-const NO_SNIFF_HEADER = { $ref: "#/components/headers/NoSniff" };
-const REQUEST_ID_PARAMETER = { $ref: "#/components/parameters/RequestId" };
-const CONTENT_ENCODING_PARAMETER = { $ref: "#/components/parameters/ContentEncoding" };
-const IF_NONE_MATCH_PARAMETER = { $ref: "#/components/parameters/IfNoneMatch" };
 const EXAMPLE_BASE_URL = "https://api.example.com";
 /** Marks this service's own additions to the API. */
 const EXTENSION_KEYWORD = "x-tessera-extension";
-const EXTENSION = { [EXTENSION_KEYWORD]: true };
 /** The page that browsers get where an operation has one. */
 const HTML_PAGE: MediaType = {
   schema: text("The same as a page, for callers who prefer HTML. It needs no credential."),
@@ -30,6 +23,11 @@ const HTML_PAGE: MediaType = {
 /** An SPDX expression. */
 const LICENSE = "Apache-2.0";
 
+const headerRef = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` });
+const parameterRef = (name: keyof typeof PARAMETERS) => ({
+  $ref: `#/components/parameters/${name}`,
+});
+
 function hasBody(operation: Operation): boolean {
   return operation.body !== undefined || operation.bodies !== undefined;
 }
@@ -37,7 +35,7 @@ function hasBody(operation: Operation): boolean {
 /** The problems of an operation: its own, and those that follow from its inputs. */
 function problemsOf(operation: Operation): Slug[] {
   const slugs = new Set<Slug>([...operation.problems, ...COMMON]);
-  const bearer = credentialOf(operation) === "bearer";
+  const bearer = operation.credential === undefined;
   if (bearer) slugs.add("unauthorized").add("rate-limited");
   if (bearer && operation.permission !== null) slugs.add("permission-denied");
   if (hasBody(operation)) {
@@ -52,47 +50,38 @@ function problemsOf(operation: Operation): Slug[] {
 function parametersOf(operation: Operation): Json[] {
   const list = (place: string, schema: TObject | undefined) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const {
-        description,
-        documentedAs,
-        examples,
-        [EXTENSION_KEYWORD]: extension,
-        ...rest
-      } = plainSchema(property as TSchema);
-      const required = place === "path" || (schema?.required ?? []).includes(name);
-      // Queries are validated as strings, but may be documented as numbers.
-      const documented = documentedAs ?? rest;
+      const { description, documentedAs, examples, ...rest } = plainSchema(property as TSchema);
+      const { [EXTENSION_KEYWORD]: extension, ...schemaOfQuery } = rest;
       return {
         name,
         in: place,
-        required,
-        ...(description ? { description } : {}),
-        ...(extension === true ? EXTENSION : {}),
-        schema: documented,
-        ...(Array.isArray(examples) ? { example: examples[0] } : {}),
+        required: place === "path" || (schema?.required ?? []).includes(name),
+        description,
+        [EXTENSION_KEYWORD]: extension,
+        // Queries are validated as strings, but may be documented as numbers.
+        schema: documentedAs ?? schemaOfQuery,
+        example: (examples as unknown[] | undefined)?.[0],
       };
     });
   return [
     ...list("path", operation.params),
     ...list("query", queryOf(operation)),
     ...list("header", operation.headers),
-    ...(hasBody(operation) ? [CONTENT_ENCODING_PARAMETER] : []),
-    ...(operation.conditional ? [IF_NONE_MATCH_PARAMETER] : []),
-    REQUEST_ID_PARAMETER,
+    ...(hasBody(operation) ? [parameterRef("ContentEncoding")] : []),
+    ...(operation.conditional ? [parameterRef("IfNoneMatch")] : []),
+    parameterRef("RequestId"),
   ];
 }
 
-function mediaOf(media: MediaType): Json {
-  const example = media.example === undefined ? {} : { example: media.example };
-  return { schema: plainSchema(media.schema), ...example };
+function mediaOf({ schema, example }: MediaType): Json {
+  return { schema: plainSchema(schema), example };
 }
 
-function requestBodyOf(operation: Operation): Json | undefined {
-  const { body, documentedBody, bodyExample: example, bodyOptional } = operation;
-  const json = body && { "application/json": { schema: documentedBody ?? body, example } };
-  const bodies = operation.bodies ?? json;
-  if (bodies === undefined) return undefined;
-  const content = Object.entries(bodies).map(([type, media]) => [type, mediaOf(media)]);
+function requestBodyOf({ body, bodyExample, bodies, bodyOptional }: Operation): Json | undefined {
+  const json = body && { "application/json": { schema: body, example: bodyExample } };
+  const media: Operation["bodies"] = bodies ?? json;
+  if (media === undefined) return undefined;
+  const content = Object.entries(media).map(([type, each]) => [type, mediaOf(each)]);
   return { required: bodyOptional !== true, content: Object.fromEntries(content) };
 }
 
@@ -100,34 +89,28 @@ function isRetryable(slug: Slug): boolean {
   return slug === "idempotency-conflict" || "retryAfterSeconds" in CATALOGUE[slug];
 }
 
-/** Absent without a limit, and where no credential was checked. */
-const RATE_LIMIT_HEADERS = {
-  RateLimit: { $ref: "#/components/headers/RateLimit" },
-  "RateLimit-Policy": { $ref: "#/components/headers/RateLimitPolicy" },
+/** The headers of every response. Those of quotas are absent without a limit, and where no credential was checked. */
+const COMMON_HEADERS = {
+  "X-Request-Id": headerRef("RequestId"),
+  Vary: headerRef("Vary"),
+  "X-Content-Type-Options": headerRef("NoSniff"),
+  RateLimit: headerRef("RateLimit"),
+  "RateLimit-Policy": headerRef("RateLimitPolicy"),
 };
 
 function problemHeaders(slugs: readonly Slug[]): Json {
-  const headers: Json = {
-    "X-Request-Id": REQUEST_ID_HEADER,
-    Vary: { $ref: "#/components/headers/Vary" },
-    "X-Content-Type-Options": NO_SNIFF_HEADER,
-    "Cache-Control": CACHE_CONTROL_HEADER,
-    ...RATE_LIMIT_HEADERS,
+  const has = (slug: Slug, headers: Json) => (slugs.includes(slug) ? headers : {});
+  return {
+    ...COMMON_HEADERS,
+    "Cache-Control": headerRef("CacheControl"),
+    ...has("unauthorized", { "WWW-Authenticate": headerRef("WwwAuthenticate") }),
+    ...has("method-not-allowed", { Allow: headerRef("Allow") }),
+    ...has("unsupported-media-type", {
+      Accept: headerRef("Accept"),
+      "Accept-Encoding": headerRef("AcceptEncoding"),
+    }),
+    ...(slugs.some(isRetryable) ? { "Retry-After": headerRef("RetryAfter") } : {}),
   };
-  if (slugs.includes("unauthorized")) {
-    headers["WWW-Authenticate"] = { $ref: "#/components/headers/WwwAuthenticate" };
-  }
-  if (slugs.includes("method-not-allowed")) {
-    headers["Allow"] = { $ref: "#/components/headers/Allow" };
-  }
-  if (slugs.includes("unsupported-media-type")) {
-    headers["Accept"] = { $ref: "#/components/headers/Accept" };
-    headers["Accept-Encoding"] = { $ref: "#/components/headers/AcceptEncoding" };
-  }
-  if (slugs.some(isRetryable)) {
-    headers["Retry-After"] = { $ref: "#/components/headers/RetryAfter" };
-  }
-  return headers;
 }
 
 /** One example per problem, as the operation would answer it. */
@@ -144,70 +127,52 @@ function problemExamples(operation: Operation, slugs: readonly Slug[]): Json {
 function problemResponses(operation: Operation): Json {
   const byStatus = Map.groupBy(problemsOf(operation), (slug) => CATALOGUE[slug].status);
   const schema = plainSchema(operation.problemSchema ?? ProblemBody);
-  const responses: Json = {};
-  for (const [status, slugs] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[String(status)] = {
-      description: slugs.map((slug) => `${CATALOGUE[slug].title} (\`${slug}\`).`).join(" "),
-      headers: problemHeaders(slugs),
-      content: {
-        [PROBLEM_TYPE]: { schema, examples: problemExamples(operation, slugs) },
-      },
-    };
-  }
-  return responses;
+  const responses = [...byStatus].map(([status, slugs]) => {
+    const description = slugs.map((slug) => `${CATALOGUE[slug].title} (\`${slug}\`).`).join(" ");
+    const content = { [PROBLEM_TYPE]: { schema, examples: problemExamples(operation, slugs) } };
+    return [status, { description, headers: problemHeaders(slugs), content }];
+  });
+  return Object.fromEntries(responses);
 }
 
 function successHeaders(operation: Operation): Json {
-  const headers: Json = {
-    "X-Request-Id": REQUEST_ID_HEADER,
-    Vary: { $ref: "#/components/headers/Vary" },
-    "X-Content-Type-Options": NO_SNIFF_HEADER,
-    ...RATE_LIMIT_HEADERS,
-  };
-  if (credentialOf(operation) !== "none") headers["Cache-Control"] = CACHE_CONTROL_HEADER;
-  if (operation.conditional) {
-    headers["ETag"] = { $ref: "#/components/headers/ETag" };
-  }
-  for (const [name, header] of Object.entries(headersOf(operation))) {
-    const { description, extension } = header;
-    headers[name] = { description, schema: { type: "string" }, ...(extension ? EXTENSION : {}) };
-  }
-  return headers;
-}
-
-function successContent({ response, responseExample, page }: Operation): Json {
-  const media = response && { schema: response, example: responseExample };
+  const own = Object.entries(headersOf(operation)).map(([name, { description, extension }]) => [
+    name,
+    { description, schema: { type: "string" }, [EXTENSION_KEYWORD]: extension },
+  ]);
   return {
-    ...(media ? { "application/json": mediaOf(media) } : {}),
-    ...(page ? { "text/html": mediaOf(HTML_PAGE) } : {}),
+    ...COMMON_HEADERS,
+    ...(operation.credential === "none" ? {} : { "Cache-Control": headerRef("CacheControl") }),
+    ...(operation.conditional ? { ETag: headerRef("ETag") } : {}),
+    ...Object.fromEntries(own),
   };
 }
 
 function successResponses(operation: Operation): Json {
   const headers = successHeaders(operation);
-  const { status = 200 } = operation;
-  const media = successContent(operation);
-  const content = Object.keys(media).length === 0 ? {} : { content: media };
-  const responses: Json = {};
-  for (const code of operation.mayCreate ? [status, 201] : [status]) {
-    const description = code === 201 ? "Created." : "Success.";
-    responses[String(code)] = { description, headers, ...content };
-  }
-  if (operation.conditional) {
-    responses["304"] = {
-      description: "A tag in If-None-Match is current. The answer has no body.",
-      headers,
-    };
-  }
-  for (const [code, meaning] of Object.entries(operation.emptyStatuses ?? {})) {
-    responses[code] = { description: meaning, headers };
-  }
-  return responses;
+  const { status = 200, response, responseExample: example, page } = operation;
+  const content = {
+    ...(response && { "application/json": mediaOf({ schema: response, example }) }),
+    ...(page && { "text/html": mediaOf(HTML_PAGE) }),
+  };
+  const answered = Object.keys(content).length === 0 ? { headers } : { headers, content };
+  return {
+    [status]: { description: status === 201 ? "Created." : "Success.", ...answered },
+    ...(operation.mayCreate && { 201: { description: "Created.", ...answered } }),
+    ...(operation.conditional && {
+      304: { description: "A tag in If-None-Match is current. The answer has no body.", headers },
+    }),
+    ...Object.fromEntries(
+      Object.entries(operation.emptyStatuses ?? {}).map(([code, description]) => [
+        code,
+        { description, headers },
+      ]),
+    ),
+  };
 }
 
 /** The ways to authenticate a caller. Each one suffices. */
 const CALLERS = [{ bearerAuth: [] }, { apiKeyAuth: [] }];
-
 /** By the credential that an operation takes. */
 const SECURITY = {
   bearer: CALLERS,
@@ -216,30 +181,27 @@ const SECURITY = {
 };
 
 function operationObject(operation: Operation): Json {
-  const needs =
-    operation.permission === null ? "" : `Needs the permission \`${operation.permission}\`.`;
+  const { permission } = operation;
+  const needs = permission === null ? "" : `Needs the permission \`${permission}\`.`;
   const description = [operation.description, needs].filter(Boolean).join("\n\n");
-  const requestBody = requestBodyOf(operation);
   return {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.extension ? EXTENSION : {}),
-    ...(description === "" ? {} : { description }),
+    [EXTENSION_KEYWORD]: operation.extension,
+    description: description === "" ? undefined : description,
     parameters: parametersOf(operation),
-    ...(requestBody ? { requestBody } : {}),
+    requestBody: requestBodyOf(operation),
     responses: { ...successResponses(operation), ...problemResponses(operation) },
-    security: SECURITY[credentialOf(operation)],
+    security: SECURITY[operation.credential ?? "bearer"],
   };
 }
 
 function pathsOf(operations: readonly Operation[]): Json {
-  const paths: Record<string, Json> = {};
-  for (const operation of operations) {
-    const methods = { [operation.method.toLowerCase()]: operationObject(operation) };
-    paths[operation.path] = { ...paths[operation.path], ...methods };
-  }
-  return paths;
+  const byPath = Map.groupBy(operations, ({ path }) => path);
+  const methods = (ofPath: readonly Operation[]) =>
+    Object.fromEntries(ofPath.map((each) => [each.method.toLowerCase(), operationObject(each)]));
+  return Object.fromEntries([...byPath].map(([path, ofPath]) => [path, methods(ofPath)]));
 }
 
 /** The OpenAPI document of the operations, as served at `baseUrl`. */
@@ -265,6 +227,11 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
     servers: [{ url: baseUrl }],
     tags,
     paths,
-    components: { schemas, ...openApiComponents() },
+    components: {
+      schemas,
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      securitySchemes: SECURITY_SCHEMES,
+    },
   };
 }

@@ -12,24 +12,21 @@ import { HTML_TYPE, TEXT_PAGE_HEADERS } from "./text-page.ts";
 /** The styles of the reference are partly inline. */
 const PAGE_HEADERS = pageHeaders({ styles: "'self' 'unsafe-inline'" });
 
-const FOLDER = import.meta.dir;
 const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 
 /** The files of the page by name. Nothing comes from another host. */
 const ASSETS: Readonly<Record<string, { type: string; read(): Promise<string> }>> = {
-  "docs.css": {
-    type: "text/css; charset=utf-8",
-    read: () => Bun.file(join(FOLDER, "page/docs.css")).text(),
-  },
+  "docs.css": { type: "text/css; charset=utf-8", read: () => textOf("docs.css") },
   "reference.js": { type: SCRIPT_TYPE, read: referenceScript },
   "start.js": {
     type: SCRIPT_TYPE,
-    read: async () =>
-      new Bun.Transpiler({ loader: "ts" }).transformSync(
-        await Bun.file(join(FOLDER, "page/start.ts")).text(),
-      ),
+    read: async () => new Bun.Transpiler({ loader: "ts" }).transformSync(await textOf("start.ts")),
   },
 };
+
+function textOf(file: string): Promise<string> {
+  return Bun.file(join(import.meta.dir, "page", file)).text();
+}
 
 const escaped = Bun.escapeHTML;
 
@@ -137,22 +134,16 @@ export function mountDocs(
   }
 }
 
-/** The routes that the plugin for Fastify registers. */
+interface Reply {
+  header(): Reply;
+  send(body: string): void;
+}
+
+/** A route that the plugin for Fastify registers. */
 interface Route {
   readonly url: string;
-  handler(request: null, reply: Reply): unknown;
+  handler(request: null, reply: Reply): void;
 }
-
-interface Reply {
-  header(name: string, value: string): Reply;
-  send(body: string): unknown;
-}
-
-type Plugin = (
-  host: { route(route: Route): void },
-  options: { readonly configuration: { readonly url: string } },
-  done: () => void,
-) => void;
 
 /**
  * The script of Scalar, which shows an OpenAPI document. It is taken from the plugin for Fastify, because that
@@ -160,18 +151,12 @@ type Plugin = (
  */
 async function referenceScript(): Promise<string> {
   const { default: plugin } = await import("@scalar/fastify-api-reference");
-  let script: string | undefined;
-  const reply: Reply = {
-    header: () => reply,
-    send: (body) => {
-      script = body;
-    },
-  };
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const reply: Reply = { header: () => reply, send: resolve };
   const route = ({ url, handler }: Route) => {
     if (url.endsWith("/scalar.js")) handler(null, reply);
   };
   // Nothing but the script is wanted, so the address of the document does not matter.
-  (plugin as unknown as Plugin)({ route }, { configuration: { url: "/" } }, () => {});
-  if (script === undefined) throw new Error("the package of Scalar has no script");
-  return script;
+  plugin({ route } as never, { configuration: { url: "/" } }, () => {});
+  return await promise;
 }

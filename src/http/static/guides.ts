@@ -80,6 +80,15 @@ async function openReader(base: string) {
   return reader;
 }
 
+/** The lists of all guides, by their groups. @param itemOf the content of the item of a guide */
+function guideLists(itemOf: (name: string, title: string) => string, attributes = ""): string {
+  const groups = Object.entries(GUIDES).map(([group, titles]) => {
+    const items = Object.entries(titles).map(([name, title]) => `<li>${itemOf(name, title)}</li>`);
+    return `<h2>${group}</h2>\n<ul${attributes}>${items.join("\n")}</ul>`;
+  });
+  return groups.join("\n");
+}
+
 /** The list of all guides, with the parts of the one that is shown. */
 function contents(base: string, shown: string, text: string): string {
   const parts = [...text.matchAll(/<h2 id="([^"]*)">(.*?)<\/h2>/g)].map(
@@ -87,15 +96,11 @@ function contents(base: string, shown: string, text: string): string {
       `<li><a href="#${anchor}">${heading.replace(/<[^>]*>/g, "")}</a></li>`,
   );
   const below = parts.length === 0 ? "" : `<ul>${parts.join("")}</ul>`;
-  const entry = ([name, title]: [string, string]) =>
+  return guideLists((name, title) =>
     name === shown
-      ? `<li><a href="${base}${PATH}/${name}" aria-current="page">${title}</a>${below}</li>`
-      : `<li><a href="${base}${PATH}/${name}">${title}</a></li>`;
-  const groups = Object.entries(GUIDES).map(
-    ([group, titles]) =>
-      `<h2>${group}</h2>\n<ul>${Object.entries(titles).map(entry).join("\n")}</ul>`,
+      ? `<a href="${base}${PATH}/${name}" aria-current="page">${title}</a>${below}`
+      : `<a href="${base}${PATH}/${name}">${title}</a>`,
   );
-  return groups.join("\n");
 }
 
 function frame(base: string, title: string, shown: string, text: string): string {
@@ -114,16 +119,12 @@ ${text}
 
 /** The page that lists all guides, each with the beginning of its text. */
 function indexOf(base: string, texts: ReadonlyMap<string, string>): string {
-  const entry = ([name, title]: [string, string]) => {
+  const itemOf = (name: string, title: string) => {
     const [, lead = ""] = /<p>([\s\S]*?)<\/p>/.exec(texts.get(name) ?? "") ?? [];
     const [sentence] = lead.replace(/<[^>]*>/g, "").split(/(?<=[^.]\.)\s/);
-    return `<li><a href="${base}${PATH}/${name}">${title}</a><br><span class="lead">${sentence}</span></li>`;
+    return `<a href="${base}${PATH}/${name}">${title}</a><br><span class="lead">${sentence}</span>`;
   };
-  const groups = Object.entries(GUIDES).map(
-    ([group, titles]) =>
-      `<h2>${group}</h2>\n<ul class="entries">${Object.entries(titles).map(entry).join("\n")}</ul>`,
-  );
-  return `<h1>Guides</h1>\n${groups.join("\n")}`;
+  return `<h1>Guides</h1>\n${guideLists(itemOf, ' class="entries"')}`;
 }
 
 /**

@@ -6,10 +6,13 @@ interface PageSources {
   readonly markup?: "allowed" | "refused";
 }
 
-/** The sources that a page may load: files of the service only. */
-function pagePolicy(sources: PageSources): string {
-  const { styles = "'self'", scripts = "'self'", markup = "allowed" } = sources;
-  return [
+/** Headers of an HTML page and of its files, which may load files of the service only. */
+export function pageHeaders({
+  styles = "'self'",
+  scripts = "'self'",
+  markup = "allowed",
+}: PageSources = {}): Readonly<Record<string, string>> {
+  const policy = [
     "default-src 'none'",
     `script-src ${scripts}`,
     `style-src ${styles}`,
@@ -19,13 +22,9 @@ function pagePolicy(sources: PageSources): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     ...(markup === "refused" ? ["trusted-types 'none'", "require-trusted-types-for 'script'"] : []),
-  ].join("; ");
-}
-
-/** Headers of an HTML page and of its files. */
-export function pageHeaders(sources: PageSources = {}): Readonly<Record<string, string>> {
+  ];
   return {
-    "content-security-policy": pagePolicy(sources),
+    "content-security-policy": policy.join("; "),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",

@@ -10,7 +10,7 @@ import { abbreviate } from "../../domain/abbreviate.ts";
 import { parseDateTime } from "../../domain/formats.ts";
 import { invalid, Problem } from "../../domain/problem/problem.ts";
 import { omitNulls, withTimes } from "../../domain/rows.ts";
-import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
+import { type ListCall, type ListServices, readListing } from "../../http/pages.ts";
 import {
   type ApiKeyRow,
   insertApiKey,
@@ -113,10 +113,10 @@ export async function getApiKey(sql: Queryable, principal: Principal, id: string
 /** One page of the caller's API keys in order of name, without secrets. Throws `invalid-cursor`. */
 export async function listApiKeys(
   { sql, cursors }: ListServices,
-  principal: Principal,
-  page: PageRequest,
+  call: ListCall,
 ): Promise<ApiKeyPage> {
-  const { rows, pageInfo } = await readListing<ApiKeyRow, KeyPosition>(cursors, page, {
+  const { principal } = call;
+  const { rows, pageInfo } = await readListing<ApiKeyRow, KeyPosition>(cursors, call, {
     binding: `api-keys:${principal.userId}:${principal.projectId ?? ""}`,
     keyOf: ({ name, id }) => [name, id],
     read: (range) => readApiKeys(sql, principal, range),

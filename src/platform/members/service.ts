@@ -1,15 +1,15 @@
 import { actAs, actorOf, transactionAs } from "../../auth/audit/actor.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, findProject, holdJoinedProject } from "../../auth/project-access.ts";
-import type { Role } from "../../auth/roles.ts";
+import { OWNER, type Role } from "../../auth/roles.ts";
 import { findUser, recordUser } from "../../auth/users.ts";
 import type { Sql, Transaction } from "../../db/client.ts";
 import { holdProject, lockMembers } from "../../db/project-lock.ts";
+import { checkOwners } from "../../db/quotas.ts";
 import { timestamp } from "../../domain/formats.ts";
 import { invalid, Problem } from "../../domain/problem/problem.ts";
 import { omitNulls, withTimes } from "../../domain/rows.ts";
-import { type ListServices, type PageRequest, readListing } from "../../http/pages.ts";
-import { putMember, removeMember } from "./change.ts";
+import { type ListServices, type ProjectListCall, readListing } from "../../http/pages.ts";
 import {
   findInvitingProject,
   findMemberId,
@@ -22,11 +22,14 @@ import {
   withdraw,
 } from "./invitations.ts";
 import {
+  deleteMember,
   type Member,
   type MemberPosition,
   positionOf,
   readMember,
   readMembers,
+  readStanding,
+  storeMember,
 } from "./queries.ts";
 import type {
   InvitationList,
@@ -36,18 +39,49 @@ import type {
   ProjectMember,
 } from "./schema.ts";
 
+/** `last-owner`: the project would be left without an owner, so nothing changed. */
+type Refused = "last-owner";
+
+/** Makes a user a member of a project, or changes their role. */
+export async function putMember(
+  tx: Transaction,
+  projectId: string,
+  userId: string,
+  role: Role,
+): Promise<"added" | "changed" | "unchanged" | Refused> {
+  await lockMembers(tx, projectId);
+  const { role: earlier, hasOtherOwners } = await readStanding(tx, projectId, userId);
+  if (earlier === role) return "unchanged";
+  if (earlier === OWNER && !hasOtherOwners) return "last-owner";
+  await storeMember(tx, projectId, userId, role);
+  if (role === OWNER) await checkOwners(tx, projectId);
+  return earlier === null ? "added" : "changed";
+}
+
+/** Ends a membership. `none`: the user is not a member. */
+export async function removeMember(
+  tx: Transaction,
+  projectId: string,
+  userId: string,
+): Promise<"removed" | "none" | Refused> {
+  await lockMembers(tx, projectId);
+  const { role, hasOtherOwners } = await readStanding(tx, projectId, userId);
+  if (role === null) return "none";
+  if (role === OWNER && !hasOtherOwners) return "last-owner";
+  await deleteMember(tx, projectId, userId);
+  return "removed";
+}
+
 const memberOf = (row: Member): ProjectMember => omitNulls(withTimes(row));
 
 /** One page of a project's members. Throws `project-not-found` and `invalid-cursor`. */
 export async function listMembers(
   { sql, cursors }: ListServices,
-  principal: Principal,
-  reference: string,
-  page: PageRequest,
+  call: ProjectListCall,
 ): Promise<MemberPage> {
-  const projectId = await findProject(sql, principal, reference);
+  const projectId = await findProject(sql, call.principal, call.params.project_reference);
   const pending = await readPending(sql, projectId);
-  const { rows, pageInfo } = await readListing<Member, MemberPosition>(cursors, page, {
+  const { rows, pageInfo } = await readListing<Member, MemberPosition>(cursors, call, {
     binding: `members:${projectId}`,
     keyOf: positionOf,
     read: (range) => readMembers(sql, projectId, range),

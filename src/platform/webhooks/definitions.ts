@@ -1,18 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
-import { actorOf, transactionAs } from "../../auth/audit/actor.ts";
-import type { Principal } from "../../auth/principal.ts";
 import { findOwnedProject, holdOwnedProject } from "../../auth/project-access.ts";
-import type { Sql, Transaction } from "../../db/client.ts";
-import { uniqueViolation } from "../../db/errors.ts";
+import { type ChangeCall, changing } from "../../content/projects/change.ts";
+import type { Sql } from "../../db/client.ts";
+import { taken } from "../../db/errors.ts";
 import { charge } from "../../db/quotas.ts";
-import { PROJECT_COPY_TIMEOUT_MS } from "../../domain/limits.ts";
 import { onlyPage, pageOf } from "../../domain/page-info.ts";
 import { Problem } from "../../domain/problem/problem.ts";
 import { type RowOf, withTimes } from "../../domain/rows.ts";
 import { ProjectParams, text } from "../../domain/schemas.ts";
 import { type Operation, operation } from "../../http/operation.ts";
-import { type ListServices, PageQuery, pageRequestOf, readListing } from "../../http/pages.ts";
+import { type ListServices, PageQuery, readListing } from "../../http/pages.ts";
 import {
   deleteDefinition,
   hasConversation,
@@ -38,64 +36,37 @@ const PAGE_EXAMPLE: Static<typeof WebhookPage> = {
   page_info: onlyPage("/projects/demo/webhooks"),
 };
 
-interface WebhookCall {
-  readonly principal: Principal;
-  readonly requestId: string;
-  readonly params: { readonly project_reference: string };
-}
-
-/** Runs a change of the webhooks of a project by one of its owners, in a transaction. */
-async function changing<T>(
-  sql: Sql,
-  { principal, requestId, params }: WebhookCall,
-  work: (tx: Transaction, projectId: string) => Promise<T>,
-): Promise<T> {
-  return await transactionAs(sql, actorOf(principal, requestId), async (tx) => {
-    const { id } = await holdOwnedProject(tx, principal, params.project_reference);
-    return await work(tx, id);
-  });
-}
-
 /**
  * Creates a webhook. Throws `project-not-found`, `permission-denied` for all but owners, `webhook-id-taken`,
  * `conversation-not-found` and `quota-exceeded`.
  */
 async function createWebhook(
   sql: Sql,
-  call: WebhookCall,
+  call: ChangeCall,
   { id: name, secret: given, enabled = true, conversation_id }: NewWebhook,
 ): Promise<CreatedWebhook> {
   const conversationId = conversation_id ?? null;
   const secret = given ?? randomBytes(SECRET_BYTES).toString("base64url");
-  try {
-    const row = await changing(sql, call, async (tx, projectId) => {
-      if (conversationId !== null && !(await hasConversation(tx, projectId, conversationId))) {
-        throw new Problem("conversation-not-found");
-      }
-      const { stored_bytes: bytes, ...webhook } = await insertDefinition(tx, projectId, {
-        name,
-        secret,
-        enabled,
-        conversationId,
-      });
-      await charge(tx, projectId, { bytes });
-      return webhook;
-    });
-    const { created_at, ...webhook } = withTimes(row);
-    return { ...webhook, ...(given === undefined && { secret }), created_at };
-  } catch (error) {
-    if (uniqueViolation(error) !== "webhook_definitions_name") throw error;
-    throw new Problem("webhook-id-taken", { cause: error });
-  }
+  const created = changing(sql, call, holdOwnedProject, async (tx, projectId) => {
+    if (conversationId !== null && !(await hasConversation(tx, projectId, conversationId))) {
+      throw new Problem("conversation-not-found");
+    }
+    const definition = { name, secret, enabled, conversationId };
+    const { stored_bytes: bytes, ...webhook } = await insertDefinition(tx, projectId, definition);
+    await charge(tx, projectId, { bytes });
+    return webhook;
+  });
+  const row = await created.catch(taken("webhook_definitions_name", "webhook-id-taken"));
+  const { created_at, ...webhook } = withTimes(row);
+  return { ...webhook, ...(given === undefined && { secret }), created_at };
 }
 
 /**
  * Deletes a webhook with its events. Their conversations stay. Throws `project-not-found`, `permission-denied` for all
  * but owners, and `webhook-not-found`.
  */
-async function deleteWebhook(sql: Sql, call: WebhookCall, name: string): Promise<void> {
-  await changing(sql, call, async (tx, projectId) => {
-    await tx.unsafe(`SET LOCAL statement_timeout = ${PROJECT_COPY_TIMEOUT_MS}`);
+async function deleteWebhook(sql: Sql, call: ChangeCall, name: string): Promise<void> {
+  await changing(sql, call, holdOwnedProject, async (tx, projectId) => {
     const bytes = await deleteDefinition(tx, projectId, name);
     if (bytes === undefined) throw new Problem("webhook-not-found");
     await charge(tx, projectId, { bytes: -bytes });
@@ -122,15 +93,11 @@ function listOperation({ sql, cursors }: ListServices): Operation {
     problems: ["permission-denied", "project-not-found", "invalid-cursor"],
     async handle(call) {
       const { id } = await findOwnedProject(sql, call.principal, call.params.project_reference);
-      const { rows, pageInfo } = await readListing<RowOf<Webhook>, WebhookPosition>(
-        cursors,
-        pageRequestOf(call),
-        {
-          binding: `webhooks:${id}`,
-          keyOf: ({ id: name }) => [name],
-          read: (range) => listDefinitions(sql, id, range),
-        },
-      );
+      const { rows, pageInfo } = await readListing<RowOf<Webhook>, WebhookPosition>(cursors, call, {
+        binding: `webhooks:${id}`,
+        keyOf: ({ id: name }) => [name],
+        read: (range) => listDefinitions(sql, id, range),
+      });
       return { data: rows.map(withTimes), page_info: pageInfo };
     },
   });

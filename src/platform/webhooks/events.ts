@@ -10,8 +10,7 @@ import { type Operation, operation } from "../../http/operation.ts";
 import {
   type ListServices,
   PageQuery,
-  type PageRequest,
-  pageRequestOf,
+  type ProjectListCall,
   readListing,
 } from "../../http/pages.ts";
 import { jsonText } from "../../http/respond.ts";
@@ -52,12 +51,10 @@ const eventOf = ({ micros: _, ...row }: ListedEventRow) => withTimes(row);
 /** One page of a project's events, newest first. Throws `project-not-found` or `invalid-cursor`. */
 async function listEvents(
   { sql, cursors }: ListServices,
-  principal: Principal,
-  reference: string,
-  page: PageRequest,
+  call: ProjectListCall,
 ): Promise<WebhookEventPage> {
-  const projectId = await findProject(sql, principal, reference);
-  const { rows, pageInfo } = await readListing<ListedEventRow, EventPosition>(cursors, page, {
+  const projectId = await findProject(sql, call.principal, call.params.project_reference);
+  const { rows, pageInfo } = await readListing<ListedEventRow, EventPosition>(cursors, call, {
     binding: `webhook-events:${projectId}`,
     keyOf: ({ micros, id }) => [micros, id],
     read: (range) => readEvents(sql, projectId, range),
@@ -124,7 +121,6 @@ export function webhookEventsOperation(services: ListServices): Operation {
     response: WebhookEventPage,
     responseExample: EXAMPLE,
     problems: ["project-not-found", "invalid-cursor"],
-    handle: (call) =>
-      listEvents(services, call.principal, call.params.project_reference, pageRequestOf(call)),
+    handle: (call) => listEvents(services, call),
   });
 }

@@ -1,41 +1,33 @@
-import type { Principal } from "../../auth/principal.ts";
 import {
   type FilterText,
   filteredScope,
   readFilter,
   validFilter,
 } from "../../content/scopes/filter.ts";
-import { ScopeNotFound, type ScopeResolver } from "../../content/scopes/resolver.ts";
-import { otherQuestion, requireSameTarget, scopeRefOf } from "../../content/scopes/target.ts";
+import type { ScopeResolver } from "../../content/scopes/resolver.ts";
+import {
+  begin,
+  otherQuestion,
+  type QuestionCall,
+  selfPathOf,
+} from "../../content/scopes/target.ts";
 import { LOOKUP_LIMIT_MAX } from "../../domain/limits.ts";
-import { invalid, Problem } from "../../domain/problem/problem.ts";
+import { invalid } from "../../domain/problem/problem.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LookupRequest, LookupWork } from "../../engine/requests/request.ts";
-import type { Note, RequestDetail } from "../../http/request-record.ts";
+import type { RequestDetail } from "../../http/request-record.ts";
 import type { Metrics } from "../../ops/observability/metrics.ts";
 import { askedQuestion } from "../../ops/observability/question-counts.ts";
 import { traced } from "../../ops/observability/tracing.ts";
-import { type AnsweredPage, removeCursor } from "../next-page.ts";
-import type { StoredCursors } from "../stored-cursors.ts";
+import { pageResponse, type StoredCursors } from "../stored-cursors.ts";
 import type { LookupQuestion, LookupState } from "./question.ts";
-import type { LookupBody } from "./schema.ts";
+import { LookupBody } from "./schema.ts";
 
 interface LookupServices {
   readonly scopes: ScopeResolver;
   readonly engine: Engine;
   readonly metrics: Metrics;
   readonly cursors: StoredCursors<typeof LookupState>;
-}
-
-interface LookupCall {
-  readonly principal: Principal;
-  readonly projectRef: string;
-  readonly body: LookupBody;
-  /** The request's path, for `page_info.self`. */
-  readonly selfPath: string;
-  /** True if the request must see all changes that were committed before it. */
-  readonly readYourWrites: boolean;
-  readonly note: Note;
 }
 
 /** The members of a lookup in the log line of a slow request and in a span. */
@@ -77,7 +69,7 @@ function firstQuestion(projectId: string, body: LookupBody): LookupQuestion {
 }
 
 /** Parameters that are sent with a cursor must be those of its question. */
-function checkSame(question: LookupQuestion, body: LookupBody): void {
+function requireSame(question: LookupQuestion, body: LookupBody): void {
   const same =
     (body.query === undefined || queryOf(body) === question.query) &&
     (body.filter === undefined || filterOf(body) === (question.filter ?? null)) &&
@@ -85,41 +77,6 @@ function checkSame(question: LookupQuestion, body: LookupBody): void {
     (body.shard_index === undefined || body.shard_index === question.shardIndex) &&
     (body.shard_count === undefined || body.shard_count === question.shardCount);
   if (!same) throw otherQuestion();
-}
-
-/** The state of a cursor. The cursor has to belong to this project and to the question of the body. */
-function continued(state: LookupState | null, projectId: string, body: LookupBody): LookupState {
-  if (state?.question.projectId !== projectId) throw new Problem("invalid-cursor");
-  checkSame(state.question, body);
-  return state;
-}
-
-interface FoundPage extends AnsweredPage {
-  readonly projectId: string;
-  /** Milliseconds for which a change has been waiting that an empty answer may lack; 0 without one. */
-  readonly behindMs: number;
-}
-
-/** The state that the request asks to continue from, and its scope. */
-async function begin(services: LookupServices, call: LookupCall) {
-  const { scopes, cursors } = services;
-  const { principal, projectRef, body } = call;
-  // The cursor contains its scope, so it is read first. Nevertheless errors are reported in this order: missing
-  // project, invalid body, missing scope.
-  const known = body.cursor === undefined ? null : await cursors.load(body.cursor);
-  const target = known === null ? (body.lookup_target ?? null) : known.question.target;
-  const scope = await scopes.find(principal, scopeRefOf(projectRef, target), call.readYourWrites);
-  const { projectId } = scope;
-  const state =
-    body.cursor === undefined
-      ? { question: firstQuestion(projectId, body), progress: "" }
-      : continued(known, projectId, body);
-  if (scope instanceof ScopeNotFound) throw scope;
-  if (known !== null) {
-    const { lookup_target: given } = body;
-    await requireSameTarget(services, call, { given, asked: known.question.target, scope });
-  }
-  return { state, scope };
 }
 
 /** Runs a lookup. Throws `overloaded`, and `dependency-unavailable` while the project is loading. */
@@ -134,33 +91,41 @@ async function answer({ engine, metrics }: LookupServices, request: LookupReques
  * One page of a project's knowledge. Throws `project-not-found`,
  * `environment-not-found`, `release-not-found`, `invalid-cursor`, or a 400 about the body.
  */
-export async function lookUp(services: LookupServices, call: LookupCall): Promise<FoundPage> {
-  const { cursors } = services;
-  const { state, scope } = await begin(services, call);
-  const { question, progress } = state;
-  const { query, filter, limit, shardIndex, shardCount } = question;
+export async function lookUp(
+  services: LookupServices,
+  call: QuestionCall<LookupBody>,
+): Promise<Response> {
+  const { cursors, engine } = services;
+  const { body, principal } = call;
+  const { question, known, scope } = await begin(services, call, {
+    cursor: body.cursor,
+    target: body.lookup_target,
+    first: (projectId) => firstQuestion(projectId, body),
+    requireSame: (asked) => requireSame(asked, body),
+  });
+  const { projectId } = scope;
+  const { query, filter = null, limit, shardIndex, shardCount } = question;
   const next = cursors.newCursor();
   const request: LookupRequest = {
     kind: "lookup",
-    scope: filteredScope(scope, filter ?? null),
-    selfPath: call.selfPath,
+    scope: filteredScope(scope, filter),
+    selfPath: selfPathOf(call),
     query,
     limit,
     shardIndex,
     shardCount,
-    progress,
+    progress: known?.progress ?? "",
     next,
   };
   const run = () => answer(services, request);
   const { json, work } = await traced("lookup", run, (found) => describe(found.work));
   // The number of matches in one shard or page does not decide whether a question has hits.
-  const matches = progress === "" && shardCount === 1 ? work.total : null;
-  call.note(() => describe(work), askedQuestion(scope.projectId, query, matches));
-  const { userId } = call.principal;
-  const hasAllCursors =
-    !work.more || (await cursors.save(next, { question, progress: work.progress }, userId));
-  const page = { json: hasAllCursors ? json : removeCursor(json, next), hasAllCursors };
-  const { projectId } = scope;
-  const behindMs = work.total === 0 ? await services.engine.behindMs(projectId, "texts") : 0;
-  return { projectId, behindMs, ...page };
+  const matches = known === null && shardCount === 1 ? work.total : null;
+  call.note(() => describe(work), askedQuestion(projectId, query, matches));
+  const state = { question, progress: work.progress };
+  const page = work.more
+    ? await cursors.keep(json, next, state, principal.userId)
+    : { json, hasAllCursors: true };
+  const behindMs = work.total === 0 ? await engine.behindMs(projectId, "texts") : 0;
+  return pageResponse(page, { projectId, behindMs, body, fields: LookupBody.properties });
 }

@@ -1,7 +1,7 @@
 import type { SearchWork } from "../../engine/requests/request.ts";
-import { ignoredFields, ignoredFieldsHeader } from "../../http/answer-headers.ts";
-import { entityTag, isCurrent } from "../../http/conditional.ts";
-import type { ResponseHeader } from "../../http/operation.ts";
+import { ignoredFieldsHeader, ignoring } from "../../http/answer-headers.ts";
+import { extensionHeader, type ResponseHeaders } from "../../http/operation.ts";
+import { entityTag, isCurrent } from "../../http/respond.ts";
 import type { Metrics } from "../../ops/observability/metrics.ts";
 
 /**
@@ -36,25 +36,22 @@ export function isEmpty(json: Uint8Array): boolean {
 }
 
 /** The headers of every search answer, for the documentation. */
-export const searchHeaders: Readonly<Record<string, ResponseHeader>> = {
-  "Server-Timing": {
-    description:
-      "The milliseconds that parsing the request, searching, and rendering the answer took, such " +
+export const searchHeaders: ResponseHeaders = {
+  ...extensionHeader(
+    "Server-Timing",
+    "The milliseconds that parsing the request, searching, and rendering the answer took, such " +
       "as `parse;dur=0.041, search;dur=0.180, render;dur=0.012`.",
-    extension: true,
-  },
-  "X-Search-Plan": {
-    description:
-      "How the chunks were found: `exact` compared all in full precision, `scan` compared the " +
+  ),
+  ...extensionHeader(
+    "X-Search-Plan",
+    "How the chunks were found: `exact` compared all in full precision, `scan` compared the " +
       "codes of all, `graph` walked the index; `empty`: the scope has no chunk of this dimension.",
-    extension: true,
-  },
-  "X-Total-Matches": {
-    description:
-      "`exact` when `total_matches` counts every chunk that reaches the threshold: after an exact " +
+  ),
+  ...extensionHeader(
+    "X-Total-Matches",
+    "`exact` when `total_matches` counts every chunk that reaches the threshold: after an exact " +
       "search and in scopes of up to about two thousand chunks. `at-least` when there may be more.",
-    extension: true,
-  },
+  ),
   ...ignoredFieldsHeader,
 };
 
@@ -66,8 +63,7 @@ export function setSearchHeaders(
   headers["server-timing"] = `parse;dur=${parse}, search;dur=${search}, render;dur=${render}`;
   headers["x-search-plan"] = plan;
   headers["x-total-matches"] = countsAll ? "exact" : "at-least";
-  const names = ignoredFields(ignored ?? []);
-  if (names !== "") headers["x-ignored-fields"] = names;
+  Object.assign(headers, ignoring(ignored ?? []));
 }
 
 /** The stage that finds the candidates of each plan; an exact comparison needs no other. */

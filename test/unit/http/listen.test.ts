@@ -1,17 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { DRAIN_REQUESTS_MS } from "../../../src/domain/limits.ts";
+import { Problem } from "../../../src/domain/problem/problem.ts";
 import { listen } from "../../../src/http/listen.ts";
 import type { Log } from "../../../src/ops/observability/log.ts";
 import { advance, useFakeClock } from "../../../support/fake-clock.ts";
 
 const CLIENTS = 20;
 
-function world() {
+function world(corsOrigins: readonly string[] = []) {
   const lines: object[] = [];
   const log = { error: (line: object) => lines.push(line) } as unknown as Log;
   const baseUrlOf = (port: number) => `http://127.0.0.1:${port}`;
-  return { listener: listen({ host: "127.0.0.1", port: 0, baseUrlOf, log }), lines };
+  return { listener: listen({ host: "127.0.0.1", port: 0, baseUrlOf, log, corsOrigins }), lines };
 }
 
 async function connected(port: number): Promise<Socket> {
@@ -99,5 +100,23 @@ test("whatever the application throws is answered with a problem, whose cause is
     expect(text, path).not.toContain("cause");
     expect(lines.at(-1), path).toMatchObject({ requestId, slug: "internal-error" });
   }
+  await listener.drain(DRAIN_REQUESTS_MS);
+});
+
+test("a page of an allowed origin can read why it is refused, also while the service starts, and no other page", async () => {
+  const page = "https://app.example.com";
+  const { listener } = world([page]);
+  const refuse = async (path: string, origin: string) => {
+    const url = `http://127.0.0.1:${listener.port}${path}`;
+    const { status, headers } = await fetch(url, { headers: { origin } });
+    return [status, headers.get("access-control-allow-origin")];
+  };
+  expect(await refuse("/readyz", page)).toEqual([503, page]);
+  expect(await refuse("/readyz", "https://other.example.com")).toEqual([503, null]);
+  listener.use(() => {
+    throw new Problem("route-not-found");
+  });
+  expect(await refuse("/projects", page)).toEqual([404, page]);
+  expect(await refuse("/projects", "https://other.example.com")).toEqual([404, null]);
   await listener.drain(DRAIN_REQUESTS_MS);
 });

@@ -15,8 +15,9 @@ function messagesOf(milliseconds: number, { hasRequests }: { readonly hasRequest
   } as unknown as Log;
   const context = { metrics: createMetrics(), log, questions: { counts: undefined } };
   // Those of one operation are logged as a sample.
-  const request = { requestId: "r", operation: crypto.randomUUID(), status: 200, milliseconds };
-  recordRequest({ ...context, config: { slowRequestMs: BOUND_MS } }, request);
+  const request = { requestId: "r", operation: { id: crypto.randomUUID() } };
+  const answered = { status: 200, milliseconds };
+  recordRequest({ ...context, config: { slowRequestMs: BOUND_MS } }, request, answered);
   return messages;
 }
 

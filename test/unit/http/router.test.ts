@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { OVERLOADED } from "../../../src/domain/problem/problem.ts";
-import type { HttpContext } from "../../../src/http/incoming.ts";
+import type { HttpContext } from "../../../src/http/pipeline.ts";
 import { answerProblems, pageMounter } from "../../../src/http/router.ts";
 
 const FAILURE = new Error("a cause that callers must not see");
@@ -11,14 +11,15 @@ function world() {
   const lines: object[] = [];
   const note = (line: object) => lines.push(line);
   const log = { error: note, warn: note } as unknown as HttpContext["log"];
-  const gates = { starts: { acquire: () => undefined } } as unknown as HttpContext["gates"];
-  const app = new Elysia({ normalize: false });
-  answerProblems(app, [], { baseUrl: "http://base", gates, log } as unknown as HttpContext);
   let isFull = false;
-  const start = async () => {
+  const acquire = () => {
     if (isFull) throw OVERLOADED;
   };
-  const mount = pageMounter(app, { start, log });
+  const gates = { starts: { acquire } } as unknown as HttpContext["gates"];
+  const context = { baseUrl: "http://base", gates, log } as unknown as HttpContext;
+  const app = new Elysia({ normalize: false });
+  answerProblems(app, context);
+  const mount = pageMounter(app, context);
   mount("/page.html", () => new Response("a page"));
   mount("/throws", () => {
     throw FAILURE;

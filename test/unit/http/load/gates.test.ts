@@ -3,10 +3,10 @@ import { createAuthenticator } from "../../../../src/auth/authenticator.ts";
 import { generateKey } from "../../../../src/auth/key-format.ts";
 import type { Principal } from "../../../../src/auth/principal.ts";
 import { Problem } from "../../../../src/domain/problem/problem.ts";
-import type { HttpContext } from "../../../../src/http/incoming.ts";
 import { BodyReader } from "../../../../src/http/load/body.ts";
 import { openGates } from "../../../../src/http/load/gates.ts";
-import { bytesOperation, operation } from "../../../../src/http/operation.ts";
+import { operation } from "../../../../src/http/operation.ts";
+import type { HttpContext } from "../../../../src/http/pipeline.ts";
 import { bindOperation } from "../../../../src/http/pipeline.ts";
 import { RejectionThrottle } from "../../../../src/http/rejection-throttle.ts";
 import type { Log } from "../../../../src/ops/observability/log.ts";
@@ -45,7 +45,7 @@ function world() {
   const refuses = (tenant: string) => state.isFull && tenant === GREEDY;
   const gates = openGates({ refuses }, { maxBytes: BODIES_BYTES });
   const metrics = createMetrics();
-  const refusals = new RejectionThrottle("http://base", log, () => "");
+  const refusals = new RejectionThrottle(() => "");
   const context = {
     ...{
       baseUrl: "http://base",
@@ -55,15 +55,16 @@ function world() {
     },
     ...{
       refusals: {
-        async respond(...args: Parameters<RejectionThrottle["respond"]>) {
+        async pace(...args: Parameters<RejectionThrottle["pace"]>) {
           state.insideAtRefusals.push(gates.database.acquired);
-          return await refusals.respond(...args);
+          await refusals.pace(...args);
         },
       },
       rateLimits: undefined,
       log,
       metrics,
     },
+    changes: { token: async () => undefined },
     forgetAccess: () => state.forgotten++,
     authenticator: createAuthenticator(keys as never, {} as never),
     ...{ audit: { denied() {} }, config: { slowRequestMs: 0 }, questions: { counts: undefined } },
@@ -86,9 +87,9 @@ function world() {
   /** Writes that an operation admits, each to a place of its own, until they are stored. */
   const admitted = { inside: 0, bytes: Promise.withResolvers<void>(), fails: false };
   const put = bindOperation(
-    bytesOperation({
+    operation({
       ...{ id: "put", method: "PUT", path: "/put", tag: "Files", summary: "put", permission: null },
-      ...{ problems: [], bodies: {}, safe: true },
+      ...{ problems: [], bodies: {} },
       async admit() {
         await admitted.bytes.promise;
         admitted.inside++;
@@ -228,7 +229,7 @@ test("a change is not made for a client that has closed its connection", async (
       ...{ id: "change", method: "POST", path: "/change", tag: "Projects", summary: "change" },
       ...{ permission: null, problems: [], handle: () => made++ },
     }),
-    { ...context, changes: { token: async () => undefined } as unknown as HttpContext["changes"] },
+    context,
   );
   const client = new AbortController();
   const left = change(new Request(request("polite"), { signal: client.signal }), {});

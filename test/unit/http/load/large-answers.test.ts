@@ -6,7 +6,6 @@ import { OVERLOADED } from "../../../../src/domain/problem/problem.ts";
 import { type Gates, openGates } from "../../../../src/http/load/gates.ts";
 import {
   holdUntilSent,
-  inTurns,
   responseInPieces,
   responseOf,
   sharedResponse,
@@ -14,8 +13,6 @@ import {
 import type { Log } from "../../../../src/ops/observability/log.ts";
 import { onCleanup } from "../../../../support/cleanup.ts";
 import { until } from "../../../../support/until.ts";
-
-const atOnce = () => undefined;
 
 /** Gates whose requests may take this much memory. */
 const gatesOf = (maxBytes = MAX_BYTES) => openGates({ refuses: () => false }, { maxBytes });
@@ -52,7 +49,7 @@ function serverWith(gates: Gates, kind: "text" | "bytes" = "bytes") {
     const body = kind === "bytes" ? joined([letters(size)]) : "ä".repeat(size);
     try {
       const response = responseOf(body, { headers: { "x-test": "kept" } });
-      holdUntilSent(response, holder, gates, SILENT);
+      holdUntilSent(response, holder, { gates, log: SILENT });
       return response;
     } catch (error) {
       if (error !== OVERLOADED) throw error;
@@ -177,13 +174,10 @@ describe("bytes that several answers share", () => {
       const body = letters(length);
       const url = serverOf((request) => {
         const response = sharedResponse(body, {});
-        if (new URL(request.url).pathname !== "/held") {
-          return inTurns(response, { start: atOnce, log: SILENT });
-        }
-        holdUntilSent(response, "tenant", gates, SILENT);
+        holdUntilSent(response, new URL(request.url).pathname, { gates, log: SILENT });
         return response;
       });
-      for (const path of ["/", "/held"]) {
+      for (const path of ["/one", "/other"]) {
         const get = async () => Buffer.from(await (await fetch(url + path)).arrayBuffer());
         await get();
         expect((await fetch(url + path, { method: "HEAD" })).status).toBe(200);
@@ -221,7 +215,7 @@ test("an answer whose making fails midway resets its connection, is in the log, 
   const gates = gatesOf();
   const url = serverOf(() => {
     const response = responseInPieces(pieces(), LARGE, { headers: { "x-request-id": "mine" } });
-    holdUntilSent(response, "tenant", gates, logOf(lines));
+    holdUntilSent(response, "tenant", { gates, log: logOf(lines) });
     return response;
   });
   const reading = fetch(url).then((response) => response.text());

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Transaction } from "../../../../src/db/client.ts";
 import { transaction } from "../../../../src/db/transaction.ts";
-import { putMember, removeMember } from "../../../../src/platform/members/change.ts";
+import { putMember, removeMember } from "../../../../src/platform/members/service.ts";
 import { addMember, addProject, addUser } from "../../../../support/accounts.ts";
 import { beforeCommit } from "../../../../support/open-transaction.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";

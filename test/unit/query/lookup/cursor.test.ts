@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { joined } from "../../../../native/owned-bytes.ts";
 import { createMemoryCoordinator } from "../../../../src/db/coordination/memory.ts";
 import { LookupState } from "../../../../src/query/lookup/question.ts";
 import { StoredCursors } from "../../../../src/query/stored-cursors.ts";
@@ -31,7 +32,7 @@ describe("lookup cursors", () => {
       fc.asyncProperty(state, async (original) => {
         const cursor = cursors.newCursor();
         expect(await cursors.load(cursor)).toBeNull();
-        await cursors.save(cursor, original, "anybody");
+        await cursors.keep(joined([]), cursor, original, "anybody");
         expect(await cursors.load(cursor)).toEqual(original);
         expect(cursor).toMatch(/^[A-Za-z0-9_-]{24}$/);
       }),
@@ -43,7 +44,7 @@ describe("lookup cursors", () => {
     const cursors = cursorsOf(coordinator);
     const [original] = fc.sample(state, 1) as [LookupState];
     const cursor = cursors.newCursor();
-    await cursors.save(cursor, original, "anybody");
+    await cursors.keep(joined([]), cursor, original, "anybody");
     const stored = (await coordinator.get(`lookup:${cursor}`)) as string;
     const { question, progress } = JSON.parse(stored);
     const damaged = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { bestScoreOf } from "../../../../src/query/retrieve/best-score.ts";
+import { bestScoreOf } from "../../../../src/query/retrieve/service.ts";
 
 const bytesOf = (answer: object) => new TextEncoder().encode(JSON.stringify(answer));
 const score = fc.double({ min: 0, max: 1, noNaN: true });

@@ -14,8 +14,15 @@ function continuation(vector: string | null, now: string) {
     queries: { fingerprint: async () => now },
     engine: { retrieve: () => Promise.reject(new Error("the engine is asked")) },
   } as unknown as RetrieveServices;
-  const call = { principal: { userId: "user" }, projectRef: "project", body: { cursor: "c" } };
-  return retrieve(services, { ...call, note() {} } as never).catch((error) => error);
+  const call = {
+    principal: { userId: "user" },
+    params: { project_reference: "project" },
+    body: { cursor: "c" },
+    request: new Request("http://host/projects/project/retrieve"),
+    basePath: "",
+    note() {},
+  };
+  return retrieve(services, call as never).catch((error) => error);
 }
 
 test("a page by the vector of another embedder than the project's is refused, and one by words goes on", async () => {

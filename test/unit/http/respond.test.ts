@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { conditionalText, entityTag, isCurrent } from "../../../src/http/conditional.ts";
+import { conditionalText, entityTag, isCurrent } from "../../../src/http/respond.ts";
 
 describe("entity tags", () => {
   test("entity tags are strong, quoted, and the same for a text and its bytes", () => {
