@@ -55,19 +55,13 @@ const RESPONSE_HEADERS = [
   "X-Total-Matches",
 ].join(", ");
 
-/** Without a body. Other methods and headers than these are then refused by the browser. */
-function preflight(origin: string): Response {
-  return new Response(null, {
-    status: 204,
-    headers: {
-      "access-control-allow-origin": origin,
-      "access-control-allow-methods": METHODS,
-      "access-control-allow-headers": REQUEST_HEADERS,
-      "access-control-max-age": String(CORS_MAX_AGE_SECONDS),
-      vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
-    },
-  });
-}
+/** The headers of the answer to a preflight. The browser then refuses other methods and headers than these. */
+const PREFLIGHT_HEADERS = {
+  "access-control-allow-methods": METHODS,
+  "access-control-allow-headers": REQUEST_HEADERS,
+  "access-control-max-age": String(CORS_MAX_AGE_SECONDS),
+  vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+};
 
 /**
  * Lets pages of these origins call the service, by the CORS protocol of the Fetch standard. It is the
@@ -81,7 +75,10 @@ export function withCors(origins: readonly string[], handler: Handler): Handler 
     const origin = request.headers.get("origin");
     const isAllowed = origin !== null && allowed.has(origin);
     const asks = request.headers.has("access-control-request-method");
-    if (isAllowed && request.method === "OPTIONS" && asks) return preflight(origin);
+    if (isAllowed && request.method === "OPTIONS" && asks) {
+      const headers = { "access-control-allow-origin": origin, ...PREFLIGHT_HEADERS };
+      return new Response(null, { status: 204, headers });
+    }
     const response = await handler(request);
     // The answer to one origin must not be served to another from a cache.
     response.headers.append("vary", "Origin");

@@ -23,17 +23,10 @@ export const TAGS = {
   Errors: "The types of problems.",
 } as const;
 
-type Tag = keyof typeof TAGS;
-
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** A JSON value shown in the documentation. */
-type Example = unknown;
-
 /** The schema of one media type of a request body. */
 export interface MediaType {
   readonly schema: TSchema;
-  readonly example?: Example;
+  readonly example?: unknown;
 }
 
 /** The documented headers of a response, by name. */
@@ -69,10 +62,10 @@ interface Call<P, Q> {
 interface OperationOf<P extends TObject, Q extends TObject, B extends TSchema | undefined, F> {
   /** The operation's name in the API document and in metrics. */
   readonly id: string;
-  readonly method: Method;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** In OpenAPI form, e.g. `/conversations/{id}`. */
   readonly path: string;
-  readonly tag: Tag;
+  readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
   /** True for an operation that is this service's own addition to the API. */
@@ -92,7 +85,7 @@ interface OperationOf<P extends TObject, Q extends TObject, B extends TSchema | 
   readonly headers?: TObject;
   /** The schema of a JSON body. */
   readonly body?: B;
-  readonly bodyExample?: Example;
+  readonly bodyExample?: unknown;
   /**
    * Bodies by media type as the document shows them, where the handler checks them: the type and the bytes, or more of
    * a JSON body than `body` does.
@@ -111,7 +104,7 @@ interface OperationOf<P extends TObject, Q extends TObject, B extends TSchema | 
   readonly mayCreate?: boolean;
   /** Absent exactly with the status 204. */
   readonly response?: TSchema;
-  readonly responseExample?: Example;
+  readonly responseExample?: unknown;
   /** Further statuses of success, which have no body, with their descriptions. */
   readonly emptyStatuses?: Readonly<Record<number, string>>;
   /** The successful response's headers by name. */

@@ -122,17 +122,6 @@ export function mountOperations(
 /** A name or an address with an optional port. Clients may send an empty host. */
 const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{1,5})?$/;
 
-let lastValid = "";
-
-/** True for a Host header that names a host, and for none: HTTP/1.0 requires none. */
-function isValidHost(host: string | null): boolean {
-  if (host === null || host === lastValid) return true;
-  if (!HOST.test(host)) return false;
-  // Nearly all requests of a service have the same host.
-  lastValid = host;
-  return true;
-}
-
 /** Elysia searches a request's URL for the path from this position on. */
 const PATH_SEARCH_START = "http://host".length;
 
@@ -153,7 +142,9 @@ function ensureParsableUrl(request: Request, path: number): void {
  */
 export function withCheckedHost(handler: Handler): Handler {
   return (request) => {
-    if (!isValidHost(request.headers.get("host"))) {
+    const host = request.headers.get("host");
+    // HTTP/1.0 requires none.
+    if (host !== null && !HOST.test(host)) {
       const message = "must be a host name or address with an optional port";
       throw invalid([{ field: "Host", message }], "The Host header is malformed.");
     }

@@ -9,7 +9,6 @@ type Start = () => Promise<void> | undefined;
 
 /** The body of an answer that is sent in pieces, as its client takes them. */
 class Sending {
-  readonly body: ReadableStream<Uint8Array>;
   start: Start = () => undefined;
   /** Called with an error of `pieces`, which resets the connection. */
   onFailure = (_error: unknown) => {};
@@ -17,6 +16,23 @@ class Sending {
   onEnd = () => {};
   #hasEnded = false;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
+  readonly body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      pull: async () => {
+        try {
+          await this.start();
+        } catch {
+          return this.giveUp();
+        }
+        this.#send();
+      },
+      cancel: () => this.#end(),
+    },
+    { highWaterMark: 0 },
+  );
 
   /**
    * @param bytes the memory of the rest of the body until it is sent
@@ -26,32 +42,14 @@ class Sending {
     private readonly pieces: Iterator<Uint8Array>,
     readonly bytes: number,
     readonly free: () => void,
-  ) {
-    this.body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller;
-        },
-        pull: async () => {
-          try {
-            await this.start();
-          } catch {
-            return this.giveUp();
-          }
-          this.#send();
-        },
-        cancel: () => this.#end(),
-      },
-      { highWaterMark: 0 },
-    );
-  }
+  ) {}
 
   /** Resets the connection, so that the client does not take the part that has arrived for the whole answer. */
-  readonly giveUp = () => {
+  giveUp(): void {
     if (this.#hasEnded) return;
     this.#controller.error();
     this.#end();
-  };
+  }
 
   #send(): void {
     if (this.#hasEnded) return;
