@@ -2,10 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { NO_KEY_YET } from "../../src/domain/first-key.ts";
 import { addApiKey, addUser } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
+import type { Json } from "../../support/api/openapi.ts";
 import { openPage } from "../../support/processes/browser.ts";
 import { needs } from "../../support/programs.ts";
 import { until } from "../../support/until.ts";
 import { accessFaults } from "./access.ts";
+import { drawn } from "./drawn.ts";
 import { api, browser, DESKTOP, key, owner, PHONE, signedIn, visit } from "./world.ts";
 
 needs("chromium");
@@ -207,6 +209,35 @@ describe("every view of the console", () => {
     }
     expect(hindered).toEqual([]);
     expect(phone.faults).toEqual([]);
+  });
+
+  test("opens its dialogs by the keyboard, which hinder nobody and give the focus back", async () => {
+    const tab = await signedIn("#/none");
+    const dialogs = [
+      ["#/search?project=shipyard", "Filter"],
+      ["#/search?project=shipyard", "By vector"],
+      ["#/search?project=shipyard&q=crane", "Show as code"],
+      ["#/projects", "New project"],
+      ["#/projects/shipyard/files", "Remove harbour/ropes.md"],
+      ["#/projects/shipyard/settings", "Delete project"],
+    ] as const;
+    for (const [address, name] of dialogs) {
+      await visit(tab, address);
+      const button = tab.page.getByRole("button", { name, exact: true });
+      await button.press("Enter");
+      const dialog = tab.page.getByRole("dialog");
+      await dialog.waitFor();
+      await drawn(tab.page);
+      expect(await accessFaults(tab.page), name).toEqual([]);
+      const isWithin = `document.querySelector("dialog[open]").contains(document.activeElement)`;
+      expect(await tab.page.evaluate(isWithin), name).toBe(true);
+      await tab.page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      const isFocused = (element: Json) => element === element.ownerDocument.activeElement;
+      expect(await button.evaluate(isFocused), name).toBe(true);
+    }
+    expect(tab.faults).toEqual([]);
+    await tab.page.close();
   });
 
   test("takes at most 100 KB, compressed, with all that it needs", async () => {
