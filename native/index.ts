@@ -2,8 +2,8 @@
  * The native search core: the vectors, graphs, scopes and rendered chunks of the loaded projects, and
  * searches over them. `text.ts` has lookups by text.
  *
- * A *project* holds up to five *indexes*, one per dimension (768, 1024, 1536, 3072, 4096). An index
- * consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a
+ * A *project* holds up to six *indexes*: one per dimension (768, 1024, 1536, 3072, 4096), and one of dimension 0 with the
+ * chunks that have no vector. An index consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a
  * release) is a set of ordinals per dimension. The projects belong to the process: every worker thread can search a
  * project that any thread has loaded.
  *
@@ -138,7 +138,7 @@ export type SearchOutcome = OwnedBytes | SearchFaults | typeof NOT_LOADED;
 
 interface IndexStats {
   dimension: number;
-  /** Chunks. */
+  /** Chunks, which have no vectors in the index of dimension 0. */
   vectors: number;
   /** Distinct vectors: equal ones are stored once. */
   distinct: number;

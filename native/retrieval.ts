@@ -5,18 +5,12 @@ import type { FoundPage, Page } from "./text.ts";
 /** Rendered chunks, each followed by its vector, or null without a vector of the query's dimension. */
 type GivenChunks = ReadonlyArray<string | Float32Array | null>;
 
-/** Files and hits that the caller has read, because they are not in the memory of the index. */
+/** File versions and hits that the caller has read, because it has no index of chunks or of vectors. */
 export interface Given {
   readonly versions: ReadonlyArray<{
     readonly id: string;
-    /** The file in JSON. */
-    readonly file: string;
+    /** Those in the scope, or the text that stands for a version without chunks; empty for a deleted version. */
     readonly chunks: GivenChunks;
-    /**
-     * Milliseconds for which the version is known to have no chunks, so that native code caches its file; 0 for a
-     * version with chunks, infinite for a version that never has chunks.
-     */
-    readonly parseMs: number;
   }>;
   /** The hits of a search by vector, best first, and how many chunks reach the threshold. */
   readonly hits: {
@@ -39,14 +33,14 @@ export interface Excluded {
 
 interface Retrieval {
   /**
-   * Retrieves one page. Null when the scope is not loaded. `unread` names the file versions of the page that the caller
-   * must provide. `countsAll` says that `total` counts all hits, and `lacksHits` that the page is short because the
+   * Retrieves one page. Null when the scope is not loaded. `missing` names the file versions of the page that a caller
+   * without an index of chunks must provide. `countsAll` says that `total` counts all hits, and `lacksHits` that the page is short because the
    * caller provided too few hits. `matched` has the ids of the versions that match, separated by commas, if they are
    * listed, and `hasAllMatched` says that the list is complete.
    */
   retrieve(
     request: Page & {
-      /** Null without a vector index. */
+      /** Null without an index of chunks. */
       readonly project: string | null;
       readonly scope: string;
       /** 0 by vector, 1 by text, 2 by both. */
@@ -69,7 +63,7 @@ interface Retrieval {
         readonly matched: string | null;
         readonly hasAllMatched: boolean;
       })
-    | { readonly unread: string[] }
+    | { readonly missing: string[] }
     | null;
 }
 

@@ -9,7 +9,8 @@ import type {
 import { run } from "../src/engine/requests/run.ts";
 import type { SharedView } from "../src/index/segments/index.ts";
 
-const SCOPE: Scope = {
+/** The scope of requests by default. */
+export const SCOPE: Scope = {
   ...{ tenant: "tenant", projectId: "project", id: "scope" },
   ...{ kind: "environment", frozen: false },
 };

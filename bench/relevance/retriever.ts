@@ -46,8 +46,7 @@ export class Retriever {
         end_offset: content.length,
         token_count: 1,
         metadata: "{}",
-        dimension,
-        embedding: new Uint8Array(0),
+        embedding: null,
       }));
     });
     const all = own.flatMap((document, i) =>

@@ -39,7 +39,7 @@ static std::vector<float> vectorOf(uint32_t seed) {
   return vector;
 }
 
-/// A project with some chunks, of which every third shares the vector of another, and a scope.
+/// A project with some chunks, of which every third shares the vector of another, the same without vectors, and a scope.
 static void fill(Project& project) {
   std::vector<ChunkId> ids(CHUNKS);
   std::vector<float> vectors;
@@ -54,7 +54,8 @@ static void fill(Project& project) {
   }
   const int slot = dimensionSlot(DIMENSION);
   project.openIndex(slot)->append({CHUNKS, ids.data(), vectors.data(), texts, ends.data()});
-  project.setScope(SCOPE, {{DIMENSION, {0, CHUNKS / 2, CHUNKS / 2 + 3, 5}}});
+  project.openIndex(indexSlot(NO_VECTORS))->append({CHUNKS, ids.data(), nullptr, texts, ends.data()});
+  project.setScope(SCOPE, {{DIMENSION, {0, CHUNKS / 2, CHUNKS / 2 + 3, 5}}, {NO_VECTORS, {0, CHUNKS}}});
 }
 
 static std::string readFile(const fs::path& path) {
@@ -175,9 +176,17 @@ static void damage(Files& files, const uint8_t* edit) {
   }
 }
 
+static void readTexts(const Scope& scope) {
+  std::string read;
+  for (const auto& part : scope.parts[static_cast<size_t>(indexSlot(NO_VECTORS))]) {
+    part->rows.forEach(0, [&](uint32_t row) { read += part->shard->text(row); });
+  }
+}
+
 static void searchAll(const Project& project) {
   const std::vector<float> vector = vectorOf(1);
   for (const auto& [id, scope] : project.scopes()) {
+    readTexts(*scope);
     for (const Method method : {Method::PLANNED, Method::EXACT, Method::SCAN, Method::GRAPH}) {
       Answer answer;
       search(*scope, {vector.data(), DIMENSION, 10, 0}, answer, method);

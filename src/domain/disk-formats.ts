@@ -10,7 +10,7 @@ export const DISK_FORMATS = {
    * The addon's snapshot of a project: `vector/MANIFEST`, its state and slab files, and how the
    * vectors are coded. C++ states the same number (native/src/snapshot/snapshot.hpp); a test compares them.
    */
-  nativeSnapshot: 7,
+  nativeSnapshot: 8,
   /** The list of file versions and their ordinals that `vector/MANIFEST` carries as its `meta`. */
   vectorVersions: 3,
   /** `text/text.json`: the segments and the versions without text; and the version of the tables of words. */

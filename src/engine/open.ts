@@ -6,6 +6,7 @@ import { noteParkedTask } from "../index/changes/index-state.ts";
 import { Indexer } from "../index/indexer.ts";
 import { type TextMessage, ViewStore } from "../index/segments/index.ts";
 import type { IndexRecall } from "../index/thread/messages.ts";
+import { createVersionReader } from "../index/versions/reader.ts";
 import type { Config } from "../ops/config/schema.ts";
 import type { Log } from "../ops/observability/log.ts";
 import type { Metrics } from "../ops/observability/metrics.ts";
@@ -15,12 +16,12 @@ import { PgvectorSearch } from "./pgvector/engine.ts";
 import { readMembers } from "./pgvector/filter-members.ts";
 import { openVectorDatabase } from "./pgvector/open-schema.ts";
 import { Replicator } from "./pgvector/replicator/replicator.ts";
+import { StoredChunks } from "./pgvector/stored-chunks.ts";
 import { RecallMonitor } from "./recall-monitor.ts";
 import type { LookupRequest, RetrieveRequest, SearchRequest } from "./requests/request.ts";
 import { Scheduler } from "./requests/scheduler.ts";
 import { warmUp } from "./requests/warm-up.ts";
 import { createWorkers } from "./requests/worker-pool.ts";
-import { retrieve } from "./retrieve.ts";
 import { Searcher } from "./searcher.ts";
 
 /**
@@ -147,7 +148,7 @@ const fieldReads = (indexer: Indexer): Pick<Engine, "matching" | "fields" | "fac
 
 /** The engine inside this process: native memory, an indexing thread and workers. */
 function openEmbedded(parts: Parts): Engine {
-  const { indexer, scheduler, lookups, retrievals, platform } = parts;
+  const { indexer, scheduler, lookups, retrievals } = parts;
   const recall = openRecallMonitor(parts);
   const searches = new Searcher<SearchRequest>(
     scheduler,
@@ -163,7 +164,7 @@ function openEmbedded(parts: Parts): Engine {
   return {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),
-    retrieve: (request) => retrieve((each) => retrievals.run(each), platform, request),
+    retrieve: async (request) => await retrievals.run(request),
     ...fieldReads(indexer),
     noteChange: (seq) => indexer.applied.note(seq),
     waitFor: ({ projectId, seq, signal }) => indexer.applied.waitFor(projectId, seq, signal),
@@ -201,6 +202,9 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
     async (scope, dimension) => readMembers(platform, await indexer.members(scope), dimension),
     (request) => recall.offer(request),
   );
+  const chunks = new StoredChunks(createVersionReader(platform), (scope, among) =>
+    indexer.members(scope, among),
+  );
   const { applied } = indexer;
   const vectors = new AppliedVectors(sql);
   return {
@@ -208,7 +212,7 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
     lookup: (request) => lookups.run(request),
     retrieve: (request) =>
       searches.retrieve(request, (hits) =>
-        retrieve((each) => retrievals.run(each), platform, request, hits),
+        chunks.retrieve(request, hits, (each) => retrievals.run(each)),
       ),
     ...fieldReads(indexer),
     noteChange: (seq) => applied.note(seq),

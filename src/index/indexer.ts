@@ -187,12 +187,12 @@ export class Indexer {
     throw new Problem("dependency-unavailable");
   }
 
-  /** The members of a derived scope. Throws and waits as `whenLoaded` does. */
-  members(scope: Scope): Promise<MemberLists> {
+  /** The members of a derived scope, or those among some versions. Throws and waits as `whenLoaded` does. */
+  members(scope: Scope, among?: readonly string[]): Promise<MemberLists> {
     const { projectId, id: scopeId } = scope;
     this.used(scope);
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
-      const members = await this.#run({ type: "members", projectId, scopeId });
+      const members = await this.#run({ type: "members", projectId, scopeId, among });
       const isThere = typeof members === "object" && members !== null && "sizes" in members;
       return isThere ? members : undefined;
     });

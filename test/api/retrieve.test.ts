@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cutVersions } from "../../src/content/embeddings/store.ts";
 import { hashingEmbedder } from "../../src/embed/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
@@ -122,6 +123,24 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     expect([missing.status, missing.body.slug]).toEqual([404, "environment-not-found"]);
     const release = await ask({ query: "release", target: { release: "none" } });
     expect([release.status, release.body.slug]).toEqual([404, "release-not-found"]);
+  });
+
+  test("a text shows its file until it is cut, and its passages before they are embedded", async () => {
+    const own = await projectWith({ "a.md": "# Alpha\n\n## Beta\n\nThe llama was first." });
+    const find = async () => (await own.ask({ query: "llama" })).body.data;
+    const [hit] = await find();
+    const { file } = hit;
+    expect([hit.chunk, hit.highlight.text]).toEqual([null, "The llama was first."]);
+    const stored = await api.sql`
+      SELECT f.id, f.path, v.id AS version_id FROM files f JOIN file_versions v ON v.file_id = f.id
+      WHERE f.project_id = ${own.project.id}`;
+    expect(file).toEqual({ ...stored[0] });
+    await api.sql`UPDATE projects SET embedder = 'away:none:768' WHERE id = ${own.project.id}`;
+    await cutVersions(api.sql, [file.version_id]);
+    await until("its passage is shown", async () => (await find())[0].chunk !== null);
+    const [passage] = await find();
+    expect(passage.chunk).toMatchObject({ file_id: file.id, file_version_id: file.version_id });
+    expect([passage.heading, passage.scores.semantic]).toEqual(["Beta", null]);
   });
 
   test("a release is searched in the versions that it holds", async () => {

@@ -10,7 +10,7 @@ import type { ChunkRow } from "../../src/index/versions/version-index.ts";
 import { nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
-import { retrieve } from "../../support/requests.ts";
+import { retrieve, SCOPE } from "../../support/requests.ts";
 import { contentsOf } from "../../support/segment-contents.ts";
 import { Vocabulary } from "./lookup-reference/plan-word.ts";
 import { cosineOf } from "./retrieval-reference/fuse.ts";
@@ -62,7 +62,7 @@ const rowOf = (file: TestFile, index: number): ChunkRow => ({
   metadata: JSON.stringify({ headings: [file.chunks[index]?.content.slice(3).split("\n")[0]] }),
   ...{ file_version_id: file.versionId, file_id: file.versionId, file_path: file.path },
   ...{ content: file.chunks[index]?.content as string, start_offset: 0, end_offset: 1 },
-  ...{ token_count: 1, dimension: DIMENSION, embedding: new Uint8Array(0) },
+  ...{ token_count: 1, embedding: null },
 });
 
 const project = `retrieval ${process.pid}`;
@@ -73,17 +73,32 @@ const embedded = files.flatMap((file) =>
     vector === null ? [] : [{ row: rowOf(file, i), vector }],
   ),
 );
-const ordinals = native.append(
-  project,
-  DIMENSION,
-  appendBatch(
-    embedded.map(({ row }) => row),
-    embedded.map(({ vector }) => vector),
-    DIMENSION,
-  ),
+const others = files.flatMap((file) =>
+  file.chunks.flatMap(({ vector }, i) => (vector === null ? [rowOf(file, i)] : [])),
 );
-const ranges = Uint32Array.from([...ordinals].flatMap((ordinal) => [ordinal, 1]));
-native.setScope(project, "scope", [{ dimension: DIMENSION, ranges }]);
+
+/** Appends chunks to an index. Returns the range of each. */
+function append(
+  rows: readonly ChunkRow[],
+  vectors: ReadonlyArray<Float32Array | null>,
+  dimension: number,
+) {
+  const ordinals = native.append(project, dimension, appendBatch(rows, vectors, dimension));
+  const ranges = Uint32Array.from([...ordinals].flatMap((ordinal) => [ordinal, 1]));
+  return { dimension, ranges };
+}
+
+const withVectors = append(
+  embedded.map(({ row }) => row),
+  embedded.map(({ vector }) => vector),
+  DIMENSION,
+);
+const withoutVectors = append(
+  others,
+  others.map(() => null),
+  0,
+);
+native.setScope(project, "scope", [withVectors, withoutVectors]);
 
 const documents = files.map(({ versionId: id, path, text }) => ({
   id,
@@ -97,15 +112,6 @@ const view = newView(
   segments.map(({ buffer }, i) => ({ key: `part ${i}`, buffer: buffer as SharedArrayBuffer })),
   [null, null],
 );
-/** What the engine reads of files without embeddings. */
-const versions = files
-  .filter(({ chunks: own }) => own[0]?.vector === null)
-  .map((file) => ({
-    id: file.versionId,
-    file: JSON.stringify({ path: file.path }),
-    parseMs: 0,
-    chunks: file.chunks.flatMap((_, i) => [renderChunk(rowOf(file, i)), null]),
-  }));
 
 interface Hit {
   readonly chunk: { readonly id: string } | null;
@@ -117,8 +123,7 @@ interface Hit {
 }
 
 function ask(options: Partial<RetrieveRequest> & Pick<RetrieveRequest, "mode">) {
-  const given = { versions, hits: null };
-  const { json, work } = retrieve(view, { project, given, ...options });
+  const { json, work } = retrieve(view, { project, ...options });
   const body = JSON.parse(new TextDecoder().decode(json));
   return { ...body, work, hits: body.data as Hit[] };
 }
@@ -193,11 +198,7 @@ describe("a retrieval", () => {
         const paged: Hit[] = [];
         let progress = "";
         for (let [of, more] = [shorter, true]; more; of = view) {
-          const { json, work } = retrieve(of, {
-            ...asked,
-            given: { versions, hits: null },
-            progress,
-          });
+          const { json, work } = retrieve(of, { ...asked, progress });
           paged.push(...JSON.parse(new TextDecoder().decode(json)).data);
           ({ progress, more } = work);
         }
@@ -213,8 +214,6 @@ describe("a retrieval", () => {
     const vectors = new Map(embedded.map(({ row, vector }) => [row.id, vector]));
     const all = files.map((file) => ({
       id: file.versionId,
-      file: JSON.stringify({ id: file.versionId, path: file.path }),
-      parseMs: 0,
       chunks: file.chunks.flatMap(({ id }, i) => [
         renderChunk(rowOf(file, i)),
         vectors.get(id) ?? null,
@@ -247,6 +246,19 @@ describe("a retrieval", () => {
       expect(keysOf(few)).toEqual(keysOf(found).slice(0, few.data.length));
       expect(few.work.lacksHits).toBe(true);
     }
+  });
+
+  test("of a scope that has changed since its texts were read shows the chunks from before, unless it is filtered", () => {
+    native.setScope(project, "changed", [withoutVectors]);
+    native.setScope(project, "changed#filter", [withoutVectors]);
+    const asked = { mode: "keyword", query: "harbour", limit: 100 } as const;
+    const idsOf = ({ hits }: { hits: Hit[] }) => hits.map(({ chunk }) => chunk?.id);
+    const before = ask(asked);
+    expect(idsOf(ask({ ...asked, scope: { ...SCOPE, id: "changed" } }))).toEqual(idsOf(before));
+    const filtered = idsOf(ask({ ...asked, scope: { ...SCOPE, id: "changed#filter" } }));
+    const own = new Set<string | undefined>(others.map(({ id }) => id));
+    expect(filtered).toEqual(idsOf(before).filter((id) => own.has(id)));
+    expect(filtered).not.toBeEmpty();
   });
 
   test("pages on to everything that matches", () => {

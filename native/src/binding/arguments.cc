@@ -77,6 +77,11 @@ uint32_t dimensionOf(Napi::Env env, const Napi::Value& value) {
   return dimension;
 }
 
+uint32_t indexDimensionOf(Napi::Env env, const Napi::Value& value) {
+  const bool isZero = value.IsNumber() && value.As<Napi::Number>().DoubleValue() == NO_VECTORS;
+  return isZero ? NO_VECTORS : dimensionOf(env, value);
+}
+
 double thresholdOf(const Named& given) {
   const auto& [env, value, name] = given;
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;

@@ -49,8 +49,10 @@ std::u16string text16Of(const Named& given);
 Bytes bytesOf(const Named& given);
 /// True or false; `fallback` if it is undefined.
 bool flagOf(const Named& given, bool fallback);
-/// One of the dimensions that an index may have.
+/// One of the dimensions that a vector may have.
 uint32_t dimensionOf(Napi::Env env, const Napi::Value& value);
+/// One of the dimensions that an index may have, which is 0 without vectors.
+uint32_t indexDimensionOf(Napi::Env env, const Napi::Value& value);
 /// A whole number in [min, max].
 uint32_t integerOf(const Named& given, uint32_t min, uint32_t max);
 /// A number in [-1, 1].
@@ -73,7 +75,7 @@ inline Bytes bytesArgument(const Napi::CallbackInfo& info, size_t position, cons
   return bytesOf({info.Env(), info[position], name});
 }
 inline uint32_t dimensionArgument(const Napi::CallbackInfo& info, size_t position) {
-  return dimensionOf(info.Env(), info[position]);
+  return indexDimensionOf(info.Env(), info[position]);
 }
 inline uint32_t integerArgument(const Napi::CallbackInfo& info, size_t position, const char* name,
                                 uint32_t min, uint32_t max) {

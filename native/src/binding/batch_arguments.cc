@@ -45,7 +45,7 @@ Batch batchArgument(const Napi::CallbackInfo& info, size_t position, uint32_t di
                    "batch.ids, batch.vectors and batch.renderedEnds must describe the same chunks");
   }
   checkEnds(env, offsets.Data(), count, rendered.length);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && dimension != NO_VECTORS; i++) {
     if (!isUsableVector(floats.Data() + i * dimension, dimension)) {
       throwTypeError(env, "batch.vectors must be finite and not all zero");
     }
@@ -76,14 +76,14 @@ std::vector<ScopeRanges> rangesArgument(const Napi::CallbackInfo& info, size_t p
   const Napi::Env env = info.Env();
   if (!info[position].IsArray()) throwTypeError(env, "ranges must be an array");
   const auto array = info[position].As<Napi::Array>();
-  if (array.Length() > DIMENSION_COUNT) throwTypeError(env, "ranges must name each dimension once");
+  if (array.Length() > INDEX_COUNT) throwTypeError(env, "ranges must name each dimension once");
   std::vector<ScopeRanges> result;
   for (uint32_t i = 0; i < array.Length(); i++) {
     const Napi::Value entry = array.Get(i);
     if (!entry.IsObject()) throwTypeError(env, "ranges must hold objects");
     const auto object = entry.As<Napi::Object>();
     const std::vector<uint32_t> pairs = pairsOf(env, object.Get("ranges"), "ranges");
-    const uint32_t dimension = dimensionOf(env, object.Get("dimension"));
+    const uint32_t dimension = indexDimensionOf(env, object.Get("dimension"));
     for (const ScopeRanges& other : result) {
       if (other.dimension == dimension) throwTypeError(env, "ranges must name each dimension once");
     }

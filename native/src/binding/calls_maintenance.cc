@@ -17,7 +17,7 @@ Napi::Value beginMaintenance(const Napi::CallbackInfo& info) {
   const uint32_t threads = integerArgument(info, 3, "threads", 1, MAX_THREADS);
   std::optional<std::vector<uint32_t>> kept;
   if (!info[2].IsNull()) kept = pairsArgument(info, 2, "kept");
-  const MaintenancePlan plan(project, dimensionSlot(dimension), std::move(kept));
+  const MaintenancePlan plan(project, indexSlot(dimension), std::move(kept));
   const auto work = [plan, threads]() -> JobResult {
     const MaintenanceResult done = maintain(plan, threads);
     return [done](Napi::Env env) -> Napi::Value {
@@ -56,7 +56,7 @@ Napi::Value setShardNodes(const Napi::CallbackInfo& info) {
 Napi::Value recalibrate(const Napi::CallbackInfo& info) {
   const auto project = projectArgument(info);
   const uint32_t dimension = dimensionArgument(info, 1);
-  const auto index = project->index(dimensionSlot(dimension));
+  const auto index = project->index(indexSlot(dimension));
   if (!index) return info.Env().Undefined();
   for (const auto& shard : index->shards()) shard->requestCalibration();
   return info.Env().Undefined();

@@ -21,7 +21,7 @@ Napi::Value append(const Napi::CallbackInfo& info) {
   const uint32_t dimension = dimensionArgument(info, 1);
   const Batch batch = batchArgument(info, 2, dimension);
   std::lock_guard lock(project->writer());
-  const auto index = project->openIndex(dimensionSlot(dimension));
+  const auto index = project->openIndex(indexSlot(dimension));
   const std::vector<uint32_t> ordinals = index->append(batch);
   auto result = Napi::Uint32Array::New(info.Env(), ordinals.size());
   std::copy(ordinals.begin(), ordinals.end(), result.Data());

@@ -5,7 +5,6 @@
 #include "binding/calls.hpp"
 #include "binding/text_arguments.hpp"
 #include "kernels/kernels.hpp"
-#include "retrieval/known_files.hpp"
 #include "retrieval/retrieve.hpp"
 
 namespace tessera {
@@ -36,11 +35,7 @@ class GivenReader {
     const auto versions = list(given.Get("versions"));
     for (uint32_t i = 0; i < versions.Length(); i++) {
       const auto version = object(versions.Get(i));
-      request.versions.push_back({text(version.Get("id")), text(version.Get("file")),
-                                  chunks(version.Get("chunks")),
-                                  version.Get("parseMs").ToNumber().DoubleValue()});
-      const GivenVersion& own = request.versions.back();
-      if (own.parseMs > 0) KnownFiles::instance().add(own.id, own.file, own.parseMs);
+      request.versions.push_back({text(version.Get("id")), chunks(version.Get("chunks"))});
     }
     const Napi::Value hits = given.Get("hits");
     if (hits.IsNull()) return;
@@ -122,9 +117,9 @@ void readExcluded(const Named& given, Excluded& excluded) {
 }
 
 /// The file versions that a page shows and that the caller must provide.
-Napi::Array unreadOf(Napi::Env env, const std::vector<std::string>& unread) {
-  auto list = Napi::Array::New(env, unread.size());
-  for (uint32_t i = 0; i < unread.size(); i++) list.Set(i, Napi::String::New(env, unread[i]));
+Napi::Array missingOf(Napi::Env env, const std::vector<std::string>& missing) {
+  auto list = Napi::Array::New(env, missing.size());
+  for (uint32_t i = 0; i < missing.size(); i++) list.Set(i, Napi::String::New(env, missing[i]));
   return list;
 }
 
@@ -158,16 +153,18 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
   const Named project = asked["project"];
   std::shared_ptr<const Scope> scope;
   if (!project.value.IsNull()) {
-    scope = scopeOf(project, asked["scope"]);
+    const Named scopeId = asked["scope"];
+    scope = scopeOf(project, scopeId);
     if (scope == nullptr) return env.Null();
+    if (!isFilteredScope(nameOf(scopeId))) request.project = Registry::instance().find(nameOf(project));
   }
   GivenReader given(env, static_cast<uint32_t>(request.vector.size()));
   given.read(asked["given"].value, request);
   auto& [found, answer] = retrievalThread();
   retrieve(view, scope.get(), request, textThread().scratch, found, answer);
-  if (!answer.unread.empty()) {
+  if (!answer.missing.empty()) {
     const auto result = Napi::Object::New(env);
-    result.Set("unread", unreadOf(env, answer.unread));
+    result.Set("missing", missingOf(env, answer.missing));
     return result;
   }
   auto page = pageOf(env, answer.json, answer.total, answer.more, answer.progress);

@@ -65,7 +65,7 @@ Napi::Value stats(const Napi::CallbackInfo& info) {
   if (!project) return env.Null();
   std::lock_guard lock(project->writer());
   const auto dimensions = Napi::Array::New(env);
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+  for (size_t slot = 0; slot < INDEX_COUNT; slot++) {
     const auto index = project->index(static_cast<int>(slot));
     if (index) dimensions.Set(dimensions.Length(), indexStats(env, *index));
   }

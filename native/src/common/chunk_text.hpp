@@ -1,4 +1,5 @@
-// The JSON text of a chunk, as `src/index/versions/chunk-content.ts` writes it.
+// The JSON text of a chunk, as `src/index/versions/chunk-content.ts` writes it. A file version without chunks has one
+// text of the same form, without an id.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,6 +17,9 @@ struct ChunkText {
   uint64_t index = 0;
   /// A JSON object.
   std::string_view metadata;
+
+  /// Whether it stands for a file version without chunks.
+  bool isFile() const { return id.empty(); }
 };
 
 /// Reads the members, which come first and in a fixed order. Returns false if the text has another form.

@@ -10,6 +10,10 @@ namespace tessera {
 inline constexpr uint32_t DIMENSIONS[] = {768, 1024, 1536, 3072, 4096};
 inline constexpr size_t DIMENSION_COUNT = 5;
 inline constexpr uint32_t MAX_DIMENSION = 4096;
+/// The dimension of the index of the chunks that have no vector.
+inline constexpr uint32_t NO_VECTORS = 0;
+/// The indexes of a project: one per dimension, and the one without vectors.
+inline constexpr size_t INDEX_COUNT = DIMENSION_COUNT + 1;
 inline constexpr uint32_t DEFAULT_LIMIT = 10;
 inline constexpr uint32_t MIN_LIMIT = 1;
 inline constexpr uint32_t MAX_LIMIT = 100;
@@ -58,5 +62,13 @@ inline int dimensionSlot(uint32_t dimension) {
   }
   return -1;
 }
+
+/// The position of the index of a dimension among the indexes of a project; -1 for a number that is no dimension.
+inline int indexSlot(uint32_t dimension) {
+  return dimension == NO_VECTORS ? static_cast<int>(DIMENSION_COUNT) : dimensionSlot(dimension);
+}
+
+/// The dimension of the index in this position.
+inline uint32_t dimensionAt(size_t slot) { return slot < DIMENSION_COUNT ? DIMENSIONS[slot] : NO_VECTORS; }
 
 }  // namespace tessera

@@ -33,7 +33,8 @@ void Index::replace(std::shared_ptr<Shard> shard) {
 
 Shard& Index::openShard() {
   for (const std::shared_ptr<Shard>& shard : shards_) {
-    if (shard->nodes() < shardNodes() && shard->rows() < Shard::MAX_ROWS) return *shard;
+    const uint32_t nodes = dimension_ == NO_VECTORS ? shard->rows() : shard->nodes();
+    if (nodes < shardNodes() && shard->rows() < Shard::MAX_ROWS) return *shard;
   }
   if (shards_.size() == MAX_SHARDS) throw std::length_error("the index is full");
   const auto number = static_cast<uint32_t>(shards_.size());
@@ -45,6 +46,10 @@ Shard& Index::openShard() {
 
 /// A chunk goes to the shard that has its vector, so that equal vectors are stored once.
 uint32_t Index::append(const Chunk& chunk) {
+  if (chunk.vector == nullptr) {
+    Shard& open = openShard();
+    return open.ordinalOf(open.append(chunk, 0, NONE));
+  }
   const uint64_t hash = VectorTable::hashOf(chunk.vector, dimension_, hashKey_);
   for (const std::shared_ptr<Shard>& shard : shards_) {
     if (shard->rows() == Shard::MAX_ROWS) continue;
@@ -60,7 +65,8 @@ std::vector<uint32_t> Index::append(const Batch& batch) {
   uint32_t begin = 0;
   for (uint32_t i = 0; i < batch.count; i++) {
     const std::string_view text = batch.texts.substr(begin, batch.ends[i] - begin);
-    ordinals[i] = append(Chunk{batch.ids[i], batch.vectors + size_t{i} * dimension_, text});
+    const float* vector = dimension_ == NO_VECTORS ? nullptr : batch.vectors + size_t{i} * dimension_;
+    ordinals[i] = append(Chunk{batch.ids[i], vector, text});
     begin = batch.ends[i];
   }
   for (const std::shared_ptr<Shard>& shard : shards_) shard->quantize();

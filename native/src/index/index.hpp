@@ -1,4 +1,4 @@
-// The chunks of one project and one dimension, in shards.
+// The chunks of one project whose vectors have one dimension, or that have no vector, in shards.
 //
 // An index numbers its chunks: an *ordinal* is the number of a shard and a row of it. A shard is bounded,
 // so that building its graph, copying it and freeing its unused memory are bounded too.
@@ -18,6 +18,7 @@ namespace tessera {
 struct Batch {
   uint32_t count;
   const ChunkId* ids;
+  /// Empty in an index of dimension 0.
   const float* vectors;
   std::string_view texts;
   const uint32_t* ends;
@@ -43,14 +44,14 @@ class Index {
   /// Replaces the shard of the same number. Writer only.
   void replace(std::shared_ptr<Shard> shard);
 
-  /// Nodes that a shard may have. A test lowers it to get many shards of little data.
+  /// Nodes that a shard may have, or rows if it has no vectors. A test lowers it to get many shards of little data.
   static uint32_t shardNodes();
   static void setShardNodes(uint32_t nodes);
 
  private:
   friend class SnapshotCodec;
 
-  /// The shard that new vectors go to.
+  /// The shard that new vectors, or chunks without a vector, go to.
   Shard& openShard();
   uint32_t append(const Chunk& chunk);
 

@@ -38,7 +38,7 @@ uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
   textLocations_.ensure(row + 1);
   nodeOf_.ensure(row + 1);
   next_.ensure(row + 1);
-  if (node == NONE) {
+  if (chunk.vector != nullptr && node == NONE) {
     const uint32_t next = vectors_.nodes();
     heads_.ensure(next + 1);
     heads_.at(next).store(NONE, std::memory_order_relaxed);
@@ -49,10 +49,9 @@ uint32_t Shard::append(const Chunk& chunk, uint64_t hash, uint32_t node) {
   textLocations_.at(row) = texts_.append(chunk.text);
   ids_.at(row) = chunk.id;
   nodeOf_.at(row) = node;
-  std::atomic<uint32_t>& head = heads_.at(node);
-  next_.at(row) = head.load(std::memory_order_relaxed);
+  next_.at(row) = node == NONE ? NONE : heads_.at(node).load(std::memory_order_relaxed);
   versions_.add(chunk.text, row);
-  head.store(row, std::memory_order_release);
+  if (node != NONE) heads_.at(node).store(row, std::memory_order_release);
   rows_.store(row + 1, std::memory_order_release);
   return row;
 }

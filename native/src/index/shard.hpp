@@ -1,7 +1,7 @@
 // A bounded part of the chunks of one project and one dimension, and their vectors.
 //
-// A chunk has a *row*; a *node* is a distinct vector. Chunks whose vectors are equal bit by bit share a
-// node. Versions of a file repeat most of their chunks, so this saves memory. It also keeps the graph
+// A chunk has a *row*; a *node* is a distinct vector. A shard of dimension 0 has rows only. Chunks whose vectors are
+// equal bit by bit share a node. Versions of a file repeat most of their chunks, so this saves memory. It also keeps the graph
 // free of equal points, which would link only to each other.
 //
 // Rows and nodes are only ever added. Nothing that a search reads is changed or moved: the graph and
@@ -30,6 +30,7 @@ struct ChunkId {
 /// A chunk to append.
 struct Chunk {
   const ChunkId& id;
+  /// Null in a shard of dimension 0.
   const float* vector;
   std::string_view text;
 };
@@ -60,8 +61,8 @@ class Shard {
   uint32_t rows() const { return rows_.load(std::memory_order_acquire); }
   uint32_t nodes() const { return vectors_.nodes(); }
 
-  /// Appends a chunk, whose vector has this hash and is the vector of `node`, or NONE for a new vector. Returns the
-  /// row. Writer only. `quantize` must follow before a scope names the row.
+  /// Appends a chunk, whose vector has this hash and is the vector of `node`, or NONE for a new vector and without a
+  /// vector. Returns the row. Writer only. `quantize` must follow before a scope names the row.
   uint32_t append(const Chunk& chunk, uint64_t hash, uint32_t node);
   /// Encodes the new nodes. Writer only.
   void quantize();
@@ -70,6 +71,7 @@ class Shard {
   std::string_view text(uint32_t row) const { return texts_.at(textLocations_.at(row)); }
   /// The rows of the chunks of each file version.
   const VersionRows& versions() const { return versions_; }
+  /// The node of a chunk's vector; NONE in a shard of dimension 0.
   uint32_t nodeOf(uint32_t row) const { return nodeOf_.at(row); }
   /// The number of a chunk in the index.
   uint32_t ordinalOf(uint32_t row) const { return number_ << ROW_BITS | row; }

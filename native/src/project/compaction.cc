@@ -44,7 +44,7 @@ bool isWorthCopying(const Shard& shard, const BitmapBuilder& live, uint32_t rows
     deadNodes--;
   });
   return dead >= MIN_DEAD_ROWS &&
-         (dead >= rows / DEAD_SHARE || deadNodes >= seen.size() / DEAD_SHARE);
+         (dead >= rows / DEAD_SHARE || (deadNodes > 0 && deadNodes >= seen.size() / DEAD_SHARE));
 }
 
 }  // namespace
@@ -84,6 +84,10 @@ void Compaction::copyRows(const BitmapBuilder& live) {
 
 void Compaction::copyRow(uint32_t row) {
   const uint32_t known = old_->nodeOf(row);
+  if (known == NONE) {
+    newRows_[row] = next_->append(Chunk{old_->id(row), nullptr, old_->text(row)}, 0, NONE);
+    return;
+  }
   const float* vector = old_->vectors().vector(known);
   const uint64_t hash = old_->vectors().hash(known);
   const uint32_t node = next_->vectors().find(hash, vector);

@@ -17,7 +17,7 @@ std::shared_ptr<Index> Project::index(int slot) const {
 std::shared_ptr<Index> Project::openIndex(int slot) {
   std::unique_lock lock(view_);
   std::shared_ptr<Index>& index = indexes_[static_cast<size_t>(slot)];
-  if (!index) index = std::make_shared<Index>(DIMENSIONS[slot]);
+  if (!index) index = std::make_shared<Index>(dimensionAt(static_cast<size_t>(slot)));
   return index;
 }
 
@@ -32,7 +32,9 @@ std::shared_ptr<const ScopePart> Project::freeze(std::shared_ptr<const Shard> sh
   auto part = std::make_shared<ScopePart>();
   part->rows = pages_.freeze(rows);
   BitmapBuilder nodes;
-  part->rows.forEach(0, [&](uint32_t row) { nodes.add(shard->nodeOf(row)); });
+  if (shard->dimension() != NO_VECTORS) {
+    part->rows.forEach(0, [&](uint32_t row) { nodes.add(shard->nodeOf(row)); });
+  }
   part->nodes = pages_.freeze(nodes);
   part->shard = std::move(shard);
   return part;
@@ -56,7 +58,7 @@ static std::vector<BitmapBuilder> rowsByShard(const Shards& shards,
 void Project::setScope(const std::string& id, const std::vector<ScopeRanges>& ranges) {
   auto scope = std::make_shared<Scope>();
   for (const ScopeRanges& entry : ranges) {
-    const int slot = dimensionSlot(entry.dimension);
+    const int slot = indexSlot(entry.dimension);
     const std::shared_ptr<Index> known = slot < 0 ? nullptr : index(slot);
     const Shards shards = known ? known->shards() : Shards();
     std::vector<BitmapBuilder> rows = rowsByShard(shards, entry.pairs);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,10 +26,13 @@ struct ScopePart {
 
 using ScopeParts = std::vector<std::shared_ptr<const ScopePart>>;
 
-/// An environment or a release: its parts by dimension. Immutable; replaced as a whole.
+/// An environment or a release, or a filtered part of one: its parts by index. Immutable; replaced as a whole.
 struct Scope {
-  std::array<ScopeParts, DIMENSION_COUNT> parts;
+  std::array<ScopeParts, INDEX_COUNT> parts;
 };
+
+/// Whether a scope is the part of another that a filter matches.
+inline bool isFilteredScope(std::string_view id) { return id.find('#') != std::string_view::npos; }
 
 using Scopes = std::map<std::string, std::shared_ptr<const Scope>>;
 
@@ -77,7 +81,7 @@ class Project {
   std::mutex writer_;
   std::mutex snapshotting_;
   mutable std::shared_mutex view_;
-  std::array<std::shared_ptr<Index>, DIMENSION_COUNT> indexes_;
+  std::array<std::shared_ptr<Index>, INDEX_COUNT> indexes_;
   std::unordered_map<std::string, std::shared_ptr<const Scope>, KeyedHash> scopes_;
   PagePool pages_;
 };

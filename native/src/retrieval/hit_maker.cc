@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "retrieval/known_files.hpp"
-
 namespace tessera {
 
 std::string HitMaker::pathOf(const HitCandidate& candidate) const {
@@ -43,7 +41,15 @@ std::optional<ShownHit> HitMaker::hitOf(const HitCandidate& candidate) {
   hit.keyword = candidate.match->score;
   const std::string_view version = candidates_.versionOf(*candidate.match);
   const auto chunks = chunksOf(version);
-  if (chunks.empty()) return fileHit(std::move(hit), version);
+  if (chunks.empty() || chunks.front().parts.isFile()) {
+    // Either the request excludes all of its chunks, or the scope has changed.
+    if (chunks.empty() && !source_.lacks(version)) return std::nullopt;
+    if (!isShowable(segments_[hit.document->segment], hit.document->document)) return std::nullopt;
+    // The other hits of the page do not depend on a hit that the caller must read.
+    if (chunks.empty()) missing_.emplace_back(version);
+    else hit.file = chunks.front().parts;
+    return hit;
+  }
   passages_.choose(chunks, hit);
   if (request_.mode == RetrievalMode::HYBRID && hit.chunk->vector != nullptr) {
     const double cosine = candidates_.cosineWith(hit.chunk->vector, hit.chunk->inverseNorm);
@@ -52,25 +58,12 @@ std::optional<ShownHit> HitMaker::hitOf(const HitCandidate& candidate) {
   return hit;
 }
 
-/// The hit of a file without a chunk to show.
-std::optional<ShownHit> HitMaker::fileHit(ShownHit&& hit, std::string_view version) {
-  const bool hasChunks = !source_.chunksOf(version).empty();
-  if (hasChunks || !isShowable(segments_[hit.document->segment], hit.document->document)) {
-    return std::nullopt;
-  }
-  const GivenVersion* given = source_.given(version);
-  hit.file = given == nullptr ? KnownFiles::instance().find(version) : given->file;
-  // The other hits of the page do not depend on a hit that the caller must read.
-  if (hit.file.empty()) unread_.emplace_back(version);
-  return std::move(hit);
-}
-
 void HitMaker::addPassages(const HitCandidate& candidate, std::vector<ShownHit>& hits) {
   const ShownHit best = hits.back();
   if (!best.chunk || request_.groupSize == 1) return;
   const std::string_view version = best.chunk->parts.versionId;
   const auto chunks = chunksOf(version);
-  if (chunks.empty() && source_.given(version) == nullptr) unread_.emplace_back(version);
+  if (source_.lacks(version)) missing_.emplace_back(version);
   const auto covered = candidate.match == nullptr ? std::vector<double>(chunks.size())
                                                   : passages_.coverages(chunks, best.document);
   double most = 0;

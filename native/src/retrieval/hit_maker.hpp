@@ -12,16 +12,16 @@ namespace tessera {
 
 class HitMaker {
  public:
-  /// @param unread receives the versions that the caller must read before their hits can be shown
+  /// @param missing receives the versions that the caller must read before their hits can be shown
   HitMaker(std::span<const TextSegment> segments, const RetrievalRequest& request,
            const ChunkSource& source, const Candidates& candidates, Passages& passages,
-           std::vector<std::string>& unread)
+           std::vector<std::string>& missing)
       : segments_(segments),
         request_(request),
         source_(source),
         candidates_(candidates),
         passages_(passages),
-        unread_(unread) {}
+        missing_(missing) {}
 
   std::string pathOf(const HitCandidate& candidate) const;
   /// Whether the request excludes the candidate.
@@ -34,7 +34,6 @@ class HitMaker {
  private:
   bool isExcluded(const ChunkRef& chunk) const;
   std::vector<ChunkRef> chunksOf(std::string_view version) const;
-  std::optional<ShownHit> fileHit(ShownHit&& hit, std::string_view version);
   std::optional<ShownHit> passageOf(const ChunkRef& chunk, const ShownHit& best, double share) const;
 
   const std::span<const TextSegment> segments_;
@@ -42,7 +41,7 @@ class HitMaker {
   const ChunkSource& source_;
   const Candidates& candidates_;
   Passages& passages_;
-  std::vector<std::string>& unread_;
+  std::vector<std::string>& missing_;
 };
 
 }  // namespace tessera

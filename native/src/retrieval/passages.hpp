@@ -20,8 +20,8 @@ struct ShownHit {
   std::optional<ChunkRef> chunk;
   /// The words of the query in the chunk, if choosing the chunk found them.
   std::optional<std::vector<WordSpan>> words;
-  /// The file in JSON; empty with a chunk.
-  std::string file;
+  /// The text that stands for a file without chunks.
+  ChunkText file;
   /// In UTF-8.
   std::string path;
   double score = 0;

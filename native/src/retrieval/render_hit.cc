@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "json/json_members.hpp"
 #include "json/write.hpp"
 #include "text/query/lookup.hpp"
 
@@ -13,8 +12,13 @@ void HitRenderer::append(std::string& out, const ShownHit& hit) {
   if (hit.chunk) {
     out += hit.chunk->text;
   } else {
-    out += R"(null,"file":)";
-    out += hit.file;
+    out += R"(null,"file":{"id":")";
+    out += hit.file.fileId;
+    out += R"(","path":")";
+    out += hit.file.path;
+    out += R"(","version_id":")";
+    out += hit.file.versionId;
+    out += R"("})";
   }
   out += R"(,"score":)";
   appendNumber(out, hit.score);
@@ -40,21 +44,11 @@ void HitRenderer::appendHits(std::string& out, std::span<const ShownHit> hits) {
   }
 }
 
-/// The id of the file of a hit in JSON; null for a file that was deleted meanwhile.
-static std::string fileIdOf(const ShownHit& hit) {
-  if (hit.chunk) return '"' + std::string(hit.chunk->parts.fileId) + '"';
-  std::string id = "null";
-  forEachMember(hit.file, [&](std::string_view key, std::string_view value) {
-    if (key == R"("id")") id = value;
-  });
-  return id;
-}
-
 void HitRenderer::appendGroup(std::string& out, std::span<const ShownHit> hits) {
   const ShownHit& best = hits.front();
-  out += R"({"file":{"id":)";
-  out += fileIdOf(best);
-  out += R"(,"path":)";
+  out += R"({"file":{"id":")";
+  out += best.chunk ? best.chunk->parts.fileId : best.file.fileId;
+  out += R"(","path":)";
   appendString(out, best.path);
   appendTitle(out, best);
   out += R"(},"score":)";

@@ -38,15 +38,16 @@ class Retrieval {
         found_(found),
         answer_(answer),
         dimension_(static_cast<uint32_t>(request.vector.size())),
-        source_(scope, request.mode == RetrievalMode::KEYWORD ? 0 : dimension_, request.versions),
+        source_(scope, request.project.get(), request.mode == RetrievalMode::KEYWORD ? 0 : dimension_,
+                request.versions),
         returned_(request.progress),
         wanted_(returned_.size() + request.limit + 1),
         query_(planQuery(view, request.analysed, {0, 1})),
         passages_(segments_, query_, scratch),
         candidates_(segments_, scope, request, source_, query_, scratch, found),
-        maker_(segments_, request, source_, candidates_, passages_, answer.unread),
+        maker_(segments_, request, source_, candidates_, passages_, answer.missing),
         lastScore_(returned_.lastScore()) {
-    answer.unread.clear();
+    answer.missing.clear();
     answer.progress.clear();
     answer.more = false;
   }
@@ -60,7 +61,7 @@ class Retrieval {
     } else {
       chooseHits();
     }
-    if (!answer_.unread.empty()) return;
+    if (!answer_.missing.empty()) return;
     count();
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
     render(std::round(took.count()) / 1000);
@@ -115,7 +116,7 @@ class Retrieval {
       if (isFull) break;
       add(std::move(*hit));
     }
-    if (!answer_.more || !answer_.unread.empty()) return;
+    if (!answer_.more || !answer_.missing.empty()) return;
     answer_.progress = RetrievalProgress::start(lastScore_, request_.progress);
     for (const ShownHit& hit : hits_) {
       ReturnedPaths::append(answer_.progress, hit.key());
@@ -141,7 +142,7 @@ class Retrieval {
       add(std::move(*best));
       maker_.addPassages(*entry, hits_);
     }
-    if (!answer_.more || !answer_.unread.empty()) return;
+    if (!answer_.more || !answer_.missing.empty()) return;
     answer_.progress = RetrievalProgress::start(lastScore_, request_.progress);
     for (const size_t first : groups_) ReturnedPaths::append(answer_.progress, hits_[first].path);
   }

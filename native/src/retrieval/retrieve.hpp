@@ -1,5 +1,6 @@
 // A retrieval: one page of the chunks that answer a query by vector, by text or by both.
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +51,9 @@ struct RetrievalRequest {
   /// For `page_info`: the request's path, and the cursor of a next page.
   std::string selfPath;
   std::string next;
+  /// The project of the scope, unless the scope is a filtered one: chunks outside of that may not match. Null without an
+  /// index of chunks.
+  std::shared_ptr<const Project> project;
   /// The file versions that the caller has read.
   std::vector<GivenVersion> versions;
   /// The chunks that the caller found by vector, best first, and how many reach the threshold; std::nullopt to
@@ -65,9 +69,9 @@ struct RetrievalRequest {
 struct RetrievalAnswer {
   /// The complete response body in JSON.
   std::string json;
-  /// Versions that the caller must read, because the page shows them and they are not in memory. `json` is the
-  /// response only if this list is empty.
-  std::vector<std::string> unread;
+  /// Versions that the page shows and that the caller, who searches without an index of chunks, must read. `json` is
+  /// the response only if this list is empty.
+  std::vector<std::string> missing;
   /// The known number of hits.
   uint64_t total = 0;
   /// Whether `total` counts all hits.
@@ -82,7 +86,7 @@ struct RetrievalAnswer {
   std::string progress;
 };
 
-/// @param scope the searched scope; null without a vector index
+/// @param scope the searched scope; null without an index of chunks
 void retrieve(TextView& view, const Scope* scope, const RetrievalRequest& request,
               LookupScratch& scratch, Answer& found,
               RetrievalAnswer& answer);

@@ -26,36 +26,45 @@ ChunkRef chunkAt(const Shard& shard, uint32_t row, bool withVector) {
   chunk.text = shard.text(row);
   readChunkText(chunk.text, chunk.parts);
   chunk.place = {shard.serial(), row};
-  if (!withVector) return chunk;
   const uint32_t node = shard.nodeOf(row);
+  if (!withVector || node == NONE) return chunk;
   chunk.vector = shard.vectors().vector(node);
   chunk.inverseNorm = shard.vectors().inverseNorm(node);
   return chunk;
 }
 
-ChunkSource::ChunkSource(const Scope* scope, uint32_t dimension,
+ChunkSource::ChunkSource(const Scope* scope, const Project* project, uint32_t dimension,
                          std::span<const GivenVersion> given)
-    : scope_(scope), dimension_(dimension) {
+    : scope_(scope), project_(project), dimension_(dimension) {
   for (const GivenVersion& version : given) given_.emplace(version.id, &version);
 }
 
-const GivenVersion* ChunkSource::given(std::string_view versionId) const {
-  const auto known = given_.find(versionId);
-  return known == given_.end() ? nullptr : known->second;
+/// Adds the chunks of a version in a shard, or those in these rows of it.
+void ChunkSource::add(const Shard& shard, const Bitmap* rows, VersionKey version,
+                      std::vector<ChunkRef>& chunks) const {
+  VersionRows::Reader(shard.versions()).forEach(version, [&](uint32_t row) {
+    const bool isMember = rows == nullptr || rows->has(row);
+    if (isMember) chunks.push_back(chunkAt(shard, row, shard.dimension() == dimension_));
+    return true;
+  });
 }
 
 std::vector<ChunkRef> ChunkSource::chunksOf(std::string_view versionId) const {
-  if (const GivenVersion* version = given(versionId)) return version->chunks;
-  std::vector<ChunkRef> chunks;
-  if (scope_ == nullptr) return chunks;
+  if (scope_ == nullptr) {
+    const auto known = given_.find(versionId);
+    return known == given_.end() ? std::vector<ChunkRef>() : known->second->chunks;
+  }
   const VersionKey key = VersionKey::of(versionId);
+  std::vector<ChunkRef> chunks;
   for (const ScopeParts& parts : scope_->parts) {
-    for (const auto& part : parts) {
-      const Shard& shard = *part->shard;
-      VersionRows::Reader(shard.versions()).forEach(key, [&](uint32_t row) {
-        if (part->rows.has(row)) chunks.push_back(chunkAt(shard, row, shard.dimension() == dimension_));
-        return true;
-      });
+    for (const auto& part : parts) add(*part->shard, &part->rows, key, chunks);
+  }
+  // The scope may have changed a moment before the view of its texts, which still finds the versions from before.
+  for (size_t slot = 0; slot < INDEX_COUNT && chunks.empty() && project_ != nullptr; slot++) {
+    const std::shared_ptr<Index> index = project_->index(static_cast<int>(slot));
+    for (const auto& shard : index ? index->shards() : Shards()) {
+      others_.push_back(shard);
+      add(*shard, nullptr, key, chunks);
     }
   }
   std::ranges::stable_sort(chunks, {}, [](const ChunkRef& chunk) { return chunk.parts.index; });

@@ -26,27 +26,26 @@ struct ChunkRef {
   ChunkPlace place;
 };
 
-/// A file version that the caller has read, because no chunk of it is in the vector index.
+/// A file version that the caller has read, because it searches without an index of chunks.
 struct GivenVersion {
   std::string_view id;
-  /// The file in JSON.
-  std::string_view file;
+  /// Those in the scope; empty if it was deleted meanwhile.
   std::vector<ChunkRef> chunks;
-  /// Milliseconds for which the version is known to have no chunks; 0 for a version with chunks.
-  double parseMs = 0;
 };
 
 class ChunkSource {
  public:
-  /// @param scope the searched scope; null without a vector index
+  /// @param scope the searched scope; null without an index of chunks
+  /// @param project where chunks of versions are that the scope does not hold; null if these are not shown
   /// @param dimension dimension of the query; 0 without a vector
-  ChunkSource(const Scope* scope, uint32_t dimension, std::span<const GivenVersion> given);
+  ChunkSource(const Scope* scope, const Project* project, uint32_t dimension,
+              std::span<const GivenVersion> given);
 
-  /// The chunks of a version that are in the scope, by index; empty if no chunk is in memory.
+  /// The chunks of a version that are in the scope, by index, or the text that stands for it if it has none.
   std::vector<ChunkRef> chunksOf(std::string_view versionId) const;
   /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version in the index, until it
-  /// returns false for the version. Skips the versions that the caller has read: they depend on the shown page, so
-  /// their vectors count only as hits of a search.
+  /// returns false for the version. Vectors of versions that the caller has read count only as hits of a search, because
+  /// these versions depend on the shown page.
   template <typename Visit>
   void forEachVector(std::span<const VersionKey> versions, const Visit& visit) const {
     if (scope_ == nullptr) return;
@@ -63,13 +62,18 @@ class ChunkSource {
       }
     }
   }
-  /// A version that the caller has read; null for other versions.
-  const GivenVersion* given(std::string_view versionId) const;
+  /// Whether the caller must read the version before its chunks can be shown.
+  bool lacks(std::string_view versionId) const { return scope_ == nullptr && !given_.contains(versionId); }
 
  private:
+  void add(const Shard& shard, const Bitmap* rows, VersionKey version, std::vector<ChunkRef>& chunks) const;
+
   const Scope* const scope_;
+  const Project* const project_;
   const uint32_t dimension_;
   std::unordered_map<std::string_view, const GivenVersion*, KeyedHash> given_;
+  /// Those of chunks outside of the scope, which keeps its own alive.
+  mutable Shards others_;
 };
 
 /// The document of a file version; std::nullopt without text in the scope.

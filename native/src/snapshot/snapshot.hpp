@@ -15,7 +15,7 @@
 namespace tessera {
 
 /// The version of the format. src/domain/disk-formats.ts states it too; a test compares them.
-inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 7;
+inline constexpr uint32_t SNAPSHOT_FORMAT_VERSION = 8;
 
 /// Writes a consistent snapshot. Searches continue, and appends wait only while the small part of
 /// the project that may change is copied. Any thread may call it.

@@ -93,7 +93,8 @@ void SnapshotCodec::checkShard(const Shard& shard) {
     if (!valid) throw std::runtime_error("a row of the snapshot leads nowhere");
   };
   for (uint32_t row = 0; row < shard.rows(); row++) {
-    require(shard.nodeOf(row) < shard.nodes());
+    const uint32_t node = shard.nodeOf(row);
+    require(shard.dimension() == NO_VECTORS ? node == NONE : node < shard.nodes());
     // Chains lead only to older chunks, so they end.
     require(shard.next_.at(row) == NONE || shard.next_.at(row) < row);
     const TextLocation& location = shard.textLocations_.at(row);
@@ -128,13 +129,13 @@ void SnapshotCodec::putProject(SnapshotWriter& out, Project& project) {
   // The scopes are read first, so that the indexes hold every chunk that they name.
   Scopes scopes = project.scopes();
   // Filtered scopes are not stored, because they can be computed again.
-  std::erase_if(scopes, [](const auto& entry) { return entry.first.find('#') != std::string::npos; });
+  std::erase_if(scopes, [](const auto& entry) { return isFilteredScope(entry.first); });
   putIndexes(out, project);
   putScopes(out, scopes);
 }
 
 void SnapshotCodec::putIndexes(SnapshotWriter& out, Project& project) {
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+  for (size_t slot = 0; slot < INDEX_COUNT; slot++) {
     const auto index = project.index(static_cast<int>(slot));
     const Shards shards = index ? index->shards() : Shards();
     out.manifest.put(static_cast<uint32_t>(shards.size()));
@@ -172,7 +173,7 @@ void SnapshotCodec::getProject(SnapshotReader& in, Project& project) {
 }
 
 void SnapshotCodec::getIndexes(SnapshotReader& in, Project& project) {
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+  for (size_t slot = 0; slot < INDEX_COUNT; slot++) {
     const auto count = in.manifest.get<uint32_t>();
     if (count > Index::MAX_SHARDS) throw std::runtime_error("an index has too many shards");
     if (count == 0) continue;
@@ -208,7 +209,7 @@ void SnapshotCodec::getScopes(SnapshotReader& in, Project& project) {
 std::shared_ptr<const Scope> SnapshotCodec::getScope(ByteReader& in, const std::vector<Page>& pages,
                                                      Project& project) {
   auto scope = std::make_shared<Scope>();
-  for (size_t slot = 0; slot < DIMENSION_COUNT; slot++) {
+  for (size_t slot = 0; slot < INDEX_COUNT; slot++) {
     const auto parts = in.getCount(2 * sizeof(uint32_t));
     const auto index = project.index(static_cast<int>(slot));
     for (uint32_t i = 0; i < parts; i++) {

@@ -27,7 +27,7 @@ Napi::Value heldMemory(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value hashProbes(const Napi::CallbackInfo& info) {
-  const auto index = projectArgument(info)->index(dimensionSlot(dimensionArgument(info, 1)));
+  const auto index = projectArgument(info)->index(indexSlot(dimensionArgument(info, 1)));
   uint64_t probes = 0;
   if (index) {
     for (const auto& shard : index->shards()) probes += shard->vectors().probes();

@@ -74,7 +74,7 @@ interface UncutVersion {
   readonly content: string;
 }
 
-/** Cuts those of these versions into chunks that have a content and no chunks yet. */
+/** Cuts those of these versions into chunks that have a content and no chunks yet. Indexes read them again. */
 export async function cutVersions(sql: Queryable, versions: readonly string[]): Promise<void> {
   const uncut = await sql<UncutVersion[]>`
     SELECT v.id, v.project_id, v.file_id, f.path, v.content FROM file_versions v
@@ -89,6 +89,8 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
     const rows = chunks.map((chunk) => ({ ...owner, file_path: path, ...chunkValues(id, chunk) }));
     await insertRows({ sql, charges }, "chunks", rows, { conflict: "ON CONFLICT DO NOTHING" });
     await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
+    if (chunks.length === 0) continue;
+    await sql`SELECT append_change(${version.project_id}, 'embedded', ${id})`;
   }
   await charges.count(sql);
 }

@@ -439,7 +439,8 @@ CREATE TABLE change_log (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   project_id uuid NOT NULL,
   -- environment and release: the file versions of that scope changed; project: it is gone;
-  -- rebuild: its index is to be made anew; embedded: the chunks of the file version in `ref` have got embeddings.
+  -- rebuild: its index is to be made anew; embedded: the file version in `ref` was cut into chunks, or these have got
+  -- embeddings.
   kind text NOT NULL CHECK (kind IN ('environment', 'release', 'project', 'rebuild', 'embedded')),
   ref uuid NOT NULL,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),

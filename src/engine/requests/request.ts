@@ -85,7 +85,7 @@ export interface RetrieveRequest extends AskedPage {
   readonly excluded: Excluded;
   /** Whether the versions of all matching files are listed. */
   readonly listsMatches: boolean;
-  /** The members that the engine adds: as in a search and a lookup, and results of other reads. */
+  /** The members that the engine adds: as in a search and a lookup, and what an engine without these indexes has read. */
   project?: string;
   view?: SharedView;
   given?: Given;
@@ -167,6 +167,6 @@ export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
     }
   | { readonly status: "invalid"; readonly faults: SearchFaults }
   | { readonly status: "not-loaded"; readonly body: OwnedBytes }
-  /** A page shows file versions of which no chunk is in memory: the engine reads them and asks again. */
-  | { readonly status: "unread"; readonly versionIds: readonly string[] }
+  /** A page shows chunks of these file versions, and the engine holds chunks elsewhere. */
+  | { readonly status: "missing-chunks"; readonly versionIds: readonly string[] }
   | { readonly status: "failed"; readonly message: string };

@@ -107,7 +107,7 @@ function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"
     ...{ groupSize, diversity, excluded, listsMatches, given },
   });
   if (found === null) return { status: "not-loaded", body: joined([]) };
-  if ("unread" in found) return { status: "unread", versionIds: found.unread };
+  if ("missing" in found) return { status: "missing-chunks", versionIds: found.missing };
   const { json, ...others } = found;
   const tookMs = performance.now() - startedAt;
   return { status: "answered", json, work: { waitMs: 0, tookMs, ...others } };

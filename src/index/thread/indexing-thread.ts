@@ -166,7 +166,7 @@ export class IndexingThread {
       const members = this.projects.membersOf(projectId, task.scopeId);
       const table = this.context.fields.find(projectId)?.table;
       if (members === undefined || table === undefined) return Promise.resolve(null);
-      return Promise.resolve(memberLists(table, members));
+      return Promise.resolve(memberLists(table, members, task.among));
     }
     if (task.type === "fields") return scopeFields(this.context, task);
     if (task.type === "facets") return matchFacets(this.context, task, this.projects);

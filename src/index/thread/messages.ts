@@ -55,6 +55,8 @@ interface MembersTask {
   readonly type: "members";
   readonly projectId: string;
   readonly scopeId: string;
+  /** The versions that are listed; all by default. */
+  readonly among?: readonly string[] | undefined;
 }
 
 /** Requests the summaries of the fields of a scope's files. */

@@ -1,13 +1,13 @@
 import type { AppendBatch } from "../../../native/index.ts";
 import { renderChunk } from "../versions/chunk-content.ts";
-import type { ChunkRow } from "../versions/version-index.ts";
+import type { ChunkRow, EmptyVersionRow } from "../versions/version-index.ts";
 
 const encoder = new TextEncoder();
 
-/** Chunks of one dimension in the form that the native index accepts. */
+/** Chunks in the form that the native index of a dimension accepts. The one of dimension 0 has no vectors. */
 export function appendBatch(
-  rows: readonly ChunkRow[],
-  vectors: readonly Float32Array[],
+  rows: ReadonlyArray<ChunkRow | EmptyVersionRow>,
+  vectors: ReadonlyArray<Float32Array | null>,
   dimension: number,
 ): AppendBatch {
   const ids = new Uint8Array(rows.length * 16);
@@ -16,8 +16,8 @@ export function appendBatch(
   const texts: Uint8Array[] = [];
   let end = 0;
   for (const [i, row] of rows.entries()) {
-    ids.set(Buffer.from(row.id.replaceAll("-", ""), "hex"), i * 16);
-    joined.set(vectors[i] as Float32Array, i * dimension);
+    if (row.id !== null) ids.set(Buffer.from(row.id.replaceAll("-", ""), "hex"), i * 16);
+    joined.set(vectors[i] ?? [], i * dimension);
     const text = encoder.encode(renderChunk(row));
     texts.push(text);
     end += text.length;

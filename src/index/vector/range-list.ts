@@ -40,7 +40,7 @@ export class RangeList {
 /** Ranges of ordinals by dimension. */
 export class DimensionRanges {
   readonly lists = new Map<number, RangeList>();
-  #dimension = 0;
+  #dimension: number | undefined;
   #list = new RangeList();
 
   add(dimension: number, start: number, count: number): void {

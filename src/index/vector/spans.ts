@@ -7,22 +7,21 @@ import type { Members } from "../versions/version-index.ts";
 import { FORGOTTEN, type Renumbering, type VersionTable } from "../versions/version-table.ts";
 import { DimensionRanges, SHARD_ORDINALS } from "./range-list.ts";
 
-/** (dimension, first ordinal, count) triples. None leads from one shard into another. */
+/**
+ * The chunks of a version in their order, as (dimension, first ordinal, count) triples. None leads from one shard into
+ * another.
+ */
 type Spans = Uint32Array;
 
-/** Adds one chunk to the spans of a version. */
-export function extendSpans(spans: number[], dimension: number, ordinal: number): void {
-  for (let i = 0; i < spans.length; i += 3) {
-    if (spans[i] !== dimension || ordinal % SHARD_ORDINALS === 0) continue;
-    if ((spans[i + 1] as number) + (spans[i + 2] as number) === ordinal) {
-      (spans[i + 2] as number) += 1;
-      return;
-    }
-  }
-  spans.push(dimension, ordinal, 1);
+/** Adds the next chunk to the spans of a version. */
+export function addToSpans(spans: number[], dimension: number, ordinal: number): void {
+  const [last, first = 0, count = 0] = spans.slice(-3);
+  const follows = dimension === last && ordinal === first + count;
+  if (follows && ordinal % SHARD_ORDINALS !== 0) spans[spans.length - 1] = count + 1;
+  else spans.push(dimension, ordinal, 1);
 }
 
-/** The vectors of a project's file versions, by number. Nearly every version has one span, or none. */
+/** Where the index has the chunks of a project's file versions, by number. Nearly every version has one span. */
 export class VersionSpans {
   /** The spans of all versions. */
   #spans = new Numbers();
@@ -37,13 +36,13 @@ export class VersionSpans {
     this.#places.set(2 * number + 1, this.#spans.length);
   }
 
-  /** The ranges of the vectors of all versions. */
+  /** The ranges of the chunks of all versions. */
   all(): DimensionRanges {
     const numbers = new Uint32Array(this.table.count).map((_, i) => i);
     return this.rangesOf({ numbers, chunks: null });
   }
 
-  /** The ranges of the vectors of versions, or of some of their chunks. */
+  /** The ranges of the chunks of versions, or of some of these chunks. */
   rangesOf({ numbers, chunks }: Members): DimensionRanges {
     const ranges = new DimensionRanges();
     const [spans, places] = [this.#spans.values, this.#places.values];
@@ -59,24 +58,12 @@ export class VersionSpans {
 
   /** Adds those chunks of a version that belong to a scope. */
   #addMembers(ranges: DimensionRanges, number: number, spans: Spans, members: NumberSet): void {
-    const { dimensions } = this.table;
-    const [first = 0, end = 0] = this.table.firstChunks.subarray(number, number + 2);
-    const [dimension = 0, ordinal = 0, count] = spans;
-    if (spans.length === 3 && count === end - first) {
-      for (let i = 0; i < count; i++) {
-        if (hasDocument(members, first + i)) ranges.add(dimension, ordinal + i, 1);
-      }
-      return;
-    }
-    for (const [dimension, ordinals] of ordinalsIn(spans)) {
-      const own: number[] = [];
-      for (let chunk = first; chunk < end; chunk++) {
-        if (dimensions[chunk] === dimension) own.push(chunk);
-      }
-      // A vector that no search could score has no ordinal, so the others cannot be told apart.
-      if (own.length !== ordinals.length) continue;
-      for (const [i, chunk] of own.entries()) {
-        if (hasDocument(members, chunk)) ranges.add(dimension, ordinals[i] as number, 1);
+    let [chunk = 0, end = 0] = this.table.firstChunks.subarray(number, number + 2);
+    for (let i = 0; i < spans.length; i += 3) {
+      const [dimension = 0, first = 0, count = 0] = spans.subarray(i, i + 3);
+      // A text may have been cut after the table had read its chunks. It is added again then.
+      for (let k = 0; k < count && chunk < end; k++, chunk++) {
+        if (hasDocument(members, chunk)) ranges.add(dimension, first + k, 1);
       }
     }
   }
@@ -140,17 +127,6 @@ export class VersionSpans {
     table.restored(found);
     return versions;
   }
-}
-
-/** The ordinals of the vectors of a version, by dimension. */
-function ordinalsIn(spans: Spans): Map<number, number[]> {
-  const found = new Map<number, number[]>();
-  for (let i = 0; i < spans.length; i += 3) {
-    const [dimension, first, count] = [...spans.subarray(i, i + 3)] as [number, number, number];
-    const ordinals = Array.from({ length: count }, (_, k) => first + k);
-    found.set(dimension, [...(found.get(dimension) ?? []), ...ordinals]);
-  }
-  return found;
 }
 
 /** The new number of a row, given the rows that remain, of which it is one. */

@@ -16,10 +16,13 @@ import type {
 } from "../versions/version-index.ts";
 import type { Renumbering, VersionTable } from "../versions/version-table.ts";
 import { appendBatch } from "./chunk-batch.ts";
-import { extendSpans, VersionSpans } from "./spans.ts";
+import { addToSpans, VersionSpans } from "./spans.ts";
 import { type SnapshotHead, VectorProject } from "./vector-project.ts";
 
 const FORMAT = DISK_FORMATS.vectorVersions;
+
+/** The dimension of chunks without a vector. */
+const NO_VECTORS = 0;
 
 /** Every core builds graphs. Half of the threads step back from everything else, as the addon sets them. */
 const BUILD_THREADS = availableParallelism();
@@ -43,7 +46,7 @@ function checkHead({ format, seq: held }: SnapshotHead, seq: number): void {
   requireChanges(held, seq);
 }
 
-/** The index for vector search, in native memory that all threads of the process search. */
+/** The chunks and their vectors, in native memory that all threads of the process search. */
 export class VectorIndex implements VersionIndex {
   readonly name = "vector";
   readonly #projects = new OpenProjects<VectorProject>();
@@ -162,11 +165,12 @@ export class VectorIndex implements VersionIndex {
     if (stats === null) return [];
     return stats.dimensions.map(({ dimension, vectors, distinct, graphed, bytes }, i) => {
       const settled = this.#projects.get(projectId)?.isComplete(dimension) === true;
+      const entries = dimension === NO_VECTORS ? 0 : vectors;
       return {
         dimension,
-        entries: vectors,
+        entries,
         // Small indexes have no graph, so none of their vectors waits for one.
-        maintained: settled ? vectors : vectors - (distinct - graphed),
+        maintained: settled ? entries : entries - (distinct - graphed),
         settled,
         // Scopes span the dimensions, so their memory is counted once, with the first.
         bytes:
@@ -185,27 +189,29 @@ export class VectorIndex implements VersionIndex {
     rows: ReadonlyArray<ChunkRow | EmptyVersionRow>,
     added: Map<string, number[]>,
   ): void {
-    const groups = new Map<number, { rows: ChunkRow[]; vectors: Float32Array[] }>();
-    for (const row of rows) {
-      if (!added.has(row.file_version_id)) added.set(row.file_version_id, []);
-      if (row.id === null) continue;
+    const entries = rows.map((row) => {
       const vector = vectorOf(row);
-      if (vector === null) {
-        this.onUnusable(row.id);
-        continue;
-      }
-      const group = groups.get(row.dimension) ?? { rows: [], vectors: [] };
-      groups.set(row.dimension, group);
-      group.rows.push(row);
-      group.vectors.push(vector);
+      if (row.embedding !== null && vector === null) this.onUnusable(row.id);
+      return { row, vector, dimension: vector?.length ?? NO_VECTORS };
+    });
+    const ordinals = new Map<(typeof entries)[number], number>();
+    for (const [dimension, group] of Map.groupBy(entries, (entry) => entry.dimension)) {
+      const own = project.append(
+        dimension,
+        appendBatch(
+          group.map(({ row }) => row),
+          group.map(({ vector }) => vector),
+          dimension,
+        ),
+      );
+      for (const [i, entry] of group.entries()) ordinals.set(entry, own[i] as number);
     }
-    for (const [dimension, group] of groups) {
-      const batch = appendBatch(group.rows, group.vectors, dimension);
-      const ordinals = project.append(dimension, batch);
-      for (const [i, row] of group.rows.entries()) {
-        const spans = added.get(row.file_version_id) as number[];
-        extendSpans(spans, dimension, ordinals[i] as number);
-      }
+    // In the order of the chunks of each version.
+    for (const entry of entries) {
+      const { file_version_id } = entry.row;
+      const spans = added.get(file_version_id) ?? [];
+      added.set(file_version_id, spans);
+      addToSpans(spans, entry.dimension, ordinals.get(entry) as number);
     }
   }
 }

@@ -8,7 +8,7 @@ import type {
   VersionReader,
 } from "./version-index.ts";
 
-/** Chunks with their embeddings per query. */
+/** Chunks with their embeddings per batch. */
 const INDEX_READ_BATCH_ROWS = 64;
 /** A longer text of a file is read alone. */
 const INDEX_READ_BATCH_TEXT_BYTES = 1_048_576;
@@ -23,17 +23,20 @@ const TOML_FENCE = "\n+++\n";
 /**
  * Reads file versions through cursors, so that only one batch of rows is in memory at a time. One
  * statement reads versions and chunks, because a version may be written between two.
+ *
+ * @param onlyEmbedded whether chunks without an embedding are left out
  */
-export function createVersionReader(sql: Sql): VersionReader {
+export function createVersionReader(sql: Sql, onlyEmbedded = false): VersionReader {
   return {
     chunks: (versionIds) =>
       sql<Array<ChunkRow | EmptyVersionRow>>`
-        SELECT c.id, v.id AS file_version_id, c.file_id, c.file_path, c.index, c.content,
-          c.start_offset, c.end_offset, c.token_count, c.metadata::text, c.dimension,
-          c.embedding
-        FROM file_versions v LEFT JOIN LATERAL (
+        SELECT c.id, v.id AS file_version_id, f.id AS file_id, f.path AS file_path, c.index, c.content,
+          c.start_offset, c.end_offset, c.token_count, c.metadata::text, c.embedding
+        FROM file_versions v JOIN files f ON f.id = v.file_id LEFT JOIN LATERAL (
           -- Ordered here, so that PostgreSQL looks up each version and never reads the whole table.
-          SELECT * FROM chunks WHERE file_version_id = v.id AND embedding IS NOT NULL ORDER BY index
+          SELECT * FROM chunks
+          WHERE file_version_id = v.id AND (embedding IS NOT NULL OR NOT ${onlyEmbedded})
+          ORDER BY index
         ) c ON TRUE
         WHERE v.id = ANY(${versionIds as string[]}::uuid[])
         ORDER BY v.id, c.index`.cursor(INDEX_READ_BATCH_ROWS),

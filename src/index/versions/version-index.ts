@@ -1,7 +1,7 @@
 import type { NumberSet } from "./number-set.ts";
 import type { Renumbering, VersionTable } from "./version-table.ts";
 
-/** A chunk as an index reads it, with its embedding. */
+/** A chunk as an index reads it. */
 export interface ChunkRow {
   readonly id: string;
   readonly file_version_id: string;
@@ -14,15 +14,15 @@ export interface ChunkRow {
   readonly token_count: number;
   /** JSON text of an object. */
   readonly metadata: string;
-  readonly dimension: number;
-  /** `dimension` little-endian float32 values. */
-  readonly embedding: Uint8Array;
+  /** Little-endian float32 values; null without an embedding. */
+  readonly embedding: Uint8Array | null;
 }
 
-/** A file version that has no chunk with an embedding. */
-export interface EmptyVersionRow {
+/** A file version without chunks. */
+export interface EmptyVersionRow
+  extends Pick<ChunkRow, "file_version_id" | "file_id" | "file_path"> {
   readonly id: null;
-  readonly file_version_id: string;
+  readonly embedding: null;
 }
 
 /** A file version as an index reads it. */
@@ -50,7 +50,7 @@ export interface FieldsRow {
  * is not stored has no row: its commit may have been lost in a crash after it was announced.
  */
 export interface VersionReader {
-  /** Chunks that have an embedding, by version, then index. */
+  /** Chunks by version, then index. */
   chunks(versionIds: readonly string[]): AsyncIterable<ReadonlyArray<ChunkRow | EmptyVersionRow>>;
   documents(versionIds: readonly string[]): AsyncIterable<readonly DocumentRow[]>;
   fields(versionIds: readonly string[]): AsyncIterable<readonly FieldsRow[]>;
@@ -66,8 +66,9 @@ export interface Members {
 
 /** The contents of one part of a project's index, for `index status` and metrics. */
 export interface IndexPart {
-  /** The vectors' dimension; 0 for an index without vectors. */
+  /** The vectors' dimension; 0 without vectors. */
   readonly dimension: number;
+  /** Vectors or texts. */
   readonly entries: number;
   /** Entries for which no maintenance is pending. */
   readonly maintained: number;

@@ -91,8 +91,8 @@ export async function drawVectors(
     if (some.length === 0) break;
     for await (const rows of reader.chunks(some)) {
       for (const row of rows) {
-        const vector = row.id === null || row.dimension !== dimension ? null : vectorOf(row);
-        if (vector !== null) vectors.push(vector);
+        const vector = vectorOf(row);
+        if (vector?.length === dimension) vectors.push(vector);
       }
       if (vectors.length >= VECTOR_THRESHOLDS_SAMPLE) return vectors;
     }

@@ -125,7 +125,7 @@ export class ReplicatorThread {
       sql,
       changes: this.#changes,
       log: this.#log,
-      reader: createVersionReader(this.#source),
+      reader: createVersionReader(this.#source, true),
     };
     this.#isLost = false;
     const projects = new ReplicatedProjects(sources, layout, () => {

@@ -175,9 +175,9 @@ export class ProjectStore {
           unusable.push(row.id);
           continue;
         }
-        await this.#ensureTable(row.dimension, sample);
+        await this.#ensureTable(vector.length, sample);
         bytes += this.#addTo(pending, row, vector);
-        counts.add(row.file_version_id, row.dimension);
+        counts.add(row.file_version_id, vector.length);
       }
       if (bytes >= VECTOR_COPY_BYTES) await write();
     }
@@ -239,7 +239,8 @@ export class ProjectStore {
 
   /** Encodes a row. Returns its bytes. */
   #addTo(pending: Map<string, Pending>, row: ChunkRow, vector: Float32Array): number {
-    const { id, dimension, file_version_id } = row;
+    const { id, file_version_id } = row;
+    const dimension = vector.length;
     const placement = placementOf(file_version_id, this.placements);
     const key = `${dimension} ${placement}`;
     const group = pending.get(key) ?? { dimension, rows: new CopyRows() };

@@ -3,9 +3,15 @@ import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../../../native/index.ts";
 import { searchRaw } from "../../../../native/testing.ts";
+import { parseMarkdown } from "../../../../src/documents/markdown/index.ts";
 import { FieldIndex } from "../../../../src/index/fields/field-index.ts";
 import { LoadedIndexes } from "../../../../src/index/projects/loaded-indexes.ts";
-import { addDocument, emptyDocumentSet } from "../../../../src/index/segments/index.ts";
+import {
+  addDocument,
+  buildSegment,
+  emptyDocumentSet,
+  newView,
+} from "../../../../src/index/segments/index.ts";
 import { VectorIndex } from "../../../../src/index/vector/vector-index.ts";
 import type {
   ChunkRow,
@@ -14,6 +20,7 @@ import type {
 } from "../../../../src/index/versions/version-index.ts";
 import { VersionTable } from "../../../../src/index/versions/version-table.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { retrieve, SCOPE } from "../../../../support/requests.ts";
 import { until } from "../../../../support/until.ts";
 import { makeVectors } from "../../../../support/vectors.ts";
 import { PLAIN_NAMES } from "../plain-names.ts";
@@ -23,8 +30,15 @@ const DIMENSION = 768;
 /** Versions that a run may add, and the most chunks of one. */
 const VERSIONS = 400;
 const CHUNKS = 9;
+/** Versions of each scope whose chunks are shown after every step. */
+const SHOWN = 12;
 const wholeShard = native.setShardNodes(300);
 const pool = makeVectors("uniform", VERSIONS * 2, DIMENSION, 91);
+
+/** Versions that have been embedded: before, every fifth chunk has no vector. */
+const embedded = new Set<number>();
+const hasVector = (version: number, index: number) =>
+  embedded.has(version) || (version + index) % 5 !== 0;
 
 /** Distinct versions have vectors in common, as those of one file do. */
 const chunksOf = (version: number) =>
@@ -36,20 +50,24 @@ const chunkId = (version: number, index: number) =>
 
 function rowsOf(version: number): Array<ChunkRow | EmptyVersionRow> {
   const chunks = chunksOf(version);
-  if (chunks.length === 0) return [{ id: null, file_version_id: idOf(version) }];
-  return chunks.map((vector, index) => ({
-    id: chunkId(version, index),
+  const file = {
     file_version_id: idOf(version),
     file_id: idOf(version),
     file_path: `${version}.md`,
+  };
+  if (chunks.length === 0) return [{ id: null, ...file, embedding: null }];
+  return chunks.map((vector, index) => ({
+    id: chunkId(version, index),
+    ...file,
     index,
-    content: `${version}`,
+    content: `only${version}`,
     start_offset: 0,
     end_offset: 1,
     token_count: 1,
     metadata: "{}",
-    dimension: DIMENSION,
-    embedding: new Uint8Array(pool.slice(vector * DIMENSION, (vector + 1) * DIMENSION).buffer),
+    embedding: hasVector(version, index)
+      ? new Uint8Array(pool.slice(vector * DIMENSION, (vector + 1) * DIMENSION).buffer)
+      : null,
   }));
 }
 
@@ -63,15 +81,38 @@ const reader: VersionReader = {
   async *documents() {},
   async *fields(ids) {
     yield ids.map((id) => {
-      const chunks = chunksOf(Number(id.slice(-12)));
+      const version = Number(id.slice(-12));
+      const chunks = chunksOf(version);
       const metadata = JSON.stringify(chunks.map(() => ({})));
       const row = { file_version_id: id, path: "", head: null, metadata };
-      return { ...row, dimensions: chunks.map(() => DIMENSION) };
+      return { ...row, dimensions: chunks.map((_, i) => (hasVector(version, i) ? DIMENSION : 0)) };
     });
   },
 };
 
-/** The vectors of a project, on top of its fields, which number the versions. */
+const documents = Array.from({ length: VERSIONS }, (_, version) => {
+  const path = `${version}.md`;
+  return { id: idOf(version), path, ...parseMarkdown(path, `only${version}`) };
+});
+documents.sort((a, b) => (a.path < b.path ? -1 : 1));
+const view = newView(
+  [{ key: "versions", buffer: buildSegment(documents) as SharedArrayBuffer }],
+  [null],
+);
+
+/** The ids of the chunks of a version that a retrieval in a scope shows; null for a file without chunks. */
+function shown(scope: string, version: number): Array<string | null> {
+  const { json } = retrieve(view, {
+    ...{ project: PROJECT, scope: { ...SCOPE, id: scope }, mode: "keyword" },
+    ...{ query: `only${version}`, limit: 1, groupSize: CHUNKS },
+  });
+  const { data } = JSON.parse(new TextDecoder().decode(json)) as {
+    data: Array<{ hits: Array<{ chunk: { id: string } | null }> }>;
+  };
+  return data.flatMap(({ hits }) => hits.map(({ chunk }) => chunk?.id ?? null)).sort();
+}
+
+/** The chunks of a project, on top of its fields, which number the versions. */
 function open() {
   const [fields, vector] = [new FieldIndex(), new VectorIndex(PLAIN_NAMES)];
   const context = { indexes: [fields, vector], fields, reader } as never;
@@ -131,10 +172,16 @@ function expectAnswers(scopes: ReadonlyMap<string, readonly number[]>): void {
     for (const vector of [0, 7, VERSIONS, 2 * VERSIONS - 1, (versions[0] ?? 0) * 3]) {
       const truth = versions.flatMap((version) =>
         chunksOf(version).flatMap((other, index) =>
-          other === vector % (VERSIONS * 2) ? chunkId(version, index).replaceAll("-", "") : [],
+          other === vector % (VERSIONS * 2) && hasVector(version, index)
+            ? chunkId(version, index).replaceAll("-", "")
+            : [],
         ),
       );
       expect(found(scope, vector % (VERSIONS * 2))).toEqual(truth.sort());
+    }
+    for (const version of versions.slice(0, SHOWN)) {
+      const chunks = chunksOf(version).map((_, index) => chunkId(version, index));
+      expect(shown(scope, version)).toEqual(chunks.length === 0 ? [null] : chunks);
     }
   }
 }
@@ -171,6 +218,7 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 4, maxLength: 16 }), async (operations) => {
       native.dropProject(PROJECT);
+      embedded.clear();
       const folder = temporaryFolder("vector-index-");
       let world = opened();
       const scopes = new Map<string, readonly number[]>();
@@ -179,7 +227,9 @@ test("after any changes, compactions and restarts, every scope finds its chunks 
         else if (step === "begin") world.vector.maintain(PROJECT);
         else if (step === "forget") await world.indexes.forgetUnheld();
         else if (step === "embed") {
-          world.indexes.readAgain([...scopes.values()].flat().map(idOf));
+          const versions = [...scopes.values()].flat();
+          for (const each of versions) embedded.add(each);
+          world.indexes.readAgain(versions.map(idOf));
           for (const each of scopes) await replace(world, ...each);
         } else if (step === "restart") {
           await snapshot(world, folder);
@@ -244,15 +294,24 @@ test("a derived scope finds the chosen chunks of its versions, and is in no snap
   for (let i = 1; i < counts[1]; i += 2) addDocument(chunks, (second as number) + i);
   world.vector.setScope(PROJECT, "a#filter", { numbers, chunks });
   const wanted = [
-    ...chunksOf(whole).map((_, i) => chunkId(whole, i)),
-    ...chunksOf(some).flatMap((_, i) => (i % 2 === 1 ? [chunkId(some, i)] : [])),
-  ];
+    chunksOf(whole).map((_, i) => chunkId(whole, i)),
+    chunksOf(some).flatMap((_, i) => (i % 2 === 1 ? [chunkId(some, i)] : [])),
+  ] as const;
+  expect([shown("a#filter", whole), shown("a#filter", some)]).toEqual([...wanted]);
+  // Another version has no chunk that matches.
+  expect([shown("a#filter", 47), shown("a", 47)]).toEqual([
+    [],
+    chunksOf(47).map((_, i) => chunkId(47, i)),
+  ]);
   const query = pool.slice(0, DIMENSION);
   const { ids } = searchRaw(PROJECT, "a#filter", query, DIMENSION, 100, -1);
   const found = Array.from({ length: ids.length / 16 }, (_, i) =>
     Buffer.from(ids.subarray(i * 16, i * 16 + 16)).toString("hex"),
   );
-  expect(found.sort()).toEqual(wanted.map((id) => id.replaceAll("-", "")).sort());
+  const withVectors = [whole, some].flatMap((file, at) =>
+    (wanted[at] ?? []).filter((_, i) => hasVector(file, at === 0 ? i : 2 * i + 1)),
+  );
+  expect(found.sort()).toEqual(withVectors.map((id) => id.replaceAll("-", "")).sort());
   const folder = temporaryFolder("derived-");
   await snapshot(world, folder);
   await restored(folder);
