@@ -83,13 +83,13 @@ async function listEntries(
     ...(from !== undefined && { since: parseDateTime(from) }),
     ...(to !== undefined && { until: parseDateTime(to) }),
   };
-  const { rows, pageInfo } = await readListing<AuditEntry, EntryPosition>(cursors, call, {
+  return await readListing(cursors, call, {
     binding: `audit:${projectId}:${from ?? ""}:${to ?? ""}`,
     parameters: { from, to },
-    keyOf: ({ id }) => [id],
+    keyOf: ({ id }: AuditEntry): EntryPosition => [id],
     read: (range) => readAuditEntries(sql, { ...selection, ...range }),
+    itemOf: entryOf,
   });
-  return { data: rows.map(entryOf), page_info: pageInfo };
 }
 
 /** GET /projects/{project_reference}/audit. */

@@ -26,13 +26,13 @@ async function listChunks(
   call: ProjectListCall,
 ): Promise<ChunkPage> {
   const projectId = await findProject(sql, call.principal, call.params.project_reference);
-  const { rows, pageInfo } = await readListing<ChunkRow, ChunkPosition>(cursors, call, {
+  return await readListing(cursors, call, {
     binding: `chunks:${projectId}`,
-    keyOf: (row) => [row.file_path, row.file_version_id, row.index],
+    keyOf: (row: ChunkRow): ChunkPosition => [row.file_path, row.file_version_id, row.index],
     read: (range) => readChunks(sql, projectId, range),
     isCut: (rows) => rows.length < (rows[0]?.found ?? 0),
+    itemOf: ({ found: _, ...chunk }) => chunk,
   });
-  return { data: rows.map(({ found: _, ...chunk }) => chunk), page_info: pageInfo };
 }
 
 const EXAMPLE: ChunkPage = {

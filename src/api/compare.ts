@@ -110,17 +110,18 @@ async function compareScopes(
   const base = await currentScope(sql, principal, { project, ...baseName });
   const scope = await currentScope(sql, principal, { project, ...name });
   let counts: ChangeCounts = { added: 0, removed: 0, changed: 0 };
-  const { rows, pageInfo } = await readListing<ChangeRow, ChangePosition>(cursors, call, {
+  const page = await readListing(cursors, call, {
     binding: `comparison:${base.id}:${scope.id}`,
     parameters: { base_environment, base_release, environment, release },
-    keyOf: ({ path }) => [path],
+    keyOf: ({ path }: ChangeRow): ChangePosition => [path],
     async read(range) {
       const { rows, ...counted } = await readChanges(sql, base, scope, range);
       counts = counted;
       return rows;
     },
+    itemOf: changeOf,
   });
-  return { ...counts, data: rows.map(changeOf), page_info: pageInfo };
+  return { ...counts, ...page };
 }
 
 /** GET /projects/{project_reference}/compare. */

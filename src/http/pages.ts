@@ -45,7 +45,7 @@ export interface ProjectListCall extends ListCall {
 }
 
 /** A list in the order of a key that is unique within it. */
-interface Listing<Row, Key extends unknown[]> {
+interface Listing<Row, Key extends unknown[], Item> {
   /** The values that a cursor is bound to, such as the operation and the project. */
   readonly binding: string;
   /** Query parameters that its links repeat; undefined ones are left out. */
@@ -54,16 +54,12 @@ interface Listing<Row, Key extends unknown[]> {
   readonly read: (range: PageRange<Key>) => Promise<Row[]>;
   /** True if rows that were asked for are left out, because those before them are long. */
   readonly isCut?: (rows: readonly Row[]) => boolean;
+  /** A row as the answer shows it. */
+  readonly itemOf: (row: Row) => Item;
 }
 
 /** The content of a cursor: the page size, the direction, and the key where it starts. */
 type Position<Key extends unknown[]> = [limit: number, forward: boolean, ...key: Key];
-
-interface Page<Row> {
-  readonly rows: Row[];
-  readonly hasPrevious: boolean;
-  readonly hasNext: boolean;
-}
 
 function openCursor<Key extends unknown[]>(
   cursors: CursorSigner,
@@ -81,59 +77,45 @@ function openCursor<Key extends unknown[]>(
   return position;
 }
 
-/** Reads a page and one extra row, which shows whether there is another page. */
-async function readPage<Row, Key extends unknown[]>(
-  listing: Listing<Row, Key>,
-  limit: number,
-  position: Position<Key> | undefined,
-): Promise<Page<Row>> {
-  const [, forward, ...key] = position ?? ([limit, true] as const);
-  const start = position && { [forward ? "after" : "before"]: key as Key };
-  const rows = await listing.read({ ...start, limit: limit + 1 });
-  const hasMore = rows.length > limit || listing.isCut?.(rows) === true;
-  const page = rows.slice(0, limit);
-  if (position === undefined) return { rows: page, hasPrevious: false, hasNext: hasMore };
-  // The row in the cursor was on the page that the caller came from, so that page exists.
-  return forward
-    ? { rows: page, hasPrevious: true, hasNext: hasMore }
-    : { rows: page.reverse(), hasPrevious: hasMore, hasNext: true };
-}
-
 /**
  * One page of a list, with its links. A page starts after a row rather than at an offset, so a row
  * that exists throughout is listed exactly once, despite concurrent inserts and deletes. Throws
  * `invalid-cursor`.
  */
-export async function readListing<Row, Key extends unknown[]>(
+export async function readListing<Row, Key extends unknown[], Item>(
   cursors: CursorSigner,
   { request, basePath, query: asked }: Omit<ListCall, "principal">,
-  listing: Listing<Row, Key>,
-): Promise<{ rows: Row[]; pageInfo: PageInfo }> {
-  const { binding, keyOf } = listing;
+  { binding, parameters, keyOf, read, isCut, itemOf }: Listing<Row, Key, Item>,
+): Promise<{ data: Item[]; page_info: PageInfo }> {
   const position = openCursor<Key>(cursors, binding, asked);
-  const limit = position?.[0] ?? Number(asked.limit ?? PAGE_DEFAULT);
-  const { rows, hasPrevious, hasNext } = await readPage(listing, limit, position);
+  const first = [Number(asked.limit ?? PAGE_DEFAULT), true] as const;
+  const [limit, forward, ...key] = position ?? first;
+  const start = position && { [forward ? "after" : "before"]: key as Key };
+  // The extra row shows whether there is another page.
+  const found = await read({ ...start, limit: limit + 1 });
+  const hasMore = found.length > limit || isCut?.(found) === true;
+  const rows = found.slice(0, limit);
+  if (!forward) rows.reverse();
+  // The row in the cursor was on the page that the caller came from, so that page exists.
+  const hasNext = forward ? hasMore : true;
+  const hasPrevious = forward ? position !== undefined : hasMore;
 
   const { pathname, search } = new URL(request.url);
   const path = basePath + pathname;
-  const linkTo = (more: Readonly<Record<string, string>>) => {
+  const linkTo = (to?: Position<Key>) => {
+    const cursor = to && cursors.seal(binding, to);
     const query = new URLSearchParams();
-    const all = { ...listing.parameters, limit: String(limit), ...more };
-    for (const [name, value] of Object.entries(all)) {
+    for (const [name, value] of Object.entries({ ...parameters, limit: String(limit), cursor })) {
       if (value !== undefined) query.set(name, value);
     }
     return `${path}?${query}`;
   };
-  const link = (row: Row | undefined, forward: boolean): string | null => {
-    if (row === undefined) return null;
-    const to: Position<Key> = [limit, forward, ...keyOf(row)];
-    return linkTo({ cursor: cursors.seal(binding, to) });
-  };
-  const pageInfo = {
+  const [top, bottom] = [rows[0], rows.at(-1)];
+  const page_info = {
     self: path + search,
-    first: hasPrevious ? linkTo({}) : null,
-    next: hasNext ? link(rows.at(-1), true) : null,
-    prev: hasPrevious ? link(rows[0], false) : null,
+    first: hasPrevious ? linkTo() : null,
+    next: hasNext && bottom !== undefined ? linkTo([limit, true, ...keyOf(bottom)]) : null,
+    prev: hasPrevious && top !== undefined ? linkTo([limit, false, ...keyOf(top)]) : null,
   };
-  return { rows, pageInfo };
+  return { data: rows.map(itemOf), page_info };
 }

@@ -158,8 +158,7 @@ async function perform(call: Incoming): Promise<Response> {
   const note: Note = (detail, asked) => Object.assign(call, { detail, asked });
   const readYourWrites = token !== undefined;
   const common = { request, requestId, basePath, params, query, principal, note, readYourWrites };
-  const finding = operation.find?.(common);
-  const found = finding instanceof Promise ? await finding : finding;
+  const found = await operation.find?.(common);
   const tenant = operation.tenantOf?.(found) ?? principal?.userId ?? "";
   const bytes = await read(call, common, tenant);
   if (token !== undefined) {

@@ -118,15 +118,15 @@ export async function listFiles(
     }
   }
   const part = filteredScope(scope, unpacked(filter));
-  const { rows, pageInfo } = await readListing<FileRow, Key>(cursors, call, {
+  return await readListing(cursors, call, {
     binding: BINDING,
-    keyOf: ({ path }) => [path, question],
+    keyOf: ({ path }: FileRow): Key => [path, question],
     read: (range) =>
       filter === undefined
         ? readFiles(sql, scope, { prefix, ...range })
         : readMatching(services, part, { prefix, ...range }),
+    itemOf: summaryOf,
   });
-  return { data: rows.map(summaryOf), page_info: pageInfo };
 }
 
 /** The question of a cursor, which `readListing` put last. Throws `invalid-cursor`. */

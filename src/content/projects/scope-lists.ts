@@ -74,16 +74,12 @@ export function scopeListOperations({ sql, cursors }: ListServices): Operation[]
       responseExample: ENVIRONMENTS_EXAMPLE,
       async handle(call) {
         const id = await findProject(sql, call.principal, call.params.project_reference);
-        const { rows, pageInfo } = await readListing<ListedEnvironment, EnvironmentPosition>(
-          cursors,
-          call,
-          {
-            binding: `environments:${id}`,
-            keyOf: ({ name }) => [name],
-            read: (range) => listEnvironments(sql, id, range),
-          },
-        );
-        return { data: rows, page_info: pageInfo };
+        return await readListing(cursors, call, {
+          binding: `environments:${id}`,
+          keyOf: ({ name }: ListedEnvironment): EnvironmentPosition => [name],
+          read: (range) => listEnvironments(sql, id, range),
+          itemOf: (row) => row,
+        });
       },
     }),
     operation({
@@ -95,16 +91,12 @@ export function scopeListOperations({ sql, cursors }: ListServices): Operation[]
       responseExample: RELEASES_EXAMPLE,
       async handle(call) {
         const id = await findProject(sql, call.principal, call.params.project_reference);
-        const { rows, pageInfo } = await readListing<ListedRelease, ReleasePosition>(
-          cursors,
-          call,
-          {
-            binding: `releases:${id}`,
-            keyOf: ({ place, name }) => [place, name],
-            read: (range) => readReleases(sql, id, range),
-          },
-        );
-        return { data: rows.map(releaseOf), page_info: pageInfo };
+        return await readListing(cursors, call, {
+          binding: `releases:${id}`,
+          keyOf: ({ place, name }: ListedRelease): ReleasePosition => [place, name],
+          read: (range) => readReleases(sql, id, range),
+          itemOf: releaseOf,
+        });
       },
     }),
   ];

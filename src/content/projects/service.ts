@@ -92,13 +92,13 @@ export async function listProjects(
   call: ListCall,
 ): Promise<ProjectPage> {
   const { principal } = call;
-  const { rows, pageInfo } = await readListing<FoundProjectRow, ProjectPosition>(cursors, call, {
+  return await readListing(cursors, call, {
     binding: `projects:${principal.userId}:${principal.projectId ?? ""}`,
-    keyOf: (row) => [row.slug],
+    keyOf: (row: FoundProjectRow): ProjectPosition => [row.slug],
     read: (range) => readProjects(sql, principal, range),
     isCut: (rows) => rows.length < (rows[0]?.found ?? 0),
+    itemOf: ({ found: _, ...row }) => projectOf(row),
   });
-  return { data: rows.map(({ found: _, ...row }) => projectOf(row)), page_info: pageInfo };
 }
 
 /** A project of the caller by its id or slug. Throws `project-not-found`. */

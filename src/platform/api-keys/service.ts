@@ -116,12 +116,12 @@ export async function listApiKeys(
   call: ListCall,
 ): Promise<ApiKeyPage> {
   const { principal } = call;
-  const { rows, pageInfo } = await readListing<ApiKeyRow, KeyPosition>(cursors, call, {
+  return await readListing(cursors, call, {
     binding: `api-keys:${principal.userId}:${principal.projectId ?? ""}`,
-    keyOf: ({ name, id }) => [name, id],
+    keyOf: ({ name, id }: ApiKeyRow): KeyPosition => [name, id],
     read: (range) => readApiKeys(sql, principal, range),
+    itemOf: withTimes,
   });
-  return { data: rows.map(withTimes), page_info: pageInfo };
 }
 
 /**

@@ -24,7 +24,6 @@ import {
 import {
   deleteMember,
   type Member,
-  type MemberPosition,
   positionOf,
   readMember,
   readMembers,
@@ -81,12 +80,13 @@ export async function listMembers(
 ): Promise<MemberPage> {
   const projectId = await findProject(sql, call.principal, call.params.project_reference);
   const pending = await readPending(sql, projectId);
-  const { rows, pageInfo } = await readListing<Member, MemberPosition>(cursors, call, {
+  const { data, page_info } = await readListing(cursors, call, {
     binding: `members:${projectId}`,
     keyOf: positionOf,
     read: (range) => readMembers(sql, projectId, range),
+    itemOf: memberOf,
   });
-  return { data: rows.map(memberOf), invited: pending.map(withTimes), page_info: pageInfo };
+  return { data, invited: pending.map(withTimes), page_info };
 }
 
 interface ChangeCall {

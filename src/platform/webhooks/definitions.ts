@@ -93,12 +93,12 @@ function listOperation({ sql, cursors }: ListServices): Operation {
     problems: ["permission-denied", "project-not-found", "invalid-cursor"],
     async handle(call) {
       const { id } = await findOwnedProject(sql, call.principal, call.params.project_reference);
-      const { rows, pageInfo } = await readListing<RowOf<Webhook>, WebhookPosition>(cursors, call, {
+      return await readListing(cursors, call, {
         binding: `webhooks:${id}`,
-        keyOf: ({ id: name }) => [name],
+        keyOf: ({ id: name }: RowOf<Webhook>): WebhookPosition => [name],
         read: (range) => listDefinitions(sql, id, range),
+        itemOf: withTimes,
       });
-      return { data: rows.map(withTimes), page_info: pageInfo };
     },
   });
 }

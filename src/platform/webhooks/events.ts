@@ -54,12 +54,12 @@ async function listEvents(
   call: ProjectListCall,
 ): Promise<WebhookEventPage> {
   const projectId = await findProject(sql, call.principal, call.params.project_reference);
-  const { rows, pageInfo } = await readListing<ListedEventRow, EventPosition>(cursors, call, {
+  return await readListing(cursors, call, {
     binding: `webhook-events:${projectId}`,
-    keyOf: ({ micros, id }) => [micros, id],
+    keyOf: ({ micros, id }: ListedEventRow): EventPosition => [micros, id],
     read: (range) => readEvents(sql, projectId, range),
+    itemOf: eventOf,
   });
-  return { data: rows.map(eventOf), page_info: pageInfo };
 }
 
 /**
