@@ -4,7 +4,7 @@ import { CHANGE_WAIT_MAX_MS, CURSOR_MAX_CHARS } from "../domain/limits.ts";
 import { extensionHeader, type Operation, type ResponseHeaders } from "./operation.ts";
 
 /** Names a state of the service that has the change which was answered. */
-const CHANGE = "X-Change";
+export const CHANGE = "X-Change";
 /** Says that an empty answer may lack changes. */
 const INDEX_BEHIND = "X-Index-Behind";
 
@@ -75,8 +75,4 @@ export interface Changes {
 /** The header of an empty answer that may lack a change which has been known for `milliseconds`. */
 export function indexBehind(milliseconds: number): Record<string, string> {
   return milliseconds === 0 ? {} : { [INDEX_BEHIND]: (milliseconds / 1_000).toFixed(3) };
-}
-
-export function setChange(headers: Headers, token: string | undefined): void {
-  if (token !== undefined) headers.set(CHANGE, token);
 }

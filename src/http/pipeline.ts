@@ -11,7 +11,7 @@ import type { BodyReader } from "./load/body.ts";
 import type { Gates } from "./load/gates.ts";
 import { holdUntilSent } from "./load/large-answers.ts";
 import type { RateLimits } from "./load/rate-limit.ts";
-import { type Changes, isWrite, queryOf as querySchemaOf, setChange } from "./min-change.ts";
+import { CHANGE, type Changes, isWrite, queryOf as querySchemaOf } from "./min-change.ts";
 import type { Operation } from "./operation.ts";
 import type { RejectionThrottle } from "./rejection-throttle.ts";
 import { basePathOf, prefersHtml, requestIdOf } from "./request.ts";
@@ -212,7 +212,8 @@ async function answer(call: Incoming): Promise<Response> {
   try {
     const response = await perform(call);
     // A refused request has thrown before.
-    if (validators.isWrite) setChange(response.headers, await context.changes.token());
+    const token = validators.isWrite ? await context.changes.token() : undefined;
+    if (token !== undefined) response.headers.set(CHANGE, token);
     response.headers.set("x-request-id", requestId);
     response.headers.set("x-content-type-options", "nosniff");
     holdUntilSent(response, call.principal?.userId ?? "", context);

@@ -74,7 +74,8 @@ const unreadable = (cause: unknown) =>
 /** The problem of a body that cannot be decompressed. */
 const damaged = (encoding: Encoding, cause: unknown) =>
   new Problem("validation-failed", {
-    ...{ detail: `The body is not valid ${encoding}.`, cause },
+    detail: `The body is not valid ${encoding}.`,
+    cause,
     errors: [{ field: "body", message: `is not valid ${encoding}` }],
   });
 
@@ -127,7 +128,9 @@ class LastOthers {
 export class BodyReader {
   readonly #others = new LastOthers();
   readonly #large = new FairSemaphore({
-    ...{ ...SERIAL, waitMaxMs: LARGE_BODY_WAIT_MAX_MS, late: WAITED },
+    ...SERIAL,
+    waitMaxMs: LARGE_BODY_WAIT_MAX_MS,
+    late: WAITED,
     restMs: (tenant, tookMs) => {
       const isAlone = performance.now() - this.#others.lastBeside(tenant) > ALONE_AFTER_MS;
       return isAlone ? 0 : Math.min(LARGE_BODY_PAUSE_FACTOR * tookMs, LARGE_BODY_PAUSE_MAX_MS);

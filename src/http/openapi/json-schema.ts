@@ -24,33 +24,7 @@ export function plainSchema(schema: TSchema): Json {
   return known;
 }
 
-interface Components {
-  /** The components made so far, by name. */
-  readonly byName: Map<string, Json>;
-  /** The references that have replaced objects which occur in many places. */
-  readonly replaced: Map<Json, unknown>;
-}
-
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null;
-
-function moved(value: unknown, components: Components): unknown {
-  if (Array.isArray(value)) return value.map((item) => moved(item, components));
-  if (!isJson(value)) return value;
-  const known = components.replaced.get(value) ?? movedObject(value, components);
-  components.replaced.set(value, known);
-  return known;
-}
-
-function movedObject(value: Json, components: Components): unknown {
-  const copy: Json = {};
-  for (const [name, member] of Object.entries(value)) {
-    // The names below `properties` are those of fields, whatever they look like.
-    if (name === "properties") copy[name] = movedProperties(member as Json, components);
-    else copy[name] = DATA.has(name) ? member : moved(member, components);
-  }
-  const { title, ...schema } = withDefaultInWords(copy);
-  return typeof title === "string" ? reference(title, schema, components) : schema;
-}
 
 /**
  * Generators of types take a field with a default for one that is always there, also in a request.
@@ -65,27 +39,47 @@ function withDefaultInWords(schema: Json): Json {
   return { ...rest, description: words };
 }
 
-function movedProperties(properties: Json, components: Components): Json {
-  const entries = Object.entries(properties);
-  return Object.fromEntries(entries.map(([name, schema]) => [name, moved(schema, components)]));
-}
-
-function reference(name: string, schema: Json, components: Components): Json {
-  const known = components.byName.get(name);
-  if (known !== undefined && !Bun.deepEquals(known, schema)) {
-    throw new Error(`two schemas of the API have the title ${name}`);
-  }
-  components.byName.set(name, schema);
-  return { $ref: `#/components/schemas/${name}` };
-}
-
 /**
  * Replaces every schema that has a title by a reference to a component of that name. So a schema is
  * named where it is declared. Throws if two different schemas have the same title.
  */
 export function withNamedSchemas(value: Json): { value: Json; schemas: Json } {
-  const components: Components = { byName: new Map(), replaced: new Map() };
-  const replaced = moved(value, components) as Json;
-  const sorted = [...components.byName].sort(([a], [b]) => (a < b ? -1 : 1));
+  const byName = new Map<string, Json>();
+  /** The results for objects, many of which occur in several places. */
+  const results = new Map<Json, unknown>();
+
+  function reference(name: string, schema: Json): Json {
+    const known = byName.get(name);
+    if (known !== undefined && !Bun.deepEquals(known, schema)) {
+      throw new Error(`two schemas of the API have the title ${name}`);
+    }
+    byName.set(name, schema);
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  const eachMoved = (object: Json): Json =>
+    Object.fromEntries(Object.entries(object).map(([name, member]) => [name, moved(member)]));
+
+  function movedObject(object: Json): unknown {
+    const copy: Json = {};
+    for (const [name, member] of Object.entries(object)) {
+      // The names below `properties` are those of fields, whatever they look like.
+      if (name === "properties") copy[name] = eachMoved(member as Json);
+      else copy[name] = DATA.has(name) ? member : moved(member);
+    }
+    const { title, ...schema } = withDefaultInWords(copy);
+    return typeof title === "string" ? reference(title, schema) : schema;
+  }
+
+  function moved(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map(moved);
+    if (!isJson(part)) return part;
+    const known = results.get(part) ?? movedObject(part);
+    results.set(part, known);
+    return known;
+  }
+
+  const replaced = moved(value) as Json;
+  const sorted = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
   return { value: replaced, schemas: Object.fromEntries(sorted) };
 }
