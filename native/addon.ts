@@ -56,11 +56,18 @@ export interface MaintenanceStep {
   compacted: boolean;
 }
 
+/** A file of a snapshot, as its manifest names it. */
+export interface Part {
+  readonly name: string;
+  readonly bytes: number;
+  /** The `checksum` of its bytes. */
+  readonly checksum: string;
+}
+
 /** Work on separate threads. It continues if the calling thread is terminated. */
 interface Jobs {
-  beginSnapshot(projectId: string, directory: string, meta: Uint8Array): Promise<null>;
-  /** The `meta` of the restored project; null when there was no snapshot. */
-  beginRestore(projectId: string, directory: string): Promise<Uint8Array<ArrayBuffer> | null>;
+  beginSnapshot(projectId: string, directory: string): Promise<readonly Part[]>;
+  beginRestore(projectId: string, directory: string, parts: readonly Part[]): Promise<void>;
   beginMaintenance(
     projectId: string,
     dimension: number,

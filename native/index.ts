@@ -11,10 +11,10 @@
  * Searches may run in any number of threads while one thread appends, maintains the indexes, sets
  * scopes or writes snapshots.
  */
-import { addon, jobs, type MaintenanceStep, type RecallSample } from "./addon.ts";
+import { addon, jobs, type MaintenanceStep, type Part, type RecallSample } from "./addon.ts";
 import type { OwnedBytes } from "./owned-bytes.ts";
 
-export type { RecallSample } from "./addon.ts";
+export type { Part, RecallSample } from "./addon.ts";
 
 /** Chunks to append; all arrays describe the same `n` chunks in the same order. */
 export interface AppendBatch {
@@ -205,6 +205,8 @@ interface Native {
    * counts some.
    */
   ignoredFields(): string[];
+  /** XXH64 in hexadecimal digits. */
+  checksum(bytes: Uint8Array): string;
   /** Takes an exclusive lock on a file without waiting; null when another owner has it. */
   tryLockFile(path: string): number | null;
   unlockFile(handle: number): void;
@@ -228,34 +230,30 @@ export const {
   parseSearchBody,
   filterSpan,
   ignoredFields,
+  checksum,
   tryLockFile,
   unlockFile,
 } = native;
 
 /**
- * Writes a project, as it is at one instant soon after the call, to a directory of its own:
- * checksummed, durable, and replacing an older snapshot atomically. `restore` returns `meta`.
- * Searches and changes continue meanwhile, and the write completes even if the calling thread is
- * terminated.
+ * Writes a project durably, as it is at one instant soon after the call. Parts that an earlier snapshot has written to
+ * the directory are not written again. Searches and changes continue meanwhile, and the write completes even if the
+ * calling thread is terminated.
  */
-export async function snapshot(
-  projectId: string,
-  directory: string,
-  meta: Uint8Array,
-): Promise<void> {
-  await jobs.beginSnapshot(projectId, directory, meta);
+export async function snapshot(projectId: string, directory: string): Promise<readonly Part[]> {
+  return await jobs.beginSnapshot(projectId, directory);
 }
 
 /**
- * Replaces a project by its snapshot and returns the `meta` that it was written with, or null when the
- * directory has no snapshot. Rejects with the reason when the snapshot is damaged or of another
- * format version, and then changes nothing.
+ * Replaces a project by its snapshot, whose parts are in the order of `snapshot`. Rejects with the reason when one of
+ * them is missing or damaged, and then changes nothing.
  */
 export async function restore(
   projectId: string,
   directory: string,
-): Promise<Uint8Array<ArrayBuffer> | null> {
-  return await jobs.beginRestore(projectId, directory);
+  parts: readonly Part[],
+): Promise<void> {
+  await jobs.beginRestore(projectId, directory, parts);
 }
 
 /**

@@ -2,7 +2,7 @@
  * Functions for tests and benchmarks: searches that return plain numbers, the brute-force reference, single
  * kernels, and snapshots that block the calling thread.
  */
-import { addon, jobs } from "./addon.ts";
+import { addon, jobs, type Part } from "./addon.ts";
 import { commitCompaction, ORDINAL_ROW_BITS, PLANS, type Plan, stats } from "./index.ts";
 import type { Page } from "./text.ts";
 import { wordBreaks } from "./words.ts";
@@ -31,7 +31,7 @@ interface SearchWork {
   vectors: number;
 }
 
-/** Bounds and versions that both C++ and TypeScript define. */
+/** Bounds that both C++ and TypeScript define. */
 interface Constants {
   dimensions: number[];
   defaultLimit: number;
@@ -45,7 +45,6 @@ interface Constants {
   maxBase64Chars: number;
   maxWordChars: number;
   maxSnippetChars: number;
-  snapshotFormat: number;
 }
 
 /** A distinct word of a query; see native/src/text/segment/text_query.hpp. */
@@ -211,11 +210,11 @@ export function maintainSync(
 }
 
 /** `snapshot` that blocks the calling thread. */
-export function snapshotSync(projectId: string, directory: string, meta: Uint8Array): void {
-  waitFor(() => jobs.beginSnapshot(projectId, directory, meta));
+export function snapshotSync(projectId: string, directory: string): readonly Part[] {
+  return waitFor(() => jobs.beginSnapshot(projectId, directory));
 }
 
 /** `restore` that blocks the calling thread. Throws the error of a rejected promise. */
-export function restoreSync(projectId: string, directory: string): Uint8Array<ArrayBuffer> | null {
-  return waitFor(() => jobs.beginRestore(projectId, directory));
+export function restoreSync(projectId: string, directory: string, parts: readonly Part[]): void {
+  waitFor(() => jobs.beginRestore(projectId, directory, parts));
 }

@@ -55,7 +55,7 @@ interface Text {
   readonly stemLanguages: readonly string[];
   /** The stem of a word in lower case by Snowball's algorithm; words of other scripts are their own stems. */
   stem(word: string, language: number): string;
-  /** Indexes documents as one segment, to which the caller adds the version and the checksums. */
+  /** Indexes documents as one segment. */
   buildSegment(documents: readonly KnowledgeDocument[], memory: SegmentMemory): void;
   /**
    * Merges verified segments and, for each, the documents to keep, as sets of `openTextView`. Returns the new number of

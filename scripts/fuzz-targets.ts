@@ -86,7 +86,7 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   },
   {
     name: "bitmap",
-    sources: ["project/bitmap.cc", "common/checksum.cc"],
+    sources: ["project/bitmap.cc", "common/keyed_hash.cc"],
     maxBytes: 128,
     seeds: () => [Uint8Array.of(0, 1, 2, 3, 5, 9, 9), Uint8Array.of(15, 0, 255, 255, 15, 255)],
   },
@@ -136,7 +136,11 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
       "json/write.cc",
       ...PORTABLE_SOURCES,
     ],
-    flags: ["-isystem", "node_modules/usearch/include", ...PORTABLE],
+    flags: [
+      ...["-isystem", "node_modules/usearch/include"],
+      ...["-isystem", "node_modules/zstd-napi/deps/zstd/lib"],
+      ...PORTABLE,
+    ],
     maxBytes: 129,
     seeds: () => [Uint8Array.of(0), Uint8Array.of(1, 0, 0, 0, 40, 0, 5, 0, 0)],
   },

@@ -1,10 +1,11 @@
 import type { FrontmatterEntry } from "../src/documents/markdown/types.ts";
-import { openSegment } from "../src/index/segments/index.ts";
+import { SegmentReader } from "../src/index/segments/index.ts";
 
 /** All that is in a segment, for tests. `native/src/text/segment/text_segment.hpp` describes the sections. */
 
-const HEADER_BYTES = 128;
-const SECTION_COUNTS = 7;
+const HEADER_BYTES = 88;
+const SECTION_COUNTS = 2;
+const IDENTITY_BYTES = 8;
 const SECTION_ALIGNMENT = 8;
 
 /** The sections in their order, and the type of their elements. */
@@ -46,6 +47,10 @@ export const FIELD = { path: 0, title: 1, headings: 2, content: 3, firstKey: 4 }
 export const POSTING_DOCUMENT_SHIFT = 12;
 export const POSTING_CODE_MASK = 0xfff;
 
+/** The sections and their sizes, without the identity, which no other segment has. */
+export const sectionBytes = (buffer: ArrayBufferLike): Buffer =>
+  Buffer.from(buffer).subarray(IDENTITY_BYTES);
+
 /** The views of the sections of a segment. */
 export function sectionsOf(buffer: ArrayBufferLike): Sections {
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
@@ -58,9 +63,9 @@ export function sectionsOf(buffer: ArrayBufferLike): Sections {
   return Object.fromEntries(entries) as Sections;
 }
 
-/** Opens a segment with all that is in it. Throws InvalidSegmentError. */
+/** Opens a segment with all that is in it. */
 export function contentsOf(buffer: ArrayBufferLike) {
-  const { documentCount } = openSegment(buffer);
+  const { documentCount } = new SegmentReader(buffer);
   const sections = sectionsOf(buffer);
   const strings = Buffer.from(sections.strings);
   const stringAt = (at: number) =>

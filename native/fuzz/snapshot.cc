@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,6 @@
 #include "common/checksum.hpp"
 #include "search/render.hpp"
 #include "search/search.hpp"
-#include "snapshot/snapshot_files.hpp"
 
 using namespace tessera;
 namespace fs = std::filesystem;
@@ -24,11 +22,6 @@ static constexpr uint32_t DIMENSION = 768;
 static constexpr uint32_t CHUNKS = 24;
 static constexpr char ID[] = "fuzz";
 static constexpr char SCOPE[] = "scope";
-static constexpr char MANIFEST[] = "MANIFEST";
-/// Of the header: magic, version, mark.
-static constexpr size_t LENGTH_AT = 16, CHECKSUM_AT = 24, HEADER_BYTES = 32;
-
-using Files = std::map<std::string, std::string>;
 
 static std::vector<float> vectorOf(uint32_t seed) {
   std::vector<float> vector(DIMENSION);
@@ -58,107 +51,54 @@ static void fill(Project& project) {
   project.setScope(SCOPE, {{DIMENSION, {0, CHUNKS / 2, CHUNKS / 2 + 3, 5}}, {NO_VECTORS, {0, CHUNKS}}});
 }
 
-static std::string readFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+/// A file of a snapshot, and its bytes.
+struct StoredFile {
+  SnapshotFile file;
+  std::string bytes;
+};
 
 /// A folder in memory, if there is one, that is removed at the end.
 struct Folder {
   const fs::path path =
       fs::path(fs::exists("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) /
       ("tessera-fuzz-" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
 };
 
-static const fs::path& workFolder() {
+/// The files of a valid snapshot, of which the first has the state.
+static const std::vector<StoredFile>& validFiles() {
   static const Folder folder;
-  return folder.path;
-}
-
-/// The files of a valid snapshot.
-static const Files& validFiles() {
-  static const Files files = [] {
+  static const std::vector<StoredFile> files = [] {
     Project project(ID);
     fill(project);
-    writeSnapshot(project, workFolder(), "meta");
-    Files read;
-    for (const auto& entry : fs::directory_iterator(workFolder())) {
-      read[entry.path().filename()] = readFile(entry.path());
+    std::vector<StoredFile> read;
+    for (const SnapshotFile& file : writeSnapshot(project, folder.path)) {
+      std::ifstream in(file.path(), std::ios::binary);
+      read.push_back({file, {std::istreambuf_iterator<char>(in), {}}});
+      // The written files are read-only.
+      fs::permissions(file.path(), fs::perms::owner_write, fs::perm_options::add);
     }
     return read;
   }();
   return files;
 }
 
-template <typename T>
-static T valueAt(const std::string& bytes, size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
-/// The names of the files in the order of their numbers: the state file is the first.
-static std::vector<std::string> numbered(const Files& files) {
-  std::vector<std::pair<size_t, std::string>> found;
-  for (const auto& [name, bytes] : files) {
-    const size_t at = files.at(MANIFEST).find(name);
-    if (name != MANIFEST && at != std::string::npos) found.emplace_back(at, name);
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<std::string> names;
-  for (auto& [at, name] : found) names.push_back(std::move(name));
-  return names;
-}
-
-/// Where the valid manifest has extents.
-static const std::vector<size_t>& extents() {
-  static const std::vector<size_t> places = [] {
-    const Files& files = validFiles();
-    const std::vector<std::string> names = numbered(files);
-    const std::string& manifest = files.at(MANIFEST);
-    std::vector<size_t> found;
-    for (size_t at = HEADER_BYTES; at + sizeof(Extent) <= manifest.size(); at++) {
-      const auto extent = valueAt<Extent>(manifest, at);
-      if (extent.file >= names.size() || extent.length == 0) continue;
-      const std::string& bytes = files.at(names[extent.file]);
-      if (extent.offset > bytes.size() || extent.length > bytes.size() - extent.offset) continue;
-      if (checksum(bytes.data() + extent.offset, extent.length) == extent.checksum) found.push_back(at);
-    }
-    return found;
-  }();
-  return places;
-}
-
-/// Makes all checksums right again, as a forger would.
-static void forgeChecksums(Files& files) {
-  const std::vector<std::string> names = numbered(files);
-  std::string& manifest = files.at(MANIFEST);
-  for (const size_t at : extents()) {
-    if (at + sizeof(Extent) > manifest.size()) continue;
-    auto extent = valueAt<Extent>(manifest, at);
-    if (extent.file >= names.size()) continue;
-    const std::string& bytes = files.at(names[extent.file]);
-    if (extent.offset > bytes.size() || extent.length > bytes.size() - extent.offset) continue;
-    extent.checksum = checksum(bytes.data() + extent.offset, extent.length);
-    std::memcpy(manifest.data() + at, &extent, sizeof extent);
-  }
-  if (manifest.size() < HEADER_BYTES) return;
-  const uint64_t length = manifest.size() - HEADER_BYTES;
-  const uint64_t sum = checksum(manifest.data() + HEADER_BYTES, length);
-  std::memcpy(manifest.data() + LENGTH_AT, &length, sizeof length);
-  std::memcpy(manifest.data() + CHECKSUM_AT, &sum, sizeof sum);
+/// The length of the layout is the first word of the state.
+static size_t layoutBytes(const std::string& state) {
+  uint64_t length = 0;
+  std::memcpy(&length, state.data(), std::min(state.size(), sizeof length));
+  return length < state.size() ? std::min(state.size(), sizeof length + length) : state.size();
 }
 
 /// Changes one place of a file, selected by eight bytes of the input.
-static void damage(Files& files, const uint8_t* edit) {
-  auto file = files.begin();
-  // Half of the edits change the manifest, which is parsed.
-  if (edit[0] % 2 == 0) file = files.find(MANIFEST);
-  else std::advance(file, edit[0] / 2 % files.size());
-  std::string& bytes = file->second;
+static void damage(std::vector<StoredFile>& files, const uint8_t* edit) {
+  // Half of the edits change the layout, which is parsed.
+  const bool isLayout = edit[0] % 2 == 0;
+  std::string& bytes = files[isLayout ? 0 : edit[0] / 2 % files.size()].bytes;
   if (bytes.empty()) return;
-  const size_t at = (size_t{edit[1]} << 16 | size_t{edit[2]} << 8 | edit[3]) % bytes.size();
+  const size_t places = isLayout ? layoutBytes(bytes) : bytes.size();
+  const size_t at = (size_t{edit[1]} << 16 | size_t{edit[2]} << 8 | edit[3]) % places;
   switch (edit[4] % 4) {
     case 0:
       bytes[at] = static_cast<char>(edit[5]);
@@ -174,6 +114,20 @@ static void damage(Files& files, const uint8_t* edit) {
     default:
       bytes.insert(at, edit[5] % 64, static_cast<char>(edit[6]));
   }
+}
+
+/// Writes the files, and returns them as a manifest names them: with their old sizes and checksums, or as a forger
+/// would, who makes them right again.
+static std::vector<SnapshotFile> written(const std::vector<StoredFile>& files, bool isForged) {
+  std::vector<SnapshotFile> named;
+  for (const auto& [file, bytes] : files) {
+    std::ofstream(file.path(), std::ios::binary) << bytes;
+    named.push_back(file);
+    if (!isForged) continue;
+    named.back().length = bytes.size();
+    named.back().checksum = checksum(bytes.data(), bytes.size());
+  }
+  return named;
 }
 
 static void readTexts(const Scope& scope) {
@@ -200,16 +154,11 @@ static void searchAll(const Project& project) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  Files files = validFiles();
+  std::vector<StoredFile> files = validFiles();
   for (size_t at = 1; at + 8 <= size; at += 8) damage(files, data + at);
-  if (data[0] % 4 != 0) forgeChecksums(files);
-  for (const auto& [name, bytes] : files) {
-    std::ofstream(workFolder() / name, std::ios::binary) << bytes;
-  }
-  std::string meta;
   std::shared_ptr<Project> project;
   try {
-    project = readSnapshot(ID, workFolder(), meta);
+    project = readSnapshot(ID, written(files, data[0] % 4 != 0));
   } catch (const std::exception&) {
     return 0;
   }

@@ -126,6 +126,7 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<openCount>(env, exports, "openCount");
   add<stepCount>(env, exports, "stepCount");
   add<countedValues>(env, exports, "countedValues");
+  add<checksumCall>(env, exports, "checksum");
   add<beginSnapshot>(env, exports, "beginSnapshot");
   add<beginRestore>(env, exports, "beginRestore");
   add<tryLockFile>(env, exports, "tryLockFile");

@@ -214,11 +214,12 @@ uint32_t keepWriting(const std::shared_ptr<Project>& project, Numbering numberin
 /// Writes snapshots of the project and opens each as another one, which is searched and dropped.
 void keepSaving(const std::shared_ptr<Project>& project, const std::string& folder) {
   Answer answer;
+  std::filesystem::create_directories(folder);
   for (uint32_t round = 0; !stopping; round++) {
-    writeSnapshot(*project, folder, "");
-    std::string meta;
-    const auto copy = readSnapshot(project->id(), folder, meta);
-    if (!copy) fail("a snapshot is missing");
+    const std::vector<SnapshotFile> files = writeSnapshot(*project, folder);
+    const auto copy = readSnapshot(project->id(), files);
+    // No later snapshot has the file of the state.
+    std::filesystem::remove(files[0].path());
     searchOnce(*copy->scope("stable"), round % STABLE, answer);
     const auto other = Registry::instance().open("other");
     other->openIndex(SLOT);

@@ -15,9 +15,12 @@ const TEXTS = 6;
 const projectFolder = (folder: string, world: TestWorld) =>
   join(folder, "index", "slot-0", world.project.id);
 
-/** A file of a vector snapshot. */
-const vectorFile = (folder: string) =>
-  join(folder, "vector", readdirSync(join(folder, "vector"))[0] as string);
+/** The file of a part whose name matches. */
+function partFile(folder: string, pattern: RegExp): string {
+  const name = readdirSync(folder).find((each) => pattern.test(each));
+  if (name === undefined) throw new Error(`the snapshot has no part ${pattern}`);
+  return join(folder, name);
+}
 
 function flipByte(file: string): void {
   const bytes = readFileSync(file);
@@ -26,23 +29,16 @@ function flipByte(file: string): void {
   writeFileSync(file, bytes);
 }
 
-/** What can happen to the snapshot of a project. Tests of the indexes have every kind of damage. */
+/** What can happen to the snapshot of a project. `damaged-parts.test.ts` has every kind of damage. */
 const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
-  "a flipped bit in one file": (folder) => flipByte(vectorFile(folder)),
+  "a flipped bit in one file": (folder) => flipByte(partFile(folder, /^state-/)),
   "a manifest of rubbish": (folder) => writeFileSync(join(folder, "manifest.json"), "{{"),
 };
 const damages = Object.entries(DAMAGES);
 
-/** The file of a text snapshot whose name has this end. */
-function textFile(folder: string, suffix: string): string {
-  const name = readdirSync(join(folder, "text")).find((each) => each.endsWith(suffix));
-  if (name === undefined) throw new Error(`the text snapshot has no file ${suffix}`);
-  return join(folder, "text", name);
-}
-
 /** What can happen to the text snapshot of a project. */
 const TEXT_DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
-  "has lost a segment": (folder) => rmSync(textFile(folder, ".segment")),
+  "has lost a segment": (folder) => rmSync(partFile(folder, /\.segment$/)),
 };
 const textDamages = Object.entries(TEXT_DAMAGES);
 
@@ -67,13 +63,9 @@ for (const each of [texts, ...damagedTexts]) {
 }
 await first.stop();
 // The end of a service saves as many projects as its time allows.
-const isSaved = (each: TestWorld, part: "vector" | "text") =>
-  existsSync(join(projectFolder(saved, each), part, part === "vector" ? "MANIFEST" : "text.json"));
+const isSaved = (each: TestWorld) => existsSync(join(projectFolder(saved, each), "manifest.json"));
 await until("the snapshots of all projects are saved", async () => {
-  const unsaved = [
-    ...worlds.filter((each) => !isSaved(each, "vector")),
-    ...[texts, ...damagedTexts].filter((each) => !isSaved(each, "text")),
-  ];
+  const unsaved = [...worlds, texts, ...damagedTexts].filter((each) => !isSaved(each));
   if (unsaved.length === 0) return true;
   const again = await start(saved);
   for (const each of unsaved) await each.agrees(again.url);

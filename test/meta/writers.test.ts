@@ -18,7 +18,7 @@ function writes(file: string): boolean {
 /** The files that do, each with the reason why a power cut cannot make anybody believe what is torn. */
 const WRITERS: Readonly<Record<string, string>> = {
   "native/src/storage/file.cc":
-    "replaces files durably; those of vectors are synced before a manifest names them",
+    "the parts of vectors are synced before a manifest names them; a lock has no contents",
   "src/cli/export.ts": "syncs the file before the command says how many records it has",
   "src/db/embedded/binaries.ts": "syncs the copied programs before they get their name",
   "src/db/embedded/cluster.ts":

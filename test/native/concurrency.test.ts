@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
@@ -52,7 +52,7 @@ test("concurrent searches return complete, correct answers while one thread writ
 
   const maintenance = maintainInBackground(project, DIMENSION);
   const folder = temporaryFolder("native");
-  let snapshots = 0;
+  let parts: readonly native.Part[] = [];
   for (let batch = 0; batch < BATCHES; batch++) {
     const first = STABLE + batch * BATCH;
     appendAll(
@@ -66,13 +66,12 @@ test("concurrent searches return complete, correct answers while one thread writ
     ]);
     native.setScope(project, `brief-${batch}`, []);
     if (batch % 6 === 5) {
-      testing.snapshotSync(project, join(folder, "snapshot"), Uint8Array.of(++snapshots));
+      parts = testing.snapshotSync(project, folder);
     }
     native.dropScope(project, `brief-${batch}`);
     await Bun.sleep(1);
   }
   await maintenance.stop();
-  expect(existsSync(join(folder, "snapshot", "MANIFEST"))).toBe(true);
   native.dropScope(project, "growing");
   for (const { worker, report } of searchers) {
     const { faults, largest } = await report;
@@ -80,7 +79,7 @@ test("concurrent searches return complete, correct answers while one thread writ
     expect(largest).toBeLessThan(STABLE + BATCH * BATCHES);
     worker.terminate();
   }
-  expect(testing.restoreSync(project, join(folder, "snapshot"))).toEqual(Uint8Array.of(snapshots));
+  testing.restoreSync(project, folder, parts);
   native.dropProject(project);
 });
 
@@ -94,10 +93,10 @@ test("searches of a project that is dropped and restored answer or report it as 
   const { worker, begun, report } = startSearcher(options);
   await begun;
   const folder = temporaryFolder("native");
-  testing.snapshotSync(project, folder, new Uint8Array());
+  const parts = testing.snapshotSync(project, folder);
   for (let round = 0; round < 20; round++) {
     native.dropProject(project);
-    testing.restoreSync(project, folder);
+    testing.restoreSync(project, folder, parts);
     await Bun.sleep(1);
   }
   native.dropScope(project, "growing");
@@ -112,15 +111,11 @@ test("a snapshot that is written while the project grows is complete and consist
   appendAll(project, DIMENSION, vectors.slice(0, STABLE * DIMENSION));
   setScope(project, "stable", DIMENSION, upTo(STABLE));
   const folder = temporaryFolder("native");
-  let written = 0;
+  let parts: readonly native.Part[] = [];
   let writing = true;
-  const meta = () => Uint8Array.of(written);
   const maintenance = maintainInBackground(project, DIMENSION);
   const snapshots = (async () => {
-    while (writing) {
-      await native.snapshot(project, folder, meta());
-      written++;
-    }
+    while (writing) parts = await native.snapshot(project, folder);
   })();
   for (let batch = 0; batch < BATCHES; batch++) {
     const first = STABLE + batch * BATCH;
@@ -136,13 +131,12 @@ test("a snapshot that is written while the project grows is complete and consist
   writing = false;
   await snapshots;
   native.dropProject(project);
-  expect(await native.restore(project, folder)).toEqual(Uint8Array.of(written - 1));
+  await native.restore(project, folder, parts);
   expect(search().ids).toEqual(before.ids);
   const [part] = native.stats(project)?.dimensions ?? [];
   // Batches are appended as a whole, so a consistent snapshot holds no part of one.
   const batches = ((part?.vectors ?? 0) - STABLE) / BATCH;
   expect(upTo(BATCHES + 1)).toContain(batches);
-  await expect(native.restore(project, `${folder}/none`)).resolves.toBeNull();
   native.dropProject(project);
 });
 
@@ -157,12 +151,12 @@ test("a snapshot completes although the thread that started it is terminated", a
     const worker = new Worker(new URL("./snapshotter.ts", import.meta.url));
     await new Promise((resolve) => {
       worker.onmessage = resolve;
-      worker.postMessage({ project, folder: join(folder, `${round}`) });
+      worker.postMessage({ project, folder });
     });
     worker.terminate();
   }
   // A snapshot waits for those of the terminated threads, which continue.
-  await native.snapshot(project, join(folder, "last"), new Uint8Array());
-  expect(existsSync(join(folder, "last", "MANIFEST"))).toBe(true);
+  const parts = await native.snapshot(project, folder);
+  for (const { name, bytes } of parts) expect(statSync(join(folder, name)).size).toBe(bytes);
   native.dropProject(project);
 });

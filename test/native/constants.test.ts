@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { constants } from "../../native/testing.ts";
-import { DISK_FORMATS } from "../../src/domain/disk-formats.ts";
 import {
   IGNORED_FIELDS_MAX,
   PROBLEM_MAX_FIELD_ERRORS,
@@ -33,8 +32,4 @@ test("C++ and TypeScript state the same limits of texts", () => {
     maxWordChars: WORD_MAX_CHARS,
     maxSnippetChars: SNIPPET_MAX_CHARS,
   });
-});
-
-test("C++ and TypeScript state the same version of native snapshots", () => {
-  expect(native.snapshotFormat).toBe(DISK_FORMATS.nativeSnapshot);
 });

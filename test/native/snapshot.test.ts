@@ -1,21 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../native/index.ts";
 import * as testing from "../../native/testing.ts";
-import { DISK_FORMATS, otherFormat } from "../../src/domain/disk-formats.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import {
@@ -34,7 +22,6 @@ const DIMENSION = 768;
 /** The first slab of vectors, and a few more. */
 const COUNT = 4200;
 const GRAPHED = 2000;
-const META = Uint8Array.from([1, 2, 3, 0, 255]);
 const vectors = makeVectors("clusters", COUNT + 30, DIMENSION, 21);
 const queries = upTo(30).map((i) => vectorAt(vectors, COUNT + i));
 const rows = (first: number, last: number) => vectors.slice(first * DIMENSION, last * DIMENSION);
@@ -63,12 +50,13 @@ const answers = (project: string) =>
 /** The filled project, which all tests of its snapshot share, and a snapshot that none of them changes. */
 const large = freshProject();
 const snapshotOfLarge = temporaryFolder("snapshot");
+let partsOfLarge: readonly native.Part[];
 let answersOfLarge: ReturnType<typeof answers>;
 beforeAll(() => {
   fill(large);
   answersOfLarge = answers(large);
   expect(answersOfLarge.some(({ plan }) => plan === "graph")).toBe(true);
-  testing.snapshotSync(large, snapshotOfLarge, META);
+  partsOfLarge = testing.snapshotSync(large, snapshotOfLarge);
 });
 
 /** A copy of the snapshot, from which the filled project is restored. */
@@ -76,7 +64,7 @@ function restoredLarge(): string {
   const folder = temporaryFolder("native");
   cpSync(snapshotOfLarge, folder, { recursive: true });
   native.dropProject(large);
-  expect(testing.restoreSync(large, folder)).toEqual(META);
+  testing.restoreSync(large, folder, partsOfLarge);
   return folder;
 }
 
@@ -88,7 +76,11 @@ function small(): string {
   return project;
 }
 
-const dataFiles = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
+/** Writes other bytes to a file, and not into the file that a loaded project maps. */
+function replace(path: string, bytes: Uint8Array): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, bytes);
+}
 
 afterAll(dropProjects);
 
@@ -97,16 +89,32 @@ describe("snapshots", () => {
     expect(answers(large)).toEqual(answersOfLarge);
   });
 
-  test("a later snapshot keeps the files of full slabs and removes the others", () => {
+  test("a later snapshot keeps the files of full slabs and of graphs", () => {
     const folder = temporaryFolder("native");
-    testing.snapshotSync(large, folder, META);
-    const first = readdirSync(folder);
-    const sealed = first.filter((name) => name.startsWith("slab-"));
-    expect(sealed.length).toBeGreaterThan(0);
-    testing.snapshotSync(large, folder, META);
-    const second = readdirSync(folder);
-    expect(second.length).toBe(first.length);
-    for (const name of sealed) expect(second).toContain(name);
+    const [state, ...first] = testing.snapshotSync(large, folder);
+    expect(first.length).toBeGreaterThan(0);
+    const [next, ...second] = testing.snapshotSync(large, folder);
+    expect(second).toEqual(first);
+    expect(next?.name).not.toBe(state?.name as string);
+    expect(readdirSync(folder)).toHaveLength(first.length + 2);
+  });
+
+  test("the parts of a snapshot are the files that it has written, with their sizes and checksums", () => {
+    const folder = temporaryFolder("native");
+    const parts = testing.snapshotSync(large, folder);
+    expect(parts.map(({ name }) => name).sort()).toEqual(readdirSync(folder).sort());
+    for (const { name, bytes, checksum } of parts) {
+      const contents = readFileSync(join(folder, name));
+      expect([contents.length, native.checksum(contents)]).toEqual([bytes, checksum]);
+    }
+  });
+
+  test("an empty project has a snapshot, too", () => {
+    const folder = temporaryFolder("native");
+    const project = opened();
+    const parts = testing.snapshotSync(project, folder);
+    testing.restoreSync(project, folder, parts);
+    expect(native.stats(project)?.dimensions).toEqual([]);
   });
 
   test("a restored project answers exactly as before and can grow", () => {
@@ -121,136 +129,113 @@ describe("snapshots", () => {
     buildGraph(large, DIMENSION);
     expect(native.stats(large)?.dimensions[0]?.graphed).toBe(COUNT + 100);
     setScope(large, "all", DIMENSION, upTo(COUNT + 100));
-    testing.snapshotSync(large, folder, new Uint8Array());
+    const parts = testing.snapshotSync(large, folder);
     const later = answers(large);
     native.dropProject(large);
-    expect(testing.restoreSync(large, folder)).toEqual(new Uint8Array());
+    testing.restoreSync(large, folder, parts);
     expect(answers(large)).toEqual(later);
   });
 
   test("searches and the next snapshot work although the files of a loaded project were removed", () => {
     const folder = restoredLarge();
-    for (const file of dataFiles(folder)) rmSync(file);
+    for (const { name } of partsOfLarge) rmSync(join(folder, name));
     expect(answers(large)).toEqual(answersOfLarge);
-    testing.snapshotSync(large, folder, META);
+    const parts = testing.snapshotSync(large, folder);
     native.dropProject(large);
-    expect(testing.restoreSync(large, folder)).toEqual(META);
+    testing.restoreSync(large, folder, parts);
     expect(answers(large)).toEqual(answersOfLarge);
-    rmSync(folder, { recursive: true });
-    testing.snapshotSync(large, folder, META);
-    expect(existsSync(join(folder, "MANIFEST"))).toBe(true);
   });
 
-  test("restoring from an empty or missing folder returns null", () => {
-    const folder = temporaryFolder("native");
-    expect(testing.restoreSync(freshProject(), folder)).toBeNull();
-    expect(testing.restoreSync(freshProject(), join(folder, "none"))).toBeNull();
-  });
-
-  test("a snapshot of another project is refused", () => {
-    const folder = temporaryFolder("native");
-    const project = small();
-    testing.snapshotSync(project, folder, META);
-    expect(() => testing.restoreSync(freshProject(), folder)).toThrow("another project");
+  test("the space of a file that was removed while it was mapped is free after the next snapshot", () => {
+    const folder = restoredLarge();
+    for (const { name } of partsOfLarge) rmSync(join(folder, name));
+    testing.snapshotSync(large, folder);
+    const maps = readFileSync("/proc/self/maps", "utf8").split("\n");
+    const mapped = maps.filter((line) => line.includes(folder));
+    expect(mapped.length).toBeGreaterThan(0);
+    expect(mapped.filter((line) => line.endsWith("(deleted)"))).toEqual([]);
   });
 
   test("a changed byte in any file is detected, and the loaded project stays", () => {
     const folder = temporaryFolder("native");
     const project = small();
-    testing.snapshotSync(project, folder, META);
-    const files = dataFiles(folder);
-    const sizes = files.map((file) => statSync(file).size);
+    const parts = testing.snapshotSync(project, folder);
     fc.assert(
       fc.property(
-        fc.nat(files.length - 1),
+        fc.constantFrom(...parts),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         fc.integer({ min: 1, max: 255 }),
-        (file, place, mask) => {
-          const path = files[file] as string;
+        ({ name, bytes }, place, mask) => {
+          const path = join(folder, name);
           const original = readFileSync(path);
           const changed = Buffer.from(original);
-          const at = Math.floor(place * (sizes[file] as number));
+          const at = Math.floor(place * bytes);
           changed[at] = (changed[at] as number) ^ mask;
-          writeFileSync(path, changed);
-          expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
-          writeFileSync(path, original);
+          replace(path, changed);
+          expect(() => testing.restoreSync(project, folder, parts)).toThrow("corrupt");
+          replace(path, original);
         },
       ),
       { numRuns: 300 },
     );
     expect(native.hasScope(project, "all")).toBe(true);
-    expect(testing.restoreSync(project, folder)).toEqual(META);
+    testing.restoreSync(project, folder, parts);
   });
 
-  test("a changed bit in any byte of the manifest is detected", () => {
-    const folder = temporaryFolder("native");
-    const project = small();
-    testing.snapshotSync(project, folder, META);
-    const path = join(folder, "MANIFEST");
-    const original = readFileSync(path);
-    for (let at = 0; at < original.length; at++) {
-      const changed = Buffer.from(original);
-      changed[at] = (changed[at] as number) ^ 1;
-      writeFileSync(path, changed);
-      expect(() => testing.restoreSync(project, folder)).toThrow("corrupt");
-    }
-  });
-
-  test("truncated, extended, changed and missing files are detected", () => {
+  test("truncated, extended, changed, exchanged and missing files are detected", () => {
     const folder = restoredLarge();
-    for (const path of dataFiles(folder)) {
+    for (const [i, { name }] of partsOfLarge.entries()) {
+      const path = join(folder, name);
       const original = readFileSync(path);
-      const damages: (() => void)[] = [
-        () => truncateSync(path, original.length - 1),
-        () => truncateSync(path, 0),
-        () => appendFileSync(path, "x"),
-        () => {
-          const changed = Buffer.from(original);
-          changed[original.length >> 1] = (changed[original.length >> 1] as number) ^ 16;
-          writeFileSync(path, changed);
-        },
+      const other = partsOfLarge.at(i - 1)?.name as string;
+      const changed = Buffer.from(original);
+      changed[original.length >> 1] = (changed[original.length >> 1] as number) ^ 16;
+      const damages = [
+        original.subarray(1),
+        Buffer.alloc(0),
+        Buffer.concat([original, Buffer.of(0)]),
+        changed,
+        readFileSync(join(folder, other)),
       ];
-      if (!path.endsWith("MANIFEST")) damages.push(() => rmSync(path));
-      for (const damage of damages) {
-        // A new file each time, because the loaded project still maps the old one.
-        rmSync(path, { force: true });
-        writeFileSync(path, original);
-        damage();
-        expect(() => testing.restoreSync(large, folder), path).toThrow("corrupt");
+      for (const damaged of damages) {
+        replace(path, damaged);
+        expect(() => testing.restoreSync(large, folder, partsOfLarge), name).toThrow("corrupt");
       }
-      rmSync(path, { force: true });
-      writeFileSync(path, original);
+      rmSync(path);
+      expect(() => testing.restoreSync(large, folder, partsOfLarge), name).toThrow("corrupt");
+      replace(path, original);
     }
-    expect(testing.restoreSync(large, folder)).toEqual(META);
+    testing.restoreSync(large, folder, partsOfLarge);
   });
 
-  test("a snapshot of another format version or byte order is refused with the reason", () => {
-    const folder = temporaryFolder("native");
-    const project = small();
-    testing.snapshotSync(project, folder, META);
-    const path = join(folder, "MANIFEST");
-    const original = readFileSync(path);
-    const version = Buffer.from(original);
-    version.writeUInt32LE(99, 8);
-    writeFileSync(path, version);
-    expect(() => testing.restoreSync(project, folder)).toThrow(
-      otherFormat(99, DISK_FORMATS.nativeSnapshot),
-    );
-    const order = Buffer.from(original);
-    order.subarray(12, 16).reverse();
-    writeFileSync(path, order);
-    expect(() => testing.restoreSync(project, folder)).toThrow("byte order");
+  test("a list of other parts is refused", () => {
+    const folder = restoredLarge();
+    const [state, ...others] = partsOfLarge as [native.Part, ...native.Part[]];
+    for (const parts of [[], [...others, state], [state], [state, ...others.slice(1)]]) {
+      expect(() => testing.restoreSync(large, folder, parts)).toThrow("corrupt");
+    }
+    const wrong: unknown[] = [undefined, [1], [{ ...state, bytes: -1 }], [{ ...state, name: 1 }]];
+    for (const parts of wrong) {
+      expect(() => testing.restoreSync(large, folder, parts as native.Part[])).toThrow(TypeError);
+    }
   });
 
   test("a snapshot to a folder that cannot be written throws and changes nothing", () => {
     const folder = temporaryFolder("native");
     const project = small();
-    testing.snapshotSync(project, folder, META);
+    const parts = testing.snapshotSync(project, folder);
     const file = join(folder, "file");
     writeFileSync(file, "");
-    expect(() => testing.snapshotSync(project, join(file, "below"), META)).toThrow();
-    mkdirSync(join(folder, "MANIFEST.new"));
-    expect(() => testing.snapshotSync(project, folder, Uint8Array.of(9))).toThrow();
-    expect(testing.restoreSync(project, folder)).toEqual(META);
+    expect(() => testing.snapshotSync(project, join(file, "below"))).toThrow();
+    testing.restoreSync(project, folder, parts);
   });
+});
+
+test("the checksum is XXH64", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      const expected = Bun.hash.xxHash64(bytes).toString(16).padStart(16, "0");
+      expect(native.checksum(bytes)).toBe(expected);
+    }),
+  );
 });

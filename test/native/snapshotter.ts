@@ -4,6 +4,6 @@ import * as native from "../../native/index.ts";
 declare const self: Worker;
 
 self.onmessage = ({ data }: MessageEvent<{ project: string; folder: string }>) => {
-  void native.snapshot(data.project, data.folder, new Uint8Array());
+  void native.snapshot(data.project, data.folder);
   self.postMessage("begun");
 };

@@ -1,4 +1,6 @@
 /** A thread that begins jobs of each kind over and over, until it is terminated. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { dropProject, maintain, measureRecall, restore, snapshot } from "../../native/index.ts";
 
@@ -16,8 +18,9 @@ const vector = new Float32Array(dimension).fill(1).buffer;
 
 async function repeat(job: string): Promise<never> {
   for (;;) {
-    await snapshot(project, `${folder}/${job}`, new Uint8Array(1));
-    await restore(`${project}#${job}`, `${folder}/${job}`);
+    const parts = await snapshot(project, folder);
+    await restore(`${project}#${job}`, folder, parts);
+    rmSync(join(folder, parts[0]?.name as string));
     dropProject(`${project}#${job}`);
     await measureRecall({ project, scope, body: vector, dimension, limit: 1, threshold: 0 });
     // It is refused while another thread does it.

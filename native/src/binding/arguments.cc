@@ -57,6 +57,11 @@ Bytes bytesOf(const Named& given) {
   throwTypeError(env, std::string(name) + " must be a Uint8Array or an ArrayBuffer");
 }
 
+Napi::Array listOf(const Named& given) {
+  if (!given.value.IsArray()) throwTypeError(given.env, std::string(given.name) + " must be an array");
+  return given.value.As<Napi::Array>();
+}
+
 uint32_t integerOf(const Named& given, uint32_t min, uint32_t max) {
   const auto& [env, value, name] = given;
   const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;

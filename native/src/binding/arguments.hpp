@@ -45,6 +45,16 @@ std::string nameOf(const Named& given);
 /// Any string, as UTF-8 or UTF-16.
 std::string textOf(const Named& given);
 std::u16string text16Of(const Named& given);
+Napi::Array listOf(const Named& given);
+/// Calls `visit(element)` for each element of an array.
+template <typename Visit>
+void eachIn(const Named& given, const Visit& visit) {
+  const Napi::Array list = listOf(given);
+  for (uint32_t i = 0; i < list.Length(); i++) {
+    const Napi::HandleScope scope(given.env);
+    visit(Named{given.env, list.Get(i), given.name});
+  }
+}
 /// A Uint8Array or an ArrayBuffer.
 Bytes bytesOf(const Named& given);
 /// True or false; `fallback` if it is undefined.

@@ -54,6 +54,7 @@ Napi::Value openCount(const Napi::CallbackInfo& info);
 Napi::Value stepCount(const Napi::CallbackInfo& info);
 Napi::Value countedValues(const Napi::CallbackInfo& info);
 
+Napi::Value checksumCall(const Napi::CallbackInfo& info);
 Napi::Value beginSnapshot(const Napi::CallbackInfo& info);
 Napi::Value beginRestore(const Napi::CallbackInfo& info);
 

@@ -10,21 +10,6 @@ namespace tessera {
 
 namespace {
 
-Napi::Array listOf(const Named& given) {
-  if (!given.value.IsArray()) throwTypeError(given.env, std::string(given.name) + " must be an array");
-  return given.value.As<Napi::Array>();
-}
-
-/// Calls `visit(element)` for each element of an array.
-template <typename Visit>
-void eachIn(const Named& given, const Visit& visit) {
-  const Napi::Array list = listOf(given);
-  for (uint32_t i = 0; i < list.Length(); i++) {
-    const Napi::HandleScope scope(given.env);
-    visit(Named{given.env, list.Get(i), given.name});
-  }
-}
-
 KnowledgeDocument documentOf(const Named& given) {
   const Fields fields(given);
   KnowledgeDocument document{text16Of(fields["id"]), text16Of(fields["path"]), text16Of(fields["title"]), {}, {},

@@ -1,11 +1,12 @@
-// A fast 64-bit checksum after xxHash64. Snapshots store it, so it must not change. Tables use a keyed hash instead,
-// because callers can construct bytes whose checksums collide.
+// The checksum of the parts of a snapshot, of which manifests store it. Tables use a keyed hash instead, because callers
+// can construct bytes whose checksums collide.
 #pragma once
 #include <cstddef>
-#include <cstdint>
+#include <string>
 
 namespace tessera {
 
-uint64_t checksum(const void* data, size_t length);
+/// XXH64 in hexadecimal digits.
+std::string checksum(const void* data, size_t length);
 
 }  // namespace tessera

@@ -50,7 +50,7 @@ class ByteReader {
   bool done() const { return bytes_.empty(); }
 
  private:
-  [[noreturn]] static void fail() { throw std::runtime_error("the manifest is truncated"); }
+  [[noreturn]] static void fail() { throw std::runtime_error("the layout is truncated"); }
 
   std::string_view take(uint64_t length) {
     if (length > bytes_.size()) fail();

@@ -12,8 +12,8 @@ void SnapshotCodec::putShard(SnapshotWriter& out, const std::shared_ptr<Shard>& 
   out.keepAlive(shard);
   const uint32_t rows = shard->rows();
   const uint32_t nodes = shard->nodes();
-  out.manifest.put(rows);
-  out.manifest.put(nodes);
+  out.layout.put(rows);
+  out.layout.put(nodes);
   out.putColumn(shard->ids_, rows, Rows::IMMUTABLE);
   out.putColumn(shard->textLocations_, rows, Rows::IMMUTABLE);
   out.putColumn(shard->nodeOf_, rows, Rows::IMMUTABLE);
@@ -34,21 +34,21 @@ void SnapshotCodec::putShard(SnapshotWriter& out, const std::shared_ptr<Shard>& 
 void SnapshotCodec::putQuantized(SnapshotWriter& out, QuantizedIndex& quantized) {
   const std::shared_ptr<const Graph> graph = quantized.graph();
   const uint32_t nodes = quantized.encoded();
-  out.manifest.put(quantized.centreNodes);
-  out.manifest.put(quantized.calibratedNodes_.load());
-  out.manifest.put(quantized.effort());
+  out.layout.put(quantized.centreNodes);
+  out.layout.put(quantized.calibratedNodes_.load());
+  out.layout.put(quantized.effort());
   std::vector<float>& centre = quantized.quantizer.centre();
   out.putBytes(centre.data(), centre.size() * sizeof(float));
   out.putColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
   out.putColumn(quantized.refinements, nodes, Rows::SEALED_IN_MEMORY);
-  out.manifest.put(static_cast<uint8_t>(graph != nullptr));
+  out.layout.put(static_cast<uint8_t>(graph != nullptr));
   if (graph) out.putGraph(graph);
 }
 
 void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, uint32_t nodes) {
-  quantized.centreNodes = in.manifest.get<uint32_t>();
-  quantized.calibratedNodes_ = in.manifest.get<uint32_t>();
-  const auto effort = in.manifest.get<SearchEffort>();
+  quantized.centreNodes = in.layout.get<uint32_t>();
+  quantized.calibratedNodes_ = in.layout.get<uint32_t>();
+  const auto effort = in.layout.get<SearchEffort>();
   if (!effort.isPlausible()) throw std::runtime_error("the search effort of an index is absurd");
   quantized.effort_.store(std::make_shared<const SearchEffort>(effort));
   std::vector<float>& centre = quantized.quantizer.centre();
@@ -57,12 +57,12 @@ void SnapshotCodec::getQuantized(SnapshotReader& in, QuantizedIndex& quantized, 
   in.getColumn(quantized.codes1Bit, nodes, Rows::SEALED_IN_MEMORY);
   in.getColumn(quantized.refinements, nodes, Rows::SEALED_IN_MEMORY);
   quantized.encoded_ = nodes;
-  if (in.manifest.get<uint8_t>() != 0) quantized.graph_.store(in.getGraph(nodes));
+  if (in.layout.get<uint8_t>() != 0) quantized.graph_.store(in.getGraph(nodes));
 }
 
 void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
-  const auto rows = in.manifest.get<uint32_t>();
-  const auto nodes = in.manifest.get<uint32_t>();
+  const auto rows = in.layout.get<uint32_t>();
+  const auto nodes = in.layout.get<uint32_t>();
   if (rows > Shard::MAX_ROWS || nodes > rows) throw std::runtime_error("an index is too large");
   in.requireBytes(uint64_t{rows} * sizeof(ChunkId) +
                   uint64_t{nodes} * shard.dimension() * sizeof(float));
@@ -138,9 +138,9 @@ void SnapshotCodec::putIndexes(SnapshotWriter& out, Project& project) {
   for (size_t slot = 0; slot < INDEX_COUNT; slot++) {
     const auto index = project.index(static_cast<int>(slot));
     const Shards shards = index ? index->shards() : Shards();
-    out.manifest.put(static_cast<uint32_t>(shards.size()));
+    out.layout.put(static_cast<uint32_t>(shards.size()));
     if (shards.empty()) continue;
-    out.manifest.put(index->hashKey_);
+    out.layout.put(index->hashKey_);
     for (const std::shared_ptr<Shard>& shard : shards) putShard(out, shard);
   }
 }
@@ -159,26 +159,26 @@ void SnapshotCodec::putScopes(SnapshotWriter& out, const Scopes& scopes) {
       }
     }
   }
-  out.manifest.put(static_cast<uint64_t>(table.pages.size()));
+  out.layout.put(static_cast<uint64_t>(table.pages.size()));
   out.putCopy(table.pages.data(), table.pages.size() * sizeof(Page));
-  out.manifest.put(static_cast<uint64_t>(body.bytes().size()));
-  out.manifest.put(static_cast<uint32_t>(scopes.size()));
+  out.layout.put(static_cast<uint64_t>(body.bytes().size()));
+  out.layout.put(static_cast<uint32_t>(scopes.size()));
   out.putCopy(body.bytes().data(), body.bytes().size());
 }
 
 void SnapshotCodec::getProject(SnapshotReader& in, Project& project) {
   getIndexes(in, project);
   getScopes(in, project);
-  if (!in.manifest.done()) throw std::runtime_error("the manifest is too long");
+  if (!in.layout.done()) throw std::runtime_error("the layout is too long");
 }
 
 void SnapshotCodec::getIndexes(SnapshotReader& in, Project& project) {
   for (size_t slot = 0; slot < INDEX_COUNT; slot++) {
-    const auto count = in.manifest.get<uint32_t>();
+    const auto count = in.layout.get<uint32_t>();
     if (count > Index::MAX_SHARDS) throw std::runtime_error("an index has too many shards");
     if (count == 0) continue;
     Index& index = *project.openIndex(static_cast<int>(slot));
-    index.hashKey_ = in.manifest.get<HashKey>();
+    index.hashKey_ = in.layout.get<HashKey>();
     for (uint32_t number = 0; number < count; number++) {
       index.shards_.push_back(std::make_shared<Shard>(number, index.dimension()));
       getShard(in, *index.shards_.back());
@@ -187,13 +187,13 @@ void SnapshotCodec::getIndexes(SnapshotReader& in, Project& project) {
 }
 
 void SnapshotCodec::getScopes(SnapshotReader& in, Project& project) {
-  const auto pageCount = in.manifest.get<uint64_t>();
+  const auto pageCount = in.layout.get<uint64_t>();
   if (pageCount > MAX_SCOPE_BYTES / sizeof(Page)) throw std::runtime_error("too many scope pages");
   in.requireBytes(pageCount * sizeof(Page));
   std::vector<Page> pages(pageCount);
   in.getBytes(pages.data(), pageCount * sizeof(Page));
-  const auto bodyLength = in.manifest.get<uint64_t>();
-  const auto scopeCount = in.manifest.get<uint32_t>();
+  const auto bodyLength = in.layout.get<uint64_t>();
+  const auto scopeCount = in.layout.get<uint32_t>();
   if (bodyLength > MAX_SCOPE_BYTES) throw std::runtime_error("too many scopes");
   in.requireBytes(bodyLength);
   std::string bytes(bodyLength, '\0');

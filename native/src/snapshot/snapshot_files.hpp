@@ -1,29 +1,17 @@
-// The files of a snapshot, and where in them its bytes are.
+// Where the bytes of a snapshot are in its files.
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "storage/column.hpp"
 
 namespace tessera {
 
-/// A run of bytes in one of the files of a snapshot, as the manifest stores it.
+/// A run of bytes in one of the files of a snapshot, as the layout stores it. The first file has the state.
 struct Extent {
   uint64_t file;
   uint64_t offset;
   uint64_t length;
-  uint64_t checksum;
-};
-
-/// The first file is the state file.
-struct SnapshotFiles {
-  std::string directory;
-  std::vector<std::string> names;
-  std::vector<uint64_t> sizes;
-
-  std::string path(size_t number) const { return directory + "/" + names.at(number); }
 };
 
 /// Whether the rows of a column change after they were written.

@@ -1,25 +1,28 @@
 #include "snapshot/snapshot_reader.hpp"
 
-#include <numeric>
+#include <cstring>
 #include <stdexcept>
 
 #include "common/checksum.hpp"
+#include "storage/file.hpp"
 
 namespace tessera {
 
 [[noreturn]] static void inconsistent() {
-  throw std::runtime_error("the manifest contradicts itself");
+  throw std::runtime_error("the layout contradicts itself");
 }
 
-SnapshotReader::SnapshotReader(SnapshotFiles files, std::string_view manifest)
-    : manifest(manifest), files_(std::move(files)),
-      state_(File::open(files_.path(0))) {}
+SnapshotReader::SnapshotReader(std::vector<SnapshotFile> files)
+    : files_(std::move(files)), state_(files_.at(0).length) {
+  readFile(files_[0], state_, true);
+  ByteReader bytes({reinterpret_cast<const char*>(state_.data()), files_[0].length});
+  layout = ByteReader(bytes.getString());
+}
 
 Extent SnapshotReader::takeExtent() {
-  const Extent extent = manifest.get<Extent>();
-  if (extent.file >= files_.names.size() ||
-      extent.offset > files_.sizes[extent.file] ||
-      extent.length > files_.sizes[extent.file] - extent.offset) {
+  const Extent extent = layout.get<Extent>();
+  if (extent.file >= files_.size() || extent.offset > files_[extent.file].length ||
+      extent.length > files_[extent.file].length - extent.offset) {
     inconsistent();
   }
   return extent;
@@ -32,33 +35,35 @@ Extent SnapshotReader::takeExtent(uint64_t length) {
 }
 
 void SnapshotReader::requireBytes(uint64_t length) const {
-  if (length > std::accumulate(files_.sizes.begin(), files_.sizes.end(), uint64_t{0})) inconsistent();
+  uint64_t bytes = 0;
+  for (const SnapshotFile& file : files_) bytes += file.length;
+  if (length > bytes) inconsistent();
 }
 
 void SnapshotReader::getBytes(void* data, uint64_t length) {
   const Extent extent = takeExtent(length);
   if (extent.file != 0) inconsistent();
-  state_.read(extent.offset, data, length);
-  if (checksum(data, length) != extent.checksum) {
-    throw std::runtime_error(files_.names[0] + " has a wrong checksum");
+  if (length > 0) std::memcpy(data, state_.data() + extent.offset, length);
+}
+
+void SnapshotReader::readFile(const SnapshotFile& file, Slab& slab, bool mapped) {
+  const File opened = File::open(file.path());
+  if (opened.size() != file.length) throw std::runtime_error(file.name + " has a wrong size");
+  if (mapped) slab.mapFile(opened.fd(), file.length);
+  else opened.read(0, slab.data(), file.length);
+  if (checksum(slab.data(), file.length) != file.checksum) {
+    throw std::runtime_error(file.name + " has a wrong checksum");
   }
+  slab.file = file;
 }
 
 void SnapshotReader::readInto(const Extent& extent, Slab& slab, bool mapped) {
-  const std::string& name = files_.names[extent.file];
   if (extent.file == 0) {
-    state_.read(extent.offset, slab.data(), extent.length);
+    std::memcpy(slab.data(), state_.data() + extent.offset, extent.length);
+  } else if (extent.offset == 0 && extent.length == files_[extent.file].length) {
+    readFile(files_[extent.file], slab, mapped);
   } else {
-    const File file = File::open(files_.path(extent.file));
-    if (file.size() != extent.length || extent.offset != 0) {
-      throw std::runtime_error(name + " has a wrong size");
-    }
-    if (mapped) slab.mapFile(file.fd(), extent.length);
-    else file.read(0, slab.data(), extent.length);
-    slab.file = SnapshotFile{files_.directory, name, extent.length, extent.checksum};
-  }
-  if (checksum(slab.data(), extent.length) != extent.checksum) {
-    throw std::runtime_error(name + " has a wrong checksum");
+    inconsistent();
   }
 }
 
@@ -75,11 +80,11 @@ void SnapshotReader::getColumn(Column& column, uint32_t rows, Rows kind) {
 }
 
 void SnapshotReader::getTexts(TextArena& texts) {
-  const auto slabs = manifest.getCount(sizeof(Extent));
+  const auto slabs = layout.getCount(sizeof(Extent));
   for (uint32_t slab = 0; slab < slabs; slab++) {
-    const auto capacity = manifest.get<uint64_t>();
-    const auto used = manifest.get<uint64_t>();
-    const bool sealed = manifest.get<uint8_t>() != 0;
+    const auto capacity = layout.get<uint64_t>();
+    const auto used = layout.get<uint64_t>();
+    const bool sealed = layout.get<uint8_t>() != 0;
     if (capacity > MAX_TEXT_BYTES || capacity == 0 || used > capacity) {
       inconsistent();
     }

@@ -1,13 +1,12 @@
 // Reading the bytes of a snapshot.
 #pragma once
 #include <memory>
-#include <string_view>
+#include <vector>
 
 #include "graph/graph.hpp"
 #include "snapshot/bytes.hpp"
 #include "snapshot/snapshot_files.hpp"
 #include "storage/column.hpp"
-#include "storage/file.hpp"
 #include "storage/text_arena.hpp"
 
 namespace tessera {
@@ -15,8 +14,7 @@ namespace tessera {
 /// Checks every length and checksum; throws a std::runtime_error when one is wrong.
 class SnapshotReader {
  public:
-  /// `manifest` is the part of the manifest that describes the project.
-  SnapshotReader(SnapshotFiles files, std::string_view manifest);
+  explicit SnapshotReader(std::vector<SnapshotFile> files);
 
   /// Throws unless the files can hold this many bytes, before memory is reserved for them.
   void requireBytes(uint64_t length) const;
@@ -26,15 +24,16 @@ class SnapshotReader {
   /// A graph of at most `nodes` nodes.
   std::unique_ptr<const Graph> getGraph(uint32_t nodes);
 
-  ByteReader manifest;
+  ByteReader layout{std::string_view()};
 
  private:
   Extent takeExtent();
   Extent takeExtent(uint64_t length);
+  void readFile(const SnapshotFile& file, Slab& slab, bool mapped);
   void readInto(const Extent& extent, Slab& slab, bool mapped);
 
-  SnapshotFiles files_;
-  File state_;
+  std::vector<SnapshotFile> files_;
+  Slab state_;
 };
 
 }  // namespace tessera

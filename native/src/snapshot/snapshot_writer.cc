@@ -9,26 +9,21 @@
 
 namespace tessera {
 
-SnapshotWriter::SnapshotWriter(const std::string& directory)
-    : files{directory, {}, {}}, state_(createState()) {}
-
-std::string SnapshotWriter::newName(const char* kind) {
+static SnapshotFile newFile(const std::string& directory, const char* kind) {
   static std::atomic<uint64_t> counter{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  return std::string(kind) + "-" + std::to_string(nanoseconds) + "-" + std::to_string(getpid()) +
-         "-" + std::to_string(counter++) + ".bin";
+  const std::string name = std::string(kind) + "-" + std::to_string(nanoseconds) + "-" +
+                           std::to_string(getpid()) + "-" + std::to_string(counter++) + ".bin";
+  return {directory, name, 0, ""};
 }
 
-File SnapshotWriter::createState() {
-  files.names.push_back(newName("state"));
-  files.sizes.push_back(0);
-  return File::create(files.path(0));
-}
+SnapshotWriter::SnapshotWriter(const std::string& directory)
+    : files{newFile(directory, "state")}, state_(File::create(files[0].path())) {}
 
 void SnapshotWriter::addTask(std::function<Extent()> write) {
-  tasks_.push_back({std::move(write), manifest.bytes().size()});
-  manifest.put(Extent{});
+  tasks_.push_back({std::move(write), layout.bytes().size()});
+  layout.put(Extent{});
 }
 
 void SnapshotWriter::putBytes(const void* data, uint64_t length) {
@@ -49,39 +44,37 @@ void SnapshotWriter::putGraph(std::shared_ptr<const Graph> graph) {
 }
 
 Extent SnapshotWriter::writeBytes(const void* data, uint64_t length) {
-  if (length > 0) state_.write(data, length);
-  const Extent extent{0, offset_, length, checksum(data, length)};
+  state_.write(offset_, data, length);
+  const Extent extent{0, offset_, length};
   offset_ += length;
   return extent;
 }
 
 bool SnapshotWriter::isWritten(const SnapshotFile& file) const {
-  return file.length > 0 && file.directory == files.directory &&
-         File::exists(files.directory + "/" + file.name, file.length);
+  return file.length > 0 && file.directory == directory() && File::exists(file.path(), file.length);
 }
 
-SnapshotFile SnapshotWriter::writeFile(const char* kind, const void* data, uint64_t length) {
-  const SnapshotFile written{files.directory, newName(kind), length, checksum(data, length)};
-  File file = File::create(files.directory + "/" + written.name, File::READ_ONLY);
-  file.write(data, length);
+SnapshotFile SnapshotWriter::writeFile(const char* kind, const void* data, uint64_t length) const {
+  SnapshotFile written = newFile(directory(), kind);
+  File file = File::create(written.path());
+  file.write(0, data, length);
   file.sync();
+  written.length = length;
+  written.checksum = checksum(data, length);
   return written;
 }
 
-Extent SnapshotWriter::nameFile(const SnapshotFile& file) {
-  files.names.push_back(file.name);
-  files.sizes.push_back(file.length);
-  return {files.names.size() - 1, 0, file.length, file.checksum};
+Extent SnapshotWriter::addFile(const SnapshotFile& file) {
+  files.push_back(file);
+  return {files.size() - 1, 0, file.length};
 }
 
 Extent SnapshotWriter::writeSealed(Slab& slab, uint64_t length, bool mapped) {
-  if (slab.file.length != length || !isWritten(slab.file)) {
-    slab.file = writeFile("slab", slab.data(), length);
-  }
-  if (mapped && !slab.mapped()) {
-    mappable.emplace_back(&slab, files.directory + "/" + slab.file.name);
-  }
-  return nameFile(slab.file);
+  const bool isNew = slab.file.length != length || !isWritten(slab.file);
+  if (isNew) slab.file = writeFile("slab", slab.data(), length);
+  // A file that is mapped although it was removed takes space until the new one replaces it.
+  if (mapped && (isNew || !slab.mapped())) mappable.push_back(&slab);
+  return addFile(slab.file);
 }
 
 Extent SnapshotWriter::writeGraph(const Graph& graph) {
@@ -89,7 +82,7 @@ Extent SnapshotWriter::writeGraph(const Graph& graph) {
     const std::string bytes = graph.serialized();
     graph.file = writeFile("graph", bytes.data(), bytes.size());
   }
-  return nameFile(graph.file);
+  return addFile(graph.file);
 }
 
 void SnapshotWriter::putColumn(Column& column, uint32_t rows, Rows kind) {
@@ -107,12 +100,12 @@ void SnapshotWriter::putColumn(Column& column, uint32_t rows, Rows kind) {
 }
 
 void SnapshotWriter::putTexts(TextArena& texts) {
-  manifest.put(static_cast<uint32_t>(texts.slabCount()));
+  layout.put(static_cast<uint32_t>(texts.slabCount()));
   for (size_t slab = 0; slab < texts.slabCount(); slab++) {
     const bool sealed = slab + 1 < texts.slabCount() && texts.used(slab) > 0;
-    manifest.put(static_cast<uint64_t>(texts.slab(slab).capacity()));
-    manifest.put(static_cast<uint64_t>(texts.used(slab)));
-    manifest.put(static_cast<uint8_t>(sealed));
+    layout.put(static_cast<uint64_t>(texts.slab(slab).capacity()));
+    layout.put(static_cast<uint64_t>(texts.used(slab)));
+    layout.put(static_cast<uint8_t>(sealed));
     if (sealed) {
       putSealed(texts.slab(slab), texts.used(slab), true);
     } else {
@@ -122,9 +115,17 @@ void SnapshotWriter::putTexts(TextArena& texts) {
 }
 
 void SnapshotWriter::finish() {
-  for (const Task& task : tasks_) manifest.replace(task.position, task.write());
-  files.sizes[0] = offset_;
+  offset_ = sizeof(uint64_t) + layout.bytes().size();
+  for (const Task& task : tasks_) layout.replace(task.position, task.write());
+  ByteWriter beginning;
+  beginning.putString(layout.bytes());
+  state_.write(0, beginning.bytes().data(), beginning.bytes().size());
   state_.sync();
+  Slab written(offset_);
+  written.mapFile(state_.fd(), offset_);
+  files[0].length = offset_;
+  files[0].checksum = checksum(written.data(), offset_);
+  syncDirectory(directory());
 }
 
 }  // namespace tessera

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -39,30 +38,30 @@ class SnapshotWriter {
   /// Writes everything and makes it durable. After that a manifest may name the files.
   void finish();
 
-  /// The part of the manifest that describes the project.
-  ByteWriter manifest;
-  SnapshotFiles files;
-  /// Slabs that can be mapped from their files once the snapshot is complete.
-  std::vector<std::pair<Slab*, std::string>> mappable;
+  ByteWriter layout;
+  /// The first has the state: the layout, which describes the project, and the bytes without a file of their own.
+  std::vector<SnapshotFile> files;
+  /// Slabs that can be mapped from their files once these are written.
+  std::vector<Slab*> mappable;
 
  private:
-  /// Bytes to be written, and the position of their `Extent` in the manifest.
+  /// Bytes to be written, and the position of their `Extent` in the layout.
   struct Task {
     std::function<Extent()> write;
     size_t position;
   };
 
-  std::string newName(const char* kind);
-  File createState();
   void addTask(std::function<Extent()> write);
   Extent writeBytes(const void* data, uint64_t length);
   Extent writeSealed(Slab& slab, uint64_t length, bool mapped);
   Extent writeGraph(const Graph& graph);
   /// True when an earlier snapshot in this directory wrote the file.
   bool isWritten(const SnapshotFile& file) const;
-  SnapshotFile writeFile(const char* kind, const void* data, uint64_t length);
-  /// Names a file in the manifest.
-  Extent nameFile(const SnapshotFile& file);
+  SnapshotFile writeFile(const char* kind, const void* data, uint64_t length) const;
+  /// Adds a file to the snapshot.
+  Extent addFile(const SnapshotFile& file);
+
+  const std::string& directory() const { return files[0].directory; }
 
   File state_;
   uint64_t offset_ = 0;

@@ -17,8 +17,10 @@ namespace tessera {
   throw std::system_error(errno, std::generic_category(), message);
 }
 
-File File::create(const std::string& path, mode_t mode) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+static constexpr mode_t READ_ONLY = 0400;
+
+File File::create(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_ONLY);
   if (fd < 0) failed("cannot create " + path);
   return {fd, path};
 }
@@ -45,13 +47,14 @@ uint64_t File::size() const {
   return static_cast<uint64_t>(status.st_size);
 }
 
-void File::write(const void* data, size_t length) {
+void File::write(uint64_t offset, const void* data, size_t length) {
   const char* at = static_cast<const char*>(data);
   while (length > 0) {
-    const ssize_t written = ::write(fd_, at, length);
+    const ssize_t written = ::pwrite(fd_, at, length, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) failed("cannot write " + path_);
     at += written;
+    offset += static_cast<uint64_t>(written);
     length -= static_cast<size_t>(written);
   }
 }
@@ -73,29 +76,13 @@ void File::sync() {
   if (::fsync(fd_) != 0) failed("cannot make durable " + path_);
 }
 
-static void syncDirectory(const std::string& directory) {
+void syncDirectory(const std::string& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) failed("cannot open " + directory);
   const int result = ::fsync(fd);
   ::close(fd);
   if (result != 0) failed("cannot make durable " + directory);
 }
-
-void replaceFile(const std::string& path, std::string_view bytes) {
-  const std::string temporary = path + ".new";
-  {
-    File file = File::create(temporary);
-    file.write(bytes.data(), bytes.size());
-    file.sync();
-  }
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  // The files that the new one refers to must be durable under their names before the rename.
-  syncDirectory(directory);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) failed("cannot rename " + temporary);
-  syncDirectory(directory);
-}
-
-void makeDirectory(const std::string& path) { std::filesystem::create_directories(path); }
 
 // Handles of locks that are held: a wrong number must not close an unrelated descriptor.
 static std::mutex handlesMutex;

@@ -7,12 +7,14 @@
 
 namespace tessera {
 
-/// The snapshot file of immutable bytes.
+/// A file of a snapshot, as the manifest names it.
 struct SnapshotFile {
   std::string directory;
   std::string name;
   uint64_t length = 0;
-  uint64_t checksum = 0;
+  std::string checksum;
+
+  std::string path() const { return directory + "/" + name; }
 };
 
 class Slab {
@@ -40,7 +42,7 @@ class Slab {
   void mapFile(int fd, size_t length);
   bool mapped() const { return mapped_; }
 
-  /// Only for the thread that writes a snapshot, of which there is one at a time.
+  /// The file with these bytes. Only for the thread that writes a snapshot, of which there is one at a time.
   SnapshotFile file;
 
  private:

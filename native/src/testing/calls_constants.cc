@@ -1,8 +1,7 @@
-// The bounds and versions that TypeScript states too, for a test that compares them.
+// The bounds that TypeScript states too, for a test that compares them.
 #include <iterator>
 
 #include "common/limits.hpp"
-#include "snapshot/snapshot.hpp"
 #include "testing/calls.hpp"
 
 namespace tessera {
@@ -26,7 +25,6 @@ Napi::Value constants(const Napi::CallbackInfo& info) {
   result.Set("maxBase64Chars", Napi::Number::New(env, MAX_BASE64_CHARS));
   result.Set("maxWordChars", Napi::Number::New(env, MAX_WORD_CHARS));
   result.Set("maxSnippetChars", Napi::Number::New(env, MAX_SNIPPET_CHARS));
-  result.Set("snapshotFormat", Napi::Number::New(env, SNAPSHOT_FORMAT_VERSION));
   return result;
 }
 

@@ -1,3 +1,4 @@
+import type { Part, PartReader, PartWriter } from "../snapshots/parts.ts";
 import { OpenProjects } from "../versions/open-projects.ts";
 import type {
   IndexPart,
@@ -50,20 +51,14 @@ export class FieldIndex implements VersionIndex {
     return "done";
   }
 
-  snapshot(projectId: string, directory: string, seq: number): Promise<void> {
-    return writeFieldSnapshot(this.#projects.opened(projectId), directory, seq);
+  snapshot(projectId: string, writer: PartWriter): Promise<readonly Part[]> {
+    return writeFieldSnapshot(this.#projects.opened(projectId), writer);
   }
 
-  async restore(
-    projectId: string,
-    table: VersionTable,
-    directory: string,
-    seq: number,
-  ): Promise<boolean> {
+  async restore(projectId: string, table: VersionTable, reader: PartReader): Promise<void> {
     const project = new FieldProject(table);
-    if (!(await readFieldSnapshot(project, directory, seq))) return false;
+    await readFieldSnapshot(project, reader);
     this.#projects.set(projectId, project);
-    return true;
   }
 
   /** Fields are no entries of their own: those of the texts and the vectors are counted. */

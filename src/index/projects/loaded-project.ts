@@ -161,11 +161,7 @@ export class LoadedProject {
       this.context.log.warn(fields, "cannot forget the file versions that no scope holds");
     });
     try {
-      snapshots.prepare(this.id);
-      for (const index of indexes) {
-        await index.snapshot(this.id, snapshots.directory(this.id, index.name), seq);
-      }
-      await snapshots.commit(this.id, { databaseId, anchor: position, seq });
+      await snapshots.write(this.id, { databaseId, anchor: position, seq }, indexes);
       this.#failures = 0;
     } catch (err) {
       const pause = INDEX_SNAPSHOT_RETRY_MS * 2 ** this.#failures++;

@@ -1,7 +1,6 @@
-import { otherFormatIn } from "../../domain/disk-formats.ts";
 import type { ScopeRef } from "../../domain/scope.ts";
 import type { ChangeLog } from "../changes/change-log.ts";
-import type { Manifest } from "../snapshots/snapshot-store.ts";
+import { type Manifest, OtherVersion } from "../snapshots/manifest.ts";
 import { VersionTable } from "../versions/version-table.ts";
 import type { IndexingContext } from "./indexing-context.ts";
 
@@ -30,7 +29,7 @@ const ALL: Changes = { scopes: null, embedded: [] };
 /** Reads the snapshot of a project into its indexes, unless it is missing or cannot be used. */
 export async function restoreProject(id: string, context: IndexingContext): Promise<Restored> {
   const usable = await usableSnapshot(id, context);
-  const table = usable === null ? null : await restoreIndexes(id, context, usable.manifest.seq);
+  const table = usable === null ? null : await restoreIndexes(id, context, usable.manifest);
   if (table === null) return { table: new VersionTable(), ...ALL };
   return { table, ...(usable?.since ?? ALL) };
 }
@@ -38,7 +37,7 @@ export async function restoreProject(id: string, context: IndexingContext): Prom
 /** Looks at the snapshot of a project, and discards it if it cannot be used. */
 async function usableSnapshot(id: string, context: IndexingContext): Promise<Usable | null> {
   const { changes, snapshots, databaseId, log } = context;
-  const manifest = snapshots.read(id);
+  const manifest = readManifest(id, context);
   if (manifest === null) {
     snapshots.discard(id);
     return null;
@@ -61,16 +60,27 @@ async function usableSnapshot(id: string, context: IndexingContext): Promise<Usa
   return { manifest, since };
 }
 
+function readManifest(id: string, { snapshots, log }: IndexingContext): Manifest | null {
+  try {
+    return snapshots.read(id);
+  } catch (error) {
+    reportUnusable(log, { project: id }, error);
+    return null;
+  }
+}
+
 /** Restores the project in every index, or in none. Null if that is not possible. */
 async function restoreIndexes(
   id: string,
   { indexes, snapshots, log }: IndexingContext,
-  seq: number,
+  { parts }: Manifest,
 ): Promise<VersionTable | null> {
   const table = new VersionTable();
   for (const index of indexes) {
-    const restoring = index.restore(id, table, snapshots.directory(id, index.name), seq);
-    const isRestored = await restoring.catch((error: unknown) => {
+    const own = parts[index.name];
+    // An engine without vectors has not saved any.
+    const restoring = own && index.restore(id, table, snapshots.reader(id, own)).then(() => true);
+    const isRestored = await restoring?.catch((error: unknown) => {
       reportUnusable(log, { project: id, index: index.name }, error);
       snapshots.discard(id);
       return false;
@@ -84,14 +94,12 @@ async function restoreIndexes(
 
 function reportUnusable(log: IndexingContext["log"], fields: object, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
-  const otherVersion = otherFormatIn(reason);
-  if (otherVersion === undefined) {
+  // Every upgrade that changes a format meets snapshots of another version.
+  if (error instanceof OtherVersion) {
+    log.info({ ...fields, reason }, "an index snapshot is of another version and is rebuilt");
+  } else {
     log.warn({ ...fields, reason }, "an index snapshot is damaged and is rebuilt");
-    return;
   }
-  // Every upgrade that changes a format meets such snapshots.
-  const message = "an index snapshot is of another version and is rebuilt";
-  log.info({ ...fields, reason: otherVersion }, message);
 }
 
 /** The changes after `seq`, or `rebuild` if a rebuild of the index was requested. */

@@ -9,7 +9,7 @@ export {
   hasDocument,
   nextDocument,
 } from "./document-set.ts";
-export { InvalidSegmentError, openSegment, type SegmentReader } from "./reader.ts";
+export { SegmentReader } from "./reader.ts";
 export type { Shard } from "./shard.ts";
 export {
   newView,

@@ -1,8 +1,7 @@
 import * as native from "../../../native/text.ts";
 import type { DocumentSet } from "./document-set.ts";
-import { sealSegment } from "./reader.ts";
 
-/** Indexes documents. Open the result with `openSegment`, in this or any other thread. */
+/** Indexes documents. A `SegmentReader` reads the result, in this or any other thread. */
 export function buildSegment(documents: readonly native.KnowledgeDocument[]): SharedArrayBuffer {
   return written((memory) => native.buildSegment(documents, memory)).buffer;
 }
@@ -20,7 +19,7 @@ export interface MergedSegment {
 }
 
 /**
- * Merges verified segments into one without the original documents. If two inputs hold the same document id,
+ * Merges segments into one without the original documents. If two inputs hold the same document id,
  * the first wins.
  */
 export function mergeSegments(inputs: readonly MergeInput[]): MergedSegment {
@@ -37,6 +36,5 @@ function written<Result>(write: (memory: native.SegmentMemory) => Result) {
     buffer = new SharedArrayBuffer(bytes);
     return new Uint8Array(buffer);
   });
-  sealSegment(buffer);
   return { buffer, result };
 }

@@ -1,36 +1,28 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
-import { DISK_FORMATS } from "../../domain/disk-formats.ts";
 import { isUuid } from "../../domain/formats.ts";
-import type { Position } from "../../domain/position.ts";
 import { PRIVATE_DIRECTORY, writeDurably } from "../../ops/durable-files.ts";
+import { decodeManifest, encodeManifest, type Manifest, type Origin } from "./manifest.ts";
+import { type Part, PartReader, PartWriter } from "./parts.ts";
 
-const FORMAT = DISK_FORMATS.projectManifest;
 const MANIFEST = "manifest.json";
 /** The errors of a folder that cannot be changed. */
 const UNCHANGEABLE: ReadonlySet<string> = new Set(["EROFS", "EACCES", "EPERM", "ENOSPC", "EIO"]);
 
-/** Describes the state of the database that a project's index snapshots were made from. */
-export interface Manifest {
-  readonly databaseId: string;
-  /** A position that identifies the change log. */
-  readonly anchor: Position;
-  /** Changes up to this one are in the snapshot. */
-  readonly seq: number;
-}
+const byName = (parts: Manifest["parts"]): ReadonlyMap<string, Part> =>
+  new Map(Object.values(parts).flatMap((own) => own.map((part) => [part.name, part] as const)));
 
-interface ManifestFile {
-  format: number;
-  crc: number;
-  manifest: Manifest;
+/** An index of which a snapshot has parts. */
+interface SavedIndex {
+  readonly name: string;
+  snapshot(projectId: string, writer: PartWriter): Promise<readonly Part[]>;
 }
-
-const crcOf = (manifest: Manifest) => Bun.hash.crc32(JSON.stringify(manifest));
 
 /**
- * The snapshots of one process: `<DATA_DIR>/index/slot-<n>/<project>/<index>/`, and next to the
- * indexes' directories a manifest, which is written last.
+ * The snapshots of one process: for each project `<DATA_DIR>/index/slot-<n>/<project>/`, with a manifest, which is written
+ * last, and the parts that it names.
  */
 export class SnapshotStore {
   /** @param root the path of an instance directory */
@@ -49,32 +41,47 @@ export class SnapshotStore {
     return existsSync(join(this.root, projectId, MANIFEST));
   }
 
-  /** The directory of one index's snapshot of a project. */
-  directory(projectId: string, indexName: string): string {
-    return join(this.root, projectId, indexName);
+  /** The manifest of a project; null without one. Throws if it is damaged, of another version or of another project. */
+  read(projectId: string): Manifest | null {
+    if (!this.has(projectId)) return null;
+    return decodeManifest(projectId, readFileSync(join(this.root, projectId, MANIFEST), "utf8"));
   }
 
-  /** The manifest of a project; null when it is missing, damaged or of another format. */
-  read(projectId: string): Manifest | null {
-    const path = join(this.root, projectId, MANIFEST);
-    if (!existsSync(path)) return null;
+  /** Reads these parts of a project. */
+  reader(projectId: string, parts: readonly Part[]): PartReader {
+    return new PartReader(join(this.root, projectId), parts);
+  }
+
+  /** Writes a snapshot of a project. Until its manifest is written, and if anything fails, the earlier one remains. */
+  async write(projectId: string, origin: Origin, indexes: readonly SavedIndex[]): Promise<void> {
+    const directory = join(this.root, projectId);
+    mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+    const earlier = this.#partsOf(projectId);
+    const writer = new PartWriter(directory, earlier);
+    let kept = earlier;
     try {
-      const file = JSON.parse(readFileSync(path, "utf8")) as ManifestFile;
-      return file.format === FORMAT && file.crc === crcOf(file.manifest) ? file.manifest : null;
-    } catch {
-      return null;
+      const parts: Record<string, readonly Part[]> = {};
+      for (const index of indexes) parts[index.name] = await index.snapshot(projectId, writer);
+      const manifest = encodeManifest(projectId, { ...origin, parts });
+      await writeDurably(join(directory, MANIFEST), manifest);
+      kept = byName(parts);
+    } finally {
+      // Parts of a snapshot that failed would take the space of other files.
+      for (const name of await readdir(directory)) {
+        if (name !== MANIFEST && !kept.has(name)) {
+          await rm(join(directory, name), { recursive: true, force: true });
+        }
+      }
     }
   }
 
-  /** Creates the directory of a project. */
-  prepare(projectId: string): void {
-    mkdirSync(join(this.root, projectId), { recursive: true, mode: PRIVATE_DIRECTORY });
-  }
-
-  /** Completes the snapshot of a project after its indexes have written theirs. */
-  async commit(projectId: string, manifest: Manifest): Promise<void> {
-    const file: ManifestFile = { format: FORMAT, crc: crcOf(manifest), manifest };
-    await writeDurably(join(this.root, projectId, MANIFEST), Buffer.from(JSON.stringify(file)));
+  /** The parts of the snapshot; none if it cannot be used. */
+  #partsOf(projectId: string): ReadonlyMap<string, Part> {
+    try {
+      return byName(this.read(projectId)?.parts ?? {});
+    } catch {
+      return new Map();
+    }
   }
 
   /** In a folder that cannot be changed it stays, and the next reader finds again that it is of no use. */

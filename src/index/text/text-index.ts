@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { timed } from "../../ops/observability/long-tasks.ts";
-import { openSegment, type SharedSegment, type TextMessage } from "../segments/index.ts";
+import { SegmentReader, type SharedSegment, type TextMessage } from "../segments/index.ts";
+import type { Part, PartReader, PartWriter } from "../snapshots/parts.ts";
 import { numbersIn } from "../versions/number-set.ts";
 import { OpenProjects } from "../versions/open-projects.ts";
 import type {
@@ -189,18 +190,13 @@ export class TextIndex implements VersionIndex {
     }
   }
 
-  snapshot(projectId: string, directory: string, seq: number): Promise<void> {
-    return writeTextSnapshot(this.#projects.opened(projectId), directory, seq);
+  snapshot(projectId: string, writer: PartWriter): Promise<readonly Part[]> {
+    return writeTextSnapshot(this.#projects.opened(projectId), writer);
   }
 
-  async restore(
-    projectId: string,
-    table: VersionTable,
-    directory: string,
-    seq: number,
-  ): Promise<boolean> {
+  async restore(projectId: string, table: VersionTable, reader: PartReader): Promise<void> {
     const project = new TextProject(table);
-    if (!(await readTextSnapshot(project, directory, seq))) return false;
+    await readTextSnapshot(project, reader);
     table.restored(project.versions);
     this.#projects.set(projectId, project);
     const add = [...project.segments.values()].map(shared);
@@ -211,7 +207,6 @@ export class TextIndex implements VersionIndex {
       });
       await Bun.sleep(0);
     }
-    return true;
   }
 
   stats(projectId: string): readonly IndexPart[] {
@@ -228,7 +223,7 @@ export class TextIndex implements VersionIndex {
 
   #addSegment(projectId: string, project: TextProject, buffer: SharedArrayBuffer): void {
     const key = crypto.randomUUID();
-    project.grow(key, openSegment(buffer, false));
+    project.grow(key, new SegmentReader(buffer));
     this.publish({ type: "segments", projectId, add: [{ key, buffer }], remove: [], scopes: [] });
   }
 }

@@ -3,8 +3,7 @@ import {
   emptyDocumentSet,
   hasDocument,
   type MergedSegment,
-  openSegment,
-  type SegmentReader,
+  SegmentReader,
   type SegmentScope,
 } from "../segments/index.ts";
 import {
@@ -157,7 +156,7 @@ export class TextProject {
   finishMerge(merge: TextMerge, { buffer, numbers: documents }: MergedSegment): Merged {
     this.abandonMerge(merge);
     const key = crypto.randomUUID();
-    const segment = openSegment(buffer, false);
+    const segment = new SegmentReader(buffer);
     const numbers = mergedNumbers(merge, documents, segment.documentCount);
     const added: TextSegment = { key, segment, numbers, forgotten: forgottenOf(numbers) };
     for (const part of merge.parts) this.segments.delete(part.key);

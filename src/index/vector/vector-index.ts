@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import * as native from "../../../native/index.ts";
-import { DISK_FORMATS, otherFormat } from "../../domain/disk-formats.ts";
 import { timed } from "../../ops/observability/long-tasks.ts";
-import { requireChanges } from "../snapshots/position.ts";
+import type { Part, PartReader, PartWriter } from "../snapshots/parts.ts";
 import { vectorOf } from "../versions/chunk-content.ts";
 import { OpenProjects } from "../versions/open-projects.ts";
 import type {
@@ -17,9 +16,7 @@ import type {
 import type { Renumbering, VersionTable } from "../versions/version-table.ts";
 import { appendBatch } from "./chunk-batch.ts";
 import { addToSpans, VersionSpans } from "./spans.ts";
-import { type SnapshotHead, VectorProject } from "./vector-project.ts";
-
-const FORMAT = DISK_FORMATS.vectorVersions;
+import { VectorProject } from "./vector-project.ts";
 
 /** The dimension of chunks without a vector. */
 const NO_VECTORS = 0;
@@ -39,11 +36,6 @@ interface MaintenanceTurns {
   /** The project that had the last turn. */
   last: string;
   readonly waiting: Set<string>;
-}
-
-function checkHead({ format, seq: held }: SnapshotHead, seq: number): void {
-  if (format !== FORMAT) throw new Error(otherFormat(format, FORMAT));
-  requireChanges(held, seq);
 }
 
 /** The chunks and their vectors, in native memory that all threads of the process search. */
@@ -134,30 +126,18 @@ export class VectorIndex implements VersionIndex {
     this.#projects.opened(projectId).recalibrate(dimension);
   }
 
-  async snapshot(projectId: string, directory: string, seq: number): Promise<void> {
-    await this.#projects.opened(projectId).snapshot(directory, { format: FORMAT, seq });
+  snapshot(projectId: string, writer: PartWriter): Promise<readonly Part[]> {
+    return this.#projects.opened(projectId).snapshot(writer);
   }
 
-  async restore(
-    projectId: string,
-    table: VersionTable,
-    directory: string,
-    seq: number,
-  ): Promise<boolean> {
+  async restore(projectId: string, table: VersionTable, reader: PartReader): Promise<void> {
+    const [spans, ...vectors] = reader.parts;
+    const lines = (await reader.read(spans)).toString().split("\n");
     const name = this.names.of(projectId);
-    const meta = await native.restore(name, directory);
-    if (meta === null) return false;
-    const [head = "", ...lines] = new TextDecoder().decode(meta).split("\n");
-    try {
-      checkHead(JSON.parse(head) as SnapshotHead, seq);
-    } catch (error) {
-      native.dropProject(name);
-      throw error;
-    }
+    await native.restore(name, reader.directory, vectors);
     const versions = await VersionSpans.decode(table, lines);
     const dimensions = native.stats(name)?.dimensions.map((part) => part.dimension) ?? [];
     this.#projects.set(projectId, new VectorProject(name, versions, dimensions));
-    return true;
   }
 
   stats(projectId: string): readonly IndexPart[] {

@@ -1,18 +1,12 @@
 import * as native from "../../../native/index.ts";
 import { timed } from "../../ops/observability/long-tasks.ts";
+import type { Part, PartWriter } from "../snapshots/parts.ts";
 import type { Members } from "../versions/version-index.ts";
 import type { Renumbering } from "../versions/version-table.ts";
 import type { VersionSpans } from "./spans.ts";
 
 /** Pause of an index whose maintenance has nothing to do for the moment. */
 const INDEX_MAINTENANCE_PAUSE_MS = 500;
-
-/** The first line of the versions of a snapshot. */
-export interface SnapshotHead {
-  readonly format: number;
-  /** Changes up to this one are in it. */
-  readonly seq: number;
-}
 
 /** The vectors of one project. */
 export class VectorProject {
@@ -23,7 +17,7 @@ export class VectorProject {
   readonly #changed = new Set<number>();
   /** Calls of `add` that run. Ordinals must not change meanwhile, because they are noted at its end. */
   #adding = 0;
-  #saving: Promise<void> | undefined;
+  #isSaving = false;
   /** Called once the compaction that waits to be committed has been. */
   #compacted: (() => void) | undefined;
   #closed = false;
@@ -124,20 +118,19 @@ export class VectorProject {
     this.#noteChange(dimension);
   }
 
-  /** Writes the vectors and the versions. */
-  snapshot(directory: string, head: SnapshotHead): Promise<void> {
-    this.#saving = this.#save(directory, head).finally(() => {
-      this.#saving = undefined;
+  /** Writes the versions and the vectors. */
+  async snapshot(writer: PartWriter): Promise<readonly Part[]> {
+    this.#isSaving = true;
+    try {
+      // Encoded before the vectors are written: every version named here has its vectors there.
+      const lines = await this.versions.encode();
+      const vectors = await native.snapshot(this.name, writer.directory);
+      const bytes = Buffer.from(lines.join("\n"));
+      return [await writer.write(`spans-${crypto.randomUUID()}.txt`, bytes), ...vectors];
+    } finally {
+      this.#isSaving = false;
       this.#commitIfAtRest();
-    });
-    return this.#saving;
-  }
-
-  async #save(directory: string, head: SnapshotHead): Promise<void> {
-    // Encoded before the vectors are written: every version named here has its vectors there.
-    const lines = await this.versions.encode();
-    const text = [JSON.stringify(head), ...lines].join("\n");
-    await native.snapshot(this.name, directory, new TextEncoder().encode(text));
+    }
   }
 
   #noteChange(dimension: number): void {
@@ -160,7 +153,7 @@ export class VectorProject {
 
   #commitIfAtRest(): void {
     const resolve = this.#compacted;
-    if (resolve === undefined || this.#adding > 0 || this.#saving !== undefined) return;
+    if (resolve === undefined || this.#adding > 0 || this.#isSaving) return;
     this.#compacted = undefined;
     if (!this.#closed) {
       timed("commit a compaction", () => {

@@ -1,3 +1,4 @@
+import type { Part, PartReader, PartWriter } from "../snapshots/parts.ts";
 import type { NumberSet } from "./number-set.ts";
 import type { Renumbering, VersionTable } from "./version-table.ts";
 
@@ -91,7 +92,7 @@ export type MaintenanceState = "more" | "busy" | "done";
  * return a promise let other projects and maintenance run in between.
  */
 export interface VersionIndex {
-  /** Names the index in messages, logs and snapshot directories: lower-case letters. */
+  /** Names the index in messages, logs and manifests: lower-case letters. */
   readonly name: string;
   /** Creates an empty project unless it is open. */
   openProject(projectId: string, table: VersionTable): void;
@@ -123,15 +124,15 @@ export interface VersionIndex {
   /** Lets maintenance calibrate the searches of a dimension again. */
   recalibrate?(projectId: string, dimension: number): void;
   /**
-   * Writes the project durably into a directory of this index, and replaces its snapshot. The snapshot holds at least
-   * the contents of the index at the time of the call, which include every change up to `seq`.
+   * Writes the project durably as parts of a snapshot. They hold at least the contents of the index at the time of the
+   * call.
    */
-  snapshot(projectId: string, directory: string, seq: number): Promise<void>;
+  snapshot(projectId: string, writer: PartWriter): Promise<readonly Part[]>;
   /**
-   * Opens a project from its snapshot. Versions that it lacks are no longer known to the table. False without a
-   * snapshot. Rejects if the snapshot is damaged, has another format or lacks changes up to `seq`.
+   * Opens a project from its parts, in the order of `snapshot`. Versions that they lack are no longer known to the
+   * table. Rejects if a part is missing or damaged.
    */
-  restore(projectId: string, table: VersionTable, directory: string, seq: number): Promise<boolean>;
+  restore(projectId: string, table: VersionTable, reader: PartReader): Promise<void>;
   /** One entry per dimension; empty when the project is not open. */
   stats(projectId: string): readonly IndexPart[];
 }

@@ -26,18 +26,14 @@ export function tornFiles(remains: Remains): string[] {
   });
 }
 
-/** The files of an index that mean nothing until its manifest names them. */
-const NAMED = [
-  { pattern: /^(.*\/vector\/)([^/]+\.bin)$/, manifest: "MANIFEST" },
-  { pattern: /^(.*\/text\/)([^/]+)\.segment$/, manifest: "text.json" },
-];
+/** A file of a snapshot, which means nothing until its manifest names it. */
+const PART = /^(data\/index\/slot-\d+\/[^/]+\/)([^/]+)$/;
+const MANIFEST = "manifest.json";
 
 function isNamed(path: string, remains: Remains): boolean {
-  return NAMED.every(({ pattern, manifest }) => {
-    const [, folder, name] = pattern.exec(path) ?? [];
-    if (folder === undefined || name === undefined) return true;
-    return remains.get(folder + manifest)?.bytes.includes(name) ?? false;
-  });
+  const [, folder, name] = PART.exec(path) ?? [];
+  if (folder === undefined || name === undefined || name === MANIFEST) return true;
+  return remains.get(folder + MANIFEST)?.bytes.includes(name) ?? false;
 }
 
 /** Whether a cut leaves a database. */

@@ -20,7 +20,7 @@ BlockTexts::~BlockTexts() { ZSTD_freeDCtx(context_); }
 
 const std::u16string& BlockTexts::of(const TextSegment& segment, uint32_t block) {
   const auto bytes = segment.block(block);
-  return kept_.get({bytes.data(), segment.checksum}, [&] {
+  return kept_.get({bytes.data(), segment.identity}, [&] {
     std::u16string text;
     uncompress(bytes, text);
     return text;

@@ -24,16 +24,16 @@ class BlockTexts {
   const std::u16string& of(const TextSegment& segment, uint32_t block);
 
  private:
-  /// The memory of a segment can be reused for another segment, which has another checksum.
+  /// The memory of a segment can be reused for another segment, which has another identity.
   struct Key {
     const uint8_t* bytes;
-    uint32_t checksum;
+    uint64_t segment;
 
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     size_t operator()(const Key& key) const {
-      return reinterpret_cast<uintptr_t>(key.bytes) * 31 + key.checksum;
+      return reinterpret_cast<uintptr_t>(key.bytes) * 31 + key.segment;
     }
   };
 

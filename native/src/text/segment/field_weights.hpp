@@ -1,5 +1,5 @@
-// Weights that are applied when a segment is written and are part of its postings: raise `textSegment` in
-// `src/domain/disk-formats.ts` when one of them changes. `weights.hpp` has the weights of queries.
+// Weights that are applied when a segment is written and are part of its postings: raise `SNAPSHOT_FORMAT` in
+// `src/index/snapshots/manifest.ts` when one of them changes. `weights.hpp` has the weights of queries.
 #pragma once
 #include <string_view>
 

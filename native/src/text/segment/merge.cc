@@ -68,7 +68,7 @@ bool hasRisingBlocks(const TextSegment& segment) {
   return last <= segment.texts.size();
 }
 
-/// A segment that was verified has the right numbers, unless its checksums are forged.
+/// A segment that was verified has the right numbers, unless its file is forged.
 void checkNumbers(const TextSegment& segment) {
   const auto isBelow = [](size_t end) { return [end](uint32_t number) { return number < end; }; };
   const bool fits =

@@ -5,19 +5,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/keyed_hash.hpp"
 #include "text/segment/stem.hpp"
 
 namespace tessera {
 
 namespace {
 
-/// The header consists of 32-bit words. A 64-bit word counts the bytes of the segment.
-constexpr size_t HEADER_BYTES = 128;
-constexpr size_t LENGTH_WORD = 2;
-constexpr size_t CHECKSUM_WORD = 4;
-constexpr size_t DOCUMENTS_WORD = 5;
-constexpr size_t TERMS_WORD = 6;
-constexpr size_t COUNTS_WORD = 7;
+/// The header has the identity of the segment, and the number of elements of each section in a word of 32 bits.
+constexpr size_t HEADER_BYTES = 88;
+constexpr size_t COUNTS_WORD = 2;
 /// Sections start at multiples of this.
 constexpr size_t SECTION_ALIGNMENT = 8;
 
@@ -34,15 +31,11 @@ class SectionReader {
     if (address % SECTION_ALIGNMENT != 0) refuse("a segment is not aligned");
   }
 
-  uint32_t word(size_t at) const {
-    uint32_t value;
-    std::memcpy(&value, buffer_.data() + at * sizeof value, sizeof value);
-    return value;
-  }
+  uint64_t identity() const { return value<uint64_t>(0); }
 
   template <typename Element>
   void read(std::span<const Element>& section) {
-    const size_t count = word(COUNTS_WORD + section_++);
+    const size_t count = value<uint32_t>((COUNTS_WORD + section_++) * sizeof(uint32_t));
     if (count > (buffer_.size() - at_) / sizeof(Element)) refuse("a section is not within its segment");
     section = {reinterpret_cast<const Element*>(buffer_.data() + at_), count};
     const size_t end = at_ + count * sizeof(Element);
@@ -50,6 +43,13 @@ class SectionReader {
   }
 
  private:
+  template <typename Value>
+  Value value(size_t at) const {
+    Value value;
+    std::memcpy(&value, buffer_.data() + at, sizeof value);
+    return value;
+  }
+
   std::span<const uint8_t> buffer_;
   size_t section_ = 0;
   size_t at_ = HEADER_BYTES;
@@ -103,7 +103,7 @@ TextSegment readSegment(std::span<const uint8_t> buffer) {
   TextSegment segment{};
   eachSection(segment, [&](auto& section) { reader.read(section); });
   checkCounts(segment);
-  segment.checksum = reader.word(CHECKSUM_WORD);
+  segment.identity = reader.identity();
   segment.inScope = {true, {}};
   segment.keys = stringsIn(segment.string(segment.lengths.size() * 4));
   return segment;
@@ -117,9 +117,7 @@ void writeSections(const TextSegment& sections, const SegmentMemory& memory) {
   const auto put = [&](size_t word, auto value) {
     std::memcpy(buffer.data() + word * sizeof(uint32_t), &value, sizeof value);
   };
-  put(LENGTH_WORD, uint64_t{bytes});
-  put(DOCUMENTS_WORD, sections.documentCount());
-  put(TERMS_WORD, sections.termCount());
+  put(0, HashKey::random().first);
   size_t at = HEADER_BYTES, count = COUNTS_WORD;
   eachSection(sections, [&](const auto& section) {
     put(count++, offsetOf(section.size()));

@@ -1,5 +1,5 @@
-// A text segment in memory: a header of 32-bit little-endian words, then sections that start at multiples of 8 bytes.
-// `src/index/segments/reader.ts` has the words of the header. The sections, in their order:
+// A text segment in memory: a header, then sections that start at multiples of 8 bytes. The header has a random number
+// and the number of elements of each section. The sections, in their order:
 //
 // | section      | element | content                                                                 |
 // |--------------|---------|-------------------------------------------------------------------------|
@@ -54,7 +54,7 @@ struct Range {
   bool has(uint32_t number) const { return number >= from && number < to; }
 };
 
-/// Views of memory that belongs to the caller. The segment was verified when it was built or read.
+/// Views of memory that belongs to the caller. The segment was built by this process, or read from a verified file.
 struct TextSegment {
   std::span<const uint32_t> stringStart;
   std::span<const uint8_t> strings;
@@ -81,8 +81,8 @@ struct TextSegment {
   DocumentSet inScope;
   /// The keys of the frontmatter by their number, as JSON strings without their quotes.
   std::vector<std::string_view> keys;
-  /// The checksum of the contents.
-  uint32_t checksum;
+  /// A random number that no other segment has.
+  uint64_t identity;
 
   uint32_t documentCount() const { return static_cast<uint32_t>(lengths.size()); }
   uint32_t termCount() const { return static_cast<uint32_t>(reversed.size()); }
@@ -158,7 +158,7 @@ TextSegment readSegment(std::span<const uint8_t> buffer);
 /// Gives memory of zeros for a segment of this many bytes.
 using SegmentMemory = std::function<std::span<uint8_t>(size_t bytes)>;
 
-/// Writes the sections and, into the header, their sizes. The caller adds the version and the checksums.
+/// Writes the header and the sections.
 void writeSections(const TextSegment& sections, const SegmentMemory& memory);
 
 /// A posting: the document, and a code of the term frequency in it.

@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { FILTERS_CACHED_MAX } from "../../../../src/domain/limits.ts";
 import { FieldIndex } from "../../../../src/index/fields/field-index.ts";
 import { FieldWork } from "../../../../src/index/fields/field-work.ts";
@@ -13,9 +11,9 @@ import type {
 } from "../../../../src/index/versions/version-index.ts";
 import { type Renumbering, VersionTable } from "../../../../src/index/versions/version-table.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { restore, save } from "../saved.ts";
 
 const PROJECT = "project";
-const FOLDER_FILE = "fields.ndjson";
 
 const row = (id: string, number: number): FieldsRow => ({
   file_version_id: id,
@@ -92,7 +90,7 @@ test("fields are the same after a restart", async () => {
   const index = await filled();
   tableOf(index).readAgain(["v8"]);
   const folder = temporaryFolder("fields");
-  const written = index.snapshot(PROJECT, folder, 0);
+  const written = save(folder, PROJECT, index);
   // Later changes are not in it, nor are the new numbers of versions.
   await index.add(PROJECT, ["v300"], reader);
   tableOf(index).added(["v300"]);
@@ -100,31 +98,12 @@ test("fields are the same after a restart", async () => {
   index.renumber(PROJECT, tableOf(index).forgetUnheld() as Renumbering);
   await written;
   const restored = new FieldIndex();
-  const table = new VersionTable();
-  expect(await restored.restore(PROJECT, table, folder, 0)).toBe(true);
+  const table = await restore(folder, PROJECT, [restored]);
   expect(IDS.filter((id) => !table.knows(id))).toEqual(["v8"]);
   for (const filter of [`{"frontmatter.number":7}`, `{"metadata.part":1}`, `{"path":"v9.md"}`]) {
     const found = await deriving(restored).ensure(filter);
     expect(Object.keys(found ?? {}).length).toBeGreaterThan(0);
     expect(found).toEqual((await deriving(await filled()).ensure(filter)) ?? {});
-  }
-});
-
-test("a damaged snapshot and one of another format are refused, and a missing one is none", async () => {
-  const index = await filled();
-  const folder = temporaryFolder("fields");
-  expect(await new FieldIndex().restore(PROJECT, new VersionTable(), folder, 0)).toBe(false);
-  await index.snapshot(PROJECT, folder, 0);
-  const file = join(folder, FOLDER_FILE);
-  const text = readFileSync(file, "utf8");
-  for (const other of [
-    text.replace("number", "numbes"),
-    text.replace(`"format":6`, `"format":99`),
-  ]) {
-    writeFileSync(file, other);
-    await expect(
-      new FieldIndex().restore(PROJECT, new VersionTable(), folder, 0),
-    ).rejects.toThrow();
   }
 });
 

@@ -5,17 +5,15 @@ import { LoadedProject } from "../../../../src/index/projects/loaded-project.ts"
 const POSITION = { seq: 9, at: "now" };
 
 /** A project whose changes up to POSITION were handed over, and the positions that its snapshots name. */
-function openProject(commit = async () => {}) {
+function openProject(write = async () => {}) {
   const saved: number[] = [];
   const context = {
     anchor: () => POSITION,
     databaseId: "database",
-    indexes: [{ name: "text", snapshot: async () => {} }],
+    indexes: [],
     snapshots: {
-      prepare() {},
-      directory: () => "",
-      async commit(_: string, { seq }: { seq: number }) {
-        await commit();
+      async write(_: string, { seq }: { seq: number }) {
+        await write();
         saved.push(seq);
       },
     },

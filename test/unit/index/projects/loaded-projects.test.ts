@@ -26,7 +26,7 @@ function indexOfEqualProjects(): VersionIndex {
     setScope: (id: string, scope: string) => scopes.get(id)?.add(scope),
     dropProject: (id: string) => scopes.delete(id),
     stats: (id: string) => (scopes.has(id) ? [{ dimension: 0, bytes: PROJECT_BYTES }] : []),
-    snapshot: async () => {},
+    snapshot: async () => [],
   } as unknown as VersionIndex;
 }
 
@@ -151,9 +151,9 @@ test("a project that is rebuilt shows nothing until it is loaded again, and neve
 
 test("a rebuild waits for a restore that it interrupts, whose versions are in another table", async () => {
   const snapshots = new SnapshotStore(temporaryFolder("projects"));
-  snapshots.prepare("p");
-  await snapshots.commit("p", { databaseId: "d", anchor: { seq: 1, at: "" }, seq: 1 });
-  const restoring = Promise.withResolvers<boolean>();
+  const origin = { databaseId: "d", anchor: { seq: 1, at: "" }, seq: 1 };
+  await snapshots.write("p", origin, [indexOfEqualProjects()]);
+  const restoring = Promise.withResolvers<void>();
   const steps: string[] = [];
   const index = {
     restore() {
@@ -169,7 +169,7 @@ test("a rebuild waits for a restore that it interrupts, whose versions are in an
   const rebuilt = projects.rebuild("p");
   await turns();
   expect(steps).toEqual(["restore"]);
-  restoring.resolve(true);
+  restoring.resolve();
   expect(await first).toBe("dropped");
   await rebuilt;
   expect(steps).toEqual(["restore", "restored", "drop", "open"]);
@@ -216,7 +216,10 @@ test("in a log that was set back a project shows nothing, and has no snapshot, u
   const reading = Promise.withResolvers<string[]>();
   const reads = [Promise.resolve<string[]>([]), reading.promise];
   let snapshots = 0;
-  const snapshot = async () => void snapshots++;
+  const snapshot = async () => {
+    snapshots++;
+    return [];
+  };
   const { projects } = openProjects({
     index: { snapshot },
     versionsOf: () => reads.shift() ?? Promise.resolve([]),

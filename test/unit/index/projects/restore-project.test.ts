@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { otherFormat } from "../../../../src/domain/disk-formats.ts";
 import type { IndexingContext } from "../../../../src/index/projects/indexing-context.ts";
 import { restoreProject } from "../../../../src/index/projects/restore-project.ts";
+import { OtherVersion } from "../../../../src/index/snapshots/manifest.ts";
 
 const ALL = { scopes: null, embedded: [] };
 
@@ -10,10 +10,12 @@ interface Situation {
   readonly anchor?: "valid" | "pruned" | "mismatch";
   readonly databaseId?: string;
   readonly hasEmbedder?: boolean;
-  /** Whether the files of the snapshot can be read. */
-  readonly isWhole?: boolean;
-  /** Why they are refused. */
-  readonly refusal?: string;
+  /** The indexes of which the snapshot has parts. */
+  readonly saved?: readonly string[];
+  /** Why the manifest is refused. */
+  readonly refusal?: Error;
+  /** Why a part is refused. */
+  readonly damage?: Error;
 }
 
 /** Restores a project with a snapshot of `database`, since which a scope has changed. */
@@ -21,8 +23,9 @@ async function restored({
   anchor = "valid",
   databaseId = "database",
   hasEmbedder = false,
-  isWhole = true,
+  saved = ["text"],
   refusal,
+  damage,
 }: Situation) {
   const done: string[] = [];
   const logged: object[] = [];
@@ -42,8 +45,12 @@ async function restored({
       after: async (seq: number) => (seq < change.seq ? [change] : []),
     },
     snapshots: {
-      read: () => ({ databaseId: "database", anchor: {}, seq: 3 }),
-      directory: () => "",
+      read() {
+        if (refusal !== undefined) throw refusal;
+        const parts = Object.fromEntries(saved.map((name) => [name, []]));
+        return { databaseId: "database", anchor: {}, seq: 3, parts };
+      },
+      reader: () => ({}),
       discard: () => void done.push("discarded"),
     },
     indexes: [
@@ -52,8 +59,7 @@ async function restored({
         dropProject() {},
         async restore() {
           done.push("read");
-          if (refusal !== undefined) throw new Error(refusal);
-          return isWhole;
+          if (damage !== undefined) throw damage;
         },
       },
     ],
@@ -86,34 +92,40 @@ describe("a project that is restored", () => {
   });
 
   test("a snapshot of another version is rebuilt, and is not called damaged", async () => {
-    const reason = otherFormat(6, 7);
-    for (const refusal of [reason, `the snapshot is corrupt: ${reason}`]) {
-      expect(await restored({ refusal })).toMatchObject({
-        ...{ restored: ALL, done: ["read", "discarded"] },
+    expect(await restored({ refusal: new OtherVersion(6, 7) })).toMatchObject({
+      restored: ALL,
+      done: ["discarded"],
+      logged: [
+        {
+          level: "info",
+          reason: "format version 6, this build reads 7",
+          message: "an index snapshot is of another version and is rebuilt",
+        },
+      ],
+    });
+  });
+
+  test("a damaged snapshot is rebuilt, and the log says why it is damaged", async () => {
+    const reason = "it has a wrong checksum";
+    for (const [damage, done] of [
+      [{ refusal: new Error(reason) }, ["discarded"]],
+      [{ damage: new Error(reason) }, ["read", "discarded"]],
+    ] as const) {
+      expect(await restored(damage)).toMatchObject({
+        restored: ALL,
+        done,
         logged: [
           {
-            ...{ level: "info", reason },
-            message: "an index snapshot is of another version and is rebuilt",
+            level: "warn",
+            reason,
+            message: "an index snapshot is damaged and is rebuilt",
           },
         ],
       });
     }
   });
 
-  test("a damaged snapshot is rebuilt, and the log says why it is damaged", async () => {
-    const refusal = "the manifest has a wrong checksum";
-    expect(await restored({ refusal })).toMatchObject({
-      ...{ restored: ALL, done: ["read", "discarded"] },
-      logged: [
-        {
-          ...{ level: "warn", reason: refusal },
-          message: "an index snapshot is damaged and is rebuilt",
-        },
-      ],
-    });
-  });
-
-  test("after a snapshot that cannot be read whole, every scope is indexed", async () => {
-    expect(await restored({ isWhole: false })).toMatchObject({ restored: ALL, done: ["read"] });
+  test("after a snapshot without the parts of an index, every scope is indexed", async () => {
+    expect(await restored({ saved: ["fields"] })).toMatchObject({ restored: ALL, done: [] });
   });
 });

@@ -9,7 +9,7 @@ import { RUNTIME_VERSION, TABLES_FILE, unicodeTables } from "../../../../scripts
 import { WORD_MAX_CHARS } from "../../../../src/domain/limits.ts";
 
 // Segments store streams of tokens, so the hashes of the streams are fixed here. An intended change of the streams needs
-// a higher `textSegment` in src/domain/disk-formats.ts.
+// a higher `SNAPSHOT_FORMAT` in src/index/snapshots/manifest.ts.
 
 /** A hash of all that is read of some texts. */
 function hashOf(texts: Iterable<string>): string {

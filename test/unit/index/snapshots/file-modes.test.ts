@@ -6,6 +6,7 @@ import { claimInstanceDirectory } from "../../../../src/index/snapshots/instance
 import { SnapshotStore } from "../../../../src/index/snapshots/snapshot-store.ts";
 import { TextIndex } from "../../../../src/index/text/text-index.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { ORIGIN } from "../saved.ts";
 import { membersOf, tableOf } from "../tables.ts";
 
 const before = process.umask();
@@ -32,12 +33,10 @@ test("only the owner can read the files and folders of a snapshot", async () => 
     },
   } as never);
   index.setScope(project, "scope", membersOf(table, ["version"]));
-  store.prepare(project);
-  const folder = store.directory(project, index.name);
+  const folder = join(directory.path, project);
   mkdirSync(folder, { mode: 0o700 });
-  writeFileSync(join(folder, "text.json.new"), "left by a crash");
-  await index.snapshot(project, folder, 0);
-  await store.commit(project, { databaseId: "d", anchor: { seq: 0, at: "" }, seq: 0 });
+  writeFileSync(join(folder, "manifest.json.new"), "left by a crash");
+  await store.write(project, ORIGIN, [index]);
 
   const entries = readdirSync(directory.path, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

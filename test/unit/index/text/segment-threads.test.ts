@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { runSegmentTask, type SegmentTask } from "../../../../src/index/text/segment-task.ts";
 import { SegmentThreads } from "../../../../src/index/text/segment-threads.ts";
+import { sectionBytes } from "../../../../support/segment-contents.ts";
 
 const rowsOf = (batch: number) =>
   Array.from({ length: 5 }, (_, i) => ({
@@ -11,23 +12,24 @@ const rowsOf = (batch: number) =>
 const buildOf = (batch: number): SegmentTask => ({ kind: "build", rows: rowsOf(batch) });
 const batches = Array.from({ length: 6 }, (_, batch) => buildOf(batch));
 
-test("a segment that another thread builds has the same bytes", async () => {
+test("a segment that another thread builds has the same sections", async () => {
   const threads = new SegmentThreads(2);
   const built = await Promise.all(batches.map((task) => threads.run(task)));
   const own = batches.map((task) => runSegmentTask(task));
   for (const [i, { buffer }] of built.entries()) {
-    expect(Buffer.from(buffer).equals(Buffer.from(own[i]?.buffer as SharedArrayBuffer))).toBe(true);
+    const same = own[i]?.buffer as SharedArrayBuffer;
+    expect(sectionBytes(buffer).equals(sectionBytes(same))).toBe(true);
   }
 });
 
-test("a segment that a thread of lower priority merges has the same bytes and numbers", async () => {
+test("a segment that a thread of lower priority merges has the same sections and numbers", async () => {
   const inputs = batches.map((task) => ({
     buffer: runSegmentTask(task).buffer,
     keep: Uint32Array.of(0b10110),
   }));
   const merged = await new SegmentThreads(1, 5).run({ kind: "merge", inputs });
   const own = runSegmentTask({ kind: "merge", inputs });
-  expect(Buffer.from(merged.buffer).equals(Buffer.from(own.buffer))).toBe(true);
+  expect(sectionBytes(merged.buffer).equals(sectionBytes(own.buffer))).toBe(true);
   expect(merged.numbers).toEqual(own.numbers);
   expect(merged.numbers.flatMap((each) => [...each]).filter((number) => number < 0)).toHaveLength(
     12,

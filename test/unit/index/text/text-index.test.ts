@@ -1,7 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import fc from "fast-check";
 import { type TextMessage, ViewStore } from "../../../../src/index/segments/index.ts";
 import { TextIndex } from "../../../../src/index/text/text-index.ts";
 import type { DocumentRow, VersionReader } from "../../../../src/index/versions/version-index.ts";
@@ -9,6 +6,7 @@ import { VersionTable } from "../../../../src/index/versions/version-table.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
 import { lookUp } from "../../../../support/requests.ts";
 import { pathsOf, type TextHit } from "../../../../support/text-search.ts";
+import { restore, save } from "../saved.ts";
 import { membersOf, tableOf } from "../tables.ts";
 
 const PROJECT = "project";
@@ -110,46 +108,16 @@ describe("a text snapshot", () => {
   test("a text snapshot restores the same scopes, also after several rounds", async () => {
     const folder = temporaryFolder("text");
     const side = await filled();
-    await side.index.snapshot(PROJECT, folder, 0);
-    await side.index.snapshot(PROJECT, folder, 0);
+    await save(folder, PROJECT, side.index);
+    await save(folder, PROJECT, side.index);
     // The index of fields has restored the table, which got a version since the texts were written.
     const later = open(tableOf("4", "3", "2", "1"));
     later.table.setScope("one", later.table.setOf(["1", "3"]));
     later.table.setScope("both", later.table.setOf(["1", "2", "4"]));
-    expect(await later.index.restore(PROJECT, later.table, folder, 0)).toBe(true);
+    await restore(folder, PROJECT, [later.index], later.table);
     expect(pathsIn(later, "one")).toEqual(["a.md"]);
     expect(pathsIn(later, "both", "words")).toEqual(["a.md", "b.md"]);
     expect(later.table.unknown()).toEqual(["4"]);
-  });
-
-  test("a missing text snapshot restores nothing", async () => {
-    const folder = join(temporaryFolder("text"), "none");
-    expect(await open().index.restore(PROJECT, new VersionTable(), folder, 0)).toBe(false);
-  });
-
-  test("a text snapshot with a flipped byte or a truncated file is refused", async () => {
-    const side = await filled();
-    const folder = temporaryFolder("text");
-    await side.index.snapshot(PROJECT, folder, 0);
-    const files = readdirSync(folder).map((name) => join(folder, name));
-    const whole = new Map(files.map((file) => [file, readFileSync(file)]));
-    const damage = fc.record({
-      file: fc.constantFrom(...files),
-      at: fc.nat(1_000_000),
-      cut: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(damage, async ({ file, at, cut }) => {
-        const bytes = Buffer.from(whole.get(file) as Buffer);
-        const place = at % bytes.length;
-        if (!cut) bytes[place] = (bytes[place] as number) ^ 0x10;
-        writeFileSync(file, cut ? bytes.subarray(0, place) : bytes);
-        const later = open();
-        await expect(later.index.restore(PROJECT, later.table, folder, 0)).rejects.toThrow();
-        writeFileSync(file, whole.get(file) as Buffer);
-      }),
-      { numRuns: 150 },
-    );
   });
 });
 

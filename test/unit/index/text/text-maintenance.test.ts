@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { buildSegment, openSegment } from "../../../../src/index/segments/index.ts";
+import { buildSegment, SegmentReader } from "../../../../src/index/segments/index.ts";
 import { runSegmentTask, type SegmentTask } from "../../../../src/index/text/segment-task.ts";
 import { TextMaintenance } from "../../../../src/index/text/text-maintenance.ts";
 import { TextProject } from "../../../../src/index/text/text-project.ts";
@@ -19,7 +19,7 @@ function mergeableProject(): TextProject {
   for (const id of ids) {
     const content = Array.from({ length: WORDS }, (_, i) => `${id}w${i}`).join(" ");
     const document = { id, path: `${id}.md`, title: id, headings: [], frontmatter: [], content };
-    project.addSegment(id, openSegment(buildSegment([document])));
+    project.addSegment(id, new SegmentReader(buildSegment([document])));
   }
   setScope(table, project, "scope", ids);
   return project;

@@ -4,8 +4,7 @@ import {
   buildSegment,
   mergeSegments,
   nextDocument,
-  openSegment,
-  type SegmentReader,
+  SegmentReader,
 } from "../../../../src/index/segments/index.ts";
 import { TextProject } from "../../../../src/index/text/text-project.ts";
 import { VersionTable } from "../../../../src/index/versions/version-table.ts";
@@ -43,7 +42,7 @@ function add(project: TextProject, ids: readonly string[]): void {
     frontmatter: [],
     content: `words of ${id}`,
   }));
-  project.addSegment(crypto.randomUUID(), openSegment(buildSegment(documents)));
+  project.addSegment(crypto.randomUUID(), new SegmentReader(buildSegment(documents)));
 }
 
 function idsIn(project: TextProject, scopeId: string): string[] {

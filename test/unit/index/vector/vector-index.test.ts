@@ -1,5 +1,4 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
-import { join } from "node:path";
 import fc from "fast-check";
 import * as native from "../../../../native/index.ts";
 import { searchRaw } from "../../../../native/testing.ts";
@@ -24,6 +23,7 @@ import { retrieve, SCOPE } from "../../../../support/requests.ts";
 import { until } from "../../../../support/until.ts";
 import { makeVectors } from "../../../../support/vectors.ts";
 import { PLAIN_NAMES } from "../plain-names.ts";
+import { restore, save } from "../saved.ts";
 
 const PROJECT = "vectors";
 const DIMENSION = 768;
@@ -130,18 +130,13 @@ function opened(): World {
 }
 
 async function snapshot({ fields, vector }: World, folder: string): Promise<void> {
-  await fields.snapshot(PROJECT, join(folder, "fields"), 0);
-  await vector.snapshot(PROJECT, join(folder, "vector"), 0);
+  await save(folder, PROJECT, fields, vector);
   vector.dropProject(PROJECT);
 }
 
 async function restored(folder: string): Promise<World> {
   const world = open();
-  const table = new VersionTable();
-  for (const index of [world.fields, world.vector]) {
-    expect(await index.restore(PROJECT, table, join(folder, index.name), 0)).toBe(true);
-  }
-  world.indexes.open(table);
+  world.indexes.open(await restore(folder, PROJECT, [world.fields, world.vector]));
   return world;
 }
 
