@@ -48,6 +48,9 @@ export function embedderOptions(): Option[] {
 
 /** Exits with a usage error if the options contradict each other. */
 export function requireValidEmbedder(command: Command, options: EmbedderOptions): void {
+  if (options.embedKeyFile !== undefined && usesHashing(options)) {
+    command.error("error: --embed-key-file requires --embed or --embed-url");
+  }
   if (options.embed !== undefined) {
     if (options.embedUrl !== undefined) {
       command.error("error: --embed cannot be combined with --embed-url");
@@ -103,11 +106,14 @@ export function createEmbedder(io: Io, options: EmbedderOptions): Embedder {
 }
 
 function readKey(file: string): string {
+  let key: string;
   try {
-    return readFileSync(file, "utf8").trim();
+    key = readFileSync(file, "utf8").trim();
   } catch (error) {
     throw new CommandError(`--embed-key-file cannot be read: ${(error as Error).message}`);
   }
+  if (key === "") throw new CommandError(`--embed-key-file is empty: ${file}`);
+  return key;
 }
 
 const SETTING_NAMES: Readonly<Record<EmbeddingSetting, string>> = {

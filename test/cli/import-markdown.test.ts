@@ -202,6 +202,21 @@ describe("importing Markdown", () => {
     expect(await paths()).toEqual([]);
   });
 
+  test("refuses a file for the key that is empty, or that no endpoint gets", async () => {
+    write("a.md", "one");
+    const keyFile = join(folder, "empty.key");
+    writeFileSync(keyFile, "\n");
+    const unused = await importFolder("--embed-key-file", keyFile);
+    expect(unused.status).toBe(2);
+    expect(unused.stderr).toContain("--embed-key-file requires --embed or --embed-url");
+    const empty = await importFolder("--embed", "openai", "--embed-key-file", keyFile);
+    expect(empty).toMatchObject({
+      status: 1,
+      stderr: `tessera: --embed-key-file is empty: ${keyFile}\n`,
+    });
+    expect(await paths()).toEqual([]);
+  });
+
   test("stores a file that is named under its name, and nothing else of its folder", async () => {
     write("deep/one.md", "# One\n\nText.\n");
     write("deep/two.md", "# Two\n");

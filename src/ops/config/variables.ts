@@ -120,7 +120,7 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     otherwise: "none",
     meaning:
-      "exports traces to this collector; other standard variables of OpenTelemetry hold, too ([traces](operations.md#traces))",
+      "exports traces to this collector; [traces](operations.md#traces) lists the other variables of OpenTelemetry",
   },
 } as const satisfies Readonly<Record<string, Variable>>;
 
