@@ -69,7 +69,7 @@ export class RandomBodies {
 
   next(): Uint8Array<ArrayBuffer> {
     let bytes = Buffer.from(this.#text());
-    if (this.#chance(0.15)) {
+    if (this.#chance(0.25)) {
       for (let i = this.#below(3); i >= 0; i--) bytes = this.#mutated(bytes);
     }
     return new Uint8Array(bytes);
@@ -168,7 +168,7 @@ export class RandomBodies {
       elements[this.#below(length)] = this.#chance(0.8) ? this.#pick(NUMBERS) : this.#scalar();
     }
     if (this.#chance(0.01)) elements[this.#below(length + 1)] = this.#pick(BROKEN);
-    return `[${this.#space()}${elements.join(this.#pick([",", ",", ", ", ",\n  "]))}${this.#space()}]`;
+    return `[${this.#space()}${elements.join(this.#pick([",", ",", ", ", ",\n  ", "\t,\r "]))}${this.#space()}]`;
   }
 
   /** An element as vectors have them, in one of the forms in which clients write them. */

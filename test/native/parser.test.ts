@@ -21,72 +21,13 @@ const withVector = (elements: string, rest = `"dimension":${DIMENSION}`) =>
   body(`{"vector":[${elements}],${rest}}`);
 
 /** Random bodies of each set of kernels. */
-const RANDOM_BODIES = 1_500;
+const RANDOM_BODIES = 4_000;
 
 function searchOf(bytes: Uint8Array): SearchBody {
   const parsed = parseSearchBody(bytes);
   if (!("limit" in parsed)) throw new Error(`refused with ${JSON.stringify(parsed)}`);
   return parsed;
 }
-
-/** Numbers as clients write them: doubles, widened floats, short decimals, exponents. */
-const numberText = fc.oneof(
-  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 }).map(String),
-  fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
-  fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value.toFixed(6)),
-  fc.float({ min: -1, max: 1, noNaN: true }).map((value) => value.toExponential()),
-  fc.stringMatching(/^-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,2})?$/),
-);
-/** Elements as vectors have them: fractions with few or many digits. */
-const elementText = fc.oneof(
-  fc.float({ min: -1, max: 1, noNaN: true }).map((value) => JSON.stringify(value)),
-  fc.double({ min: -1, max: 1, noNaN: true }).map((value) => JSON.stringify(value)),
-  fc.stringMatching(/^-?0\.0{0,12}[0-9]{1,26}$/),
-);
-const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
-
-/** Simple, valid bodies: members in any order, white space anywhere. */
-const simpleBody = fc
-  .record({
-    pool: fc.array(numberText, { minLength: 24, maxLength: 24 }),
-    limit: fc.option(fc.double({ min: 1, max: 100, noNaN: true }).map(String)),
-    threshold: fc.option(fc.double({ min: 0, max: 1, noNaN: true }).map(String)),
-    unknown: fc.option(fc.json()),
-    spaces: fc.array(space, { minLength: 4, maxLength: 4 }),
-    turn: fc.nat(3),
-  })
-  .map(({ pool, limit, threshold, unknown, spaces, turn }) => {
-    const [a, b, c, d] = spaces;
-    const vector = Array.from({ length: DIMENSION }, (_, i) => `${a}${pool[i % pool.length]}${b}`);
-    vector[0] = "1";
-    const members = [
-      `${c}"vector"${d}:${a}[${vector.join(",")}]${b}`,
-      `"dimension":${a}${DIMENSION}`,
-    ];
-    if (limit !== null) members.push(`"limit"${b}:${limit}`);
-    if (threshold !== null) members.push(`"threshold":${c}${threshold}${d}`);
-    if (unknown !== null) members.push(`"more":${unknown}`);
-    const turned = [
-      ...members.slice(turn % members.length),
-      ...members.slice(0, turn % members.length),
-    ];
-    return `${d}{${turned.join(`${b},${c}`)}}${a}`;
-  });
-
-/** Bodies as clients write them: one separator, and elements of one form, except for a few. */
-const usualBody = fc
-  .record({
-    pool: fc.array(elementText, { minLength: 24, maxLength: 24 }),
-    other: numberText,
-    places: fc.array(fc.nat(DIMENSION - 1), { maxLength: 3 }),
-    separator: fc.constantFrom(",", ", ", ",\n  "),
-  })
-  .map(({ pool, other, places, separator }) => {
-    const vector = Array.from({ length: DIMENSION }, (_, i) => pool[i % pool.length] as string);
-    vector[0] = "0.5";
-    for (const place of places) vector[place] = other;
-    return `{"vector": [${vector.join(separator)}], "dimension": ${DIMENSION}}`;
-  });
 
 describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
   const before = kernelSets().at(-1) as string;
@@ -99,61 +40,6 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
     for (let i = 0; i < RANDOM_BODIES; i++) searches += Number(compareBody(bodies.next()));
     // Neither searches nor refusals are rare.
     expect(Math.min(searches, RANDOM_BODIES - searches)).toBeGreaterThan(RANDOM_BODIES / 5);
-  });
-
-  test("usual and simple bodies have the floats that JSON.parse and Math.fround give", () => {
-    const property = fc.property(fc.oneof(usualBody, simpleBody), (text) => {
-      compareBody(body(text));
-    });
-    fc.assert(property, { numRuns: 300 });
-  });
-
-  test("a body changed at random places is refused or parsed as JSON.parse does", () => {
-    const mutation = fc.record({
-      at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
-      drop: fc.nat(3),
-      insert: fc.oneof(
-        fc.uint8Array({ maxLength: 4 }),
-        fc
-          .constantFrom(
-            "-",
-            ".",
-            "e",
-            "E5",
-            "0",
-            ",",
-            "[",
-            "]",
-            "{",
-            "}",
-            '"',
-            "null",
-            "\\",
-            " ",
-            "\ufeff",
-          )
-          .map(body),
-      ),
-    });
-    fc.assert(
-      fc.property(
-        fc.oneof(simpleBody, usualBody),
-        fc.array(mutation, { minLength: 1, maxLength: 3 }),
-        (text, mutations) => {
-          let bytes = Buffer.from(body(text));
-          for (const { at, drop, insert } of mutations) {
-            const position = Math.floor(at * bytes.length);
-            bytes = Buffer.concat([
-              bytes.subarray(0, position),
-              insert,
-              bytes.subarray(position + drop),
-            ]);
-          }
-          compareBody(new Uint8Array(bytes));
-        },
-      ),
-      { numRuns: 700 },
-    );
   });
 
   test("a truncated body is refused wherever it ends", () => {
@@ -191,36 +77,6 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
       ),
       { numRuns: 40 },
     );
-  });
-
-  test("base64 vectors are decoded bit by bit", () => {
-    const floats = Float32Array.from({ length: 1024 }, (_, i) => Math.sin(i));
-    const base64 = Buffer.from(floats.buffer).toString("base64");
-    const read = (text: string) => parseSearchBody(body(`{"vector":"${text}","dimension":1024}`));
-    // Clients leave the padding out, and PHP escapes slashes.
-    for (const text of [base64, base64.replaceAll("=", ""), base64.replaceAll("/", "\\/")]) {
-      expect(read(text)).toMatchObject({ vector: floats });
-    }
-    const form = [{ rule: "form", number: 0 }];
-    for (const text of [base64.slice(1), base64.replace("A", "!"), base64.replace("A", "é")]) {
-      expect(read(text)).toMatchObject({ vector: form });
-    }
-    expect(read("A".repeat(43_697))).toMatchObject({
-      vector: [{ rule: "text-length", number: 0 }],
-    });
-    floats[7] = Number.NaN;
-    const poisoned = Buffer.from(floats.buffer).toString("base64");
-    expect(read(poisoned)).toMatchObject({ vector: [{ rule: "float32", number: 7 }] });
-  });
-
-  test("absent and null members take their defaults, and a fractional limit is rounded down", () => {
-    const plain = searchOf(withVector(numbers(DIMENSION)));
-    expect(plain).toMatchObject({ dimension: DIMENSION, limit: 10, threshold: 0.7, ignored: [] });
-    const rest = `"dimension":7.68e2,"limit":99.9,"threshold":null`;
-    expect(searchOf(withVector(numbers(DIMENSION), rest))).toMatchObject({
-      limit: 99,
-      threshold: 0.7,
-    });
   });
 
   test("the faults of a body are its rules that are broken, with the options as they are given", () => {

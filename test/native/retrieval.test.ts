@@ -261,17 +261,6 @@ describe("a retrieval", () => {
     expect(filtered).not.toBeEmpty();
   });
 
-  test("pages on to everything that matches", () => {
-    const vector = topics[0] as Float32Array<ArrayBuffer>;
-    const seen = new Set<string>();
-    for (let progress = "", more = true; more; ) {
-      const page = ask({ mode: "semantic", vector, threshold: -1, limit: 40, progress });
-      for (const { chunk } of page.hits) seen.add(chunk?.id as string);
-      ({ progress, more } = page.work);
-    }
-    expect(seen.size).toBe(embedded.length);
-  });
-
   test("by keyword counts the files that match, and by vector the chunks that reach the threshold", () => {
     const keyword = ask({ mode: "keyword", query: "harbour" });
     const matching = files.filter(({ text }) => /\bharbour/i.test(text)).length;

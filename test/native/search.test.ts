@@ -119,14 +119,6 @@ describe("small indexes", () => {
     expect(JSON.parse(decoder.decode(unaligned as Uint8Array)).data).toEqual(response.data);
   });
 
-  test("a search of a scope without chunks of the dimension returns an empty list", () => {
-    const project = opened();
-    native.setScope(project, "none", []);
-    const query = makeVectors("uniform", 1, 768, 5);
-    const outcome = searchVector(project, "none", query, 768, 10, 0, "/") as Uint8Array;
-    expect(JSON.parse(decoder.decode(outcome))).toMatchObject({ data: [], total_matches: 0 });
-  });
-
   test("a search reports whether the scope is not loaded or the body is not a search", () => {
     const project = opened();
     native.setScope(project, "here", []);

@@ -139,16 +139,4 @@ describe("in a large scope", () => {
       }
     },
   );
-
-  test("a scope without chunks has no match, and that is exact", () => {
-    const project = opened();
-    native.setScope(project, "some", []);
-    const query = makeVectors("uniform", 1, DIMENSION, 8);
-    expect(count(project, query, 0)).toEqual({
-      results: 0,
-      total: 0,
-      isExact: true,
-      plan: "empty",
-    });
-  });
 });
