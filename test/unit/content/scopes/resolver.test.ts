@@ -21,7 +21,6 @@ const principal: Principal = {
 };
 const project = await addProject(sql, userId);
 const named = { project: project.slug, kind: "environment", name: "staging" } as const;
-const byDefault = { project: project.slug, kind: "default" } as const;
 
 /** The result of `work`, and how many queries it took. */
 async function counted<T>(work: () => T | Promise<T>): Promise<[T, number]> {
@@ -46,19 +45,6 @@ test("a scope costs one query, and none while it is cached", async () => {
   expect(await counted(() => resolver.find(principal, named))).toEqual([scope, 0]);
   resolver.clear();
   expect(await counted(resolve)).toEqual([scope, 1]);
-});
-
-test("the default scope is production, else the first environment by name", async () => {
-  const other = await addProject(sql, userId);
-  const reference = { ...byDefault, project: other.id };
-  const idOf = async () => (await new ScopeResolver(sql).resolve(principal, reference)).id;
-  await expect(idOf()).rejects.toMatchObject({ slug: "environment-not-found" });
-  const beta = await addEnvironment(sql, other, "beta");
-  expect(await idOf()).toBe(beta.id);
-  const alpha = await addEnvironment(sql, other, "alpha");
-  expect(await idOf()).toBe(alpha.id);
-  const production = await addEnvironment(sql, other);
-  expect(await idOf()).toBe(production.id);
 });
 
 test("a missing scope is not cached, and its project is found all the same", async () => {

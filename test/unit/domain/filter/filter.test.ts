@@ -1,15 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { checkFilter } from "../../../../src/domain/filter/check.ts";
 import { parseJson } from "../../../../src/domain/json/parse.ts";
-import {
-  evaluated,
-  filters,
-  hostileGlobs,
-  hostileSteps,
-  matchesPlainly,
-  values,
-} from "./filters.ts";
+import { evaluated, hostileGlobs, hostileSteps } from "./filters.ts";
 
 type Json = Record<string, unknown>;
 
@@ -188,26 +180,6 @@ describe("what is wrong with a filter is said by its place", () => {
     expect(checkFilter({ path: "😀".repeat(1_024) })).toEqual([]);
     expect(checkFilter({ $or: Array(64).fill({ path: "a" }) })).toEqual([]);
   });
-});
-
-test("a filter agrees with a plain evaluator on random documents and filters", () => {
-  const path = fc.constantFrom("a", "b", "a/b", "a/b/c", "c/a", "😀");
-  const document = fc.record({ path, frontmatter: values, metadata: values });
-  fc.assert(
-    fc.property(
-      filters,
-      fc.array(document, { minLength: 1, maxLength: 8 }),
-      (filter, documents) => {
-        expect(checkFilter(filter).filter(({ message }) => !message.includes("nested"))).toEqual(
-          [],
-        );
-        for (const each of documents) {
-          expect(evaluated(filter, each).result).toBe(matchesPlainly(filter, each));
-        }
-      },
-    ),
-    { numRuns: 2_000 },
-  );
 });
 
 test("hostile patterns and a long text, or a long array, yield to others after every short step", () => {

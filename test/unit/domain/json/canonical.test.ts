@@ -18,6 +18,7 @@ function respelt(value: unknown): string {
 describe("the canonical form of JSON", () => {
   test("canonical JSON does not depend on key order or white space", () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => same(JSON.stringify(value), respelt(value))));
+    expect(same('{"\\u0062":2,"a":"\\u00e4\\/"}', '{"a":"ä/","b":2}')).toBe(true);
   });
 
   test("canonical JSON differs for documents that differ", () => {
@@ -68,19 +69,6 @@ describe("the canonical form of JSON", () => {
         expect(same(a.text, b.text), `${a.text} and ${b.text}`).toBe(a.number === b.number);
       }
     }
-  });
-
-  test("two spellings of a document have the same canonical JSON", () => {
-    const pairs = [
-      ["1", "1.0"],
-      ["100", "1E2"],
-      ["-0", "0.00"],
-      ["1200e-2", "12"],
-      ["0.0012", "12e-4"],
-      ['"\\u00e4\\/"', '"ä/"'],
-      ['{"\\u0062":2,"a":1}', '{"a":1,"b":2}'],
-    ] as const;
-    for (const [a, b] of pairs) expect(same(a, b), `${a} and ${b}`).toBe(true);
   });
 
   test("numbers of the same value have the same canonical JSON", () => {

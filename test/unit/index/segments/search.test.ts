@@ -311,35 +311,4 @@ describe("scopes, shards, segments and pages", () => {
       }),
     );
   });
-
-  test("shards are disjoint and together hold every match", () => {
-    fc.assert(
-      fc.property(scene, fc.integer({ min: 1, max: 8 }), ({ documents, query }, shardCount) => {
-        const view = viewOf(documents);
-        const shards = Array.from({ length: shardCount }, (_, shardIndex) =>
-          searchText(view, query, { shardIndex, shardCount }),
-        );
-        const whole = searchText(view, query);
-        const joined = shards.flatMap((shard) => pathsOf(shard.hits));
-        expect([...joined].sort()).toEqual(pathsOf(whole.hits).sort());
-        expect(shards.reduce((sum, shard) => sum + shard.total, 0)).toBe(whole.total);
-      }),
-    );
-  });
-
-  test("all pages together are the whole ranking beyond the reranked documents", () => {
-    const documents = Array.from({ length: 300 }, (_, i) =>
-      documentOf(`${i}.md`, { content: `lantern ${"oil ".repeat(i % 17)} wick` }),
-    );
-    const view = viewOf(documents);
-    const pages: string[] = [];
-    let progress = "";
-    for (let more = true; more; ) {
-      const page = searchText(view, "lantern wick", { limit: 12, progress });
-      pages.push(...pathsOf(page.hits));
-      ({ more, progress } = page);
-    }
-    expect(pages).toEqual(find(view, "lantern wick"));
-    expect(new Set(pages).size).toBe(300);
-  });
 });

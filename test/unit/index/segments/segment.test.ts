@@ -323,14 +323,9 @@ const hashesOf = (paths: readonly string[]): number[] => {
 
 describe("path hashes", () => {
   test("the hash of a path never changes, because shards depend on it", () => {
-    expect(hashesOf(["", "a.md", "guide/backups.md", "検索/🚀.md"])).toMatchInlineSnapshot(`
-      [
-        2872998923,
-        3780330715,
-        3424692747,
-        1228201111,
-      ]
-    `);
+    expect(hashesOf(["", "a.md", "guide/backups.md", "検索/🚀.md"])).toEqual([
+      2872998923, 3780330715, 3424692747, 1228201111,
+    ]);
   });
 
   test("path hashes spread paths evenly over shards", () => {
