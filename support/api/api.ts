@@ -9,6 +9,7 @@ import { onCleanup, startShared } from "../cleanup.ts";
 import { dataFolder } from "../processes/embedded.ts";
 import { createTestDatabase } from "../processes/postgres.ts";
 import { startServer, type TestServer } from "../processes/process.ts";
+import { until } from "../until.ts";
 import { Contract, type Json } from "./openapi.ts";
 
 /** Signs the JWTs of tests. */
@@ -141,6 +142,33 @@ export class TestApi {
   /** An empty project with this owner. */
   async project(owner: Caller, options: { slug?: string } = {}): Promise<TestProject> {
     return await addProject(this.sql, owner.userId, options.slug);
+  }
+
+  /** A new user with an empty project. */
+  async ownedProject(options: Parameters<TestApi["user"]>[0] = {}) {
+    const owner = await this.user(options);
+    return { owner, project: await this.project(owner) };
+  }
+
+  /** Puts a Markdown file into the working set `production` of a project. */
+  putText(
+    as: Caller,
+    project: TestProject,
+    path: string,
+    text: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    return this.send("PUT", `/projects/${project.slug}/files/${encodeURIComponent(path)}`, {
+      ...{ as, body: text, headers: { "content-type": "text/markdown", ...headers } },
+    });
+  }
+
+  /** Resolves when searches of a project find all that is committed. */
+  async untilIndexed(as: Caller, slug: string): Promise<void> {
+    await until(`the project ${slug} is indexed`, async () => {
+      const { body } = await this.get(`/projects/${slug}/index-state`, as);
+      return body.complete && body.embeddings_waiting === 0;
+    });
   }
 
   async join(user: Caller, project: TestProject, role = "member"): Promise<void> {

@@ -1,15 +1,9 @@
 import { expect } from "bun:test";
+import { ndjson } from "../ndjson.ts";
 import type { Answer, Caller, TestApi, TestProject } from "./api.ts";
 import type { Json } from "./openapi.ts";
 
 type Line = object | string;
-
-/** Records, or strings as raw lines, as NDJSON. */
-export function ndjson(lines: readonly Line[]): string {
-  return lines
-    .map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`)
-    .join("");
-}
 
 interface ImportOptions {
   readonly as?: Caller;

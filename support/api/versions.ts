@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
 import { fileTitle } from "../../src/documents/markdown/index.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import type { NamedScope } from "../accounts.ts";
 import { randomNumbers } from "../random.ts";
 import type { TestProject } from "./api.ts";
@@ -57,9 +58,6 @@ export const chunkOf = (
   vector,
   content: `the text of chunk "${id}" – ünïcode 🚀`,
 });
-
-export const base64Of = (vector: Float32Array<ArrayBuffer>): string =>
-  Buffer.from(vector.buffer).toString("base64");
 
 /**
  * Writes a new version of a file, in no scope yet. Creates the file if the path is new.

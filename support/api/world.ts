@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
 import type { Sql } from "../../src/db/client.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { addEnvironment, type NamedScope } from "../accounts.ts";
 import { until, untilPasses } from "../until.ts";
 import type { Caller, TestApi, TestProject } from "./api.ts";
 import type { Json } from "./openapi.ts";
 import {
   attach,
-  base64Of,
   chunkOf,
   publishTexts,
   randomVector,

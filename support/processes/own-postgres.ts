@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openDatabase, type Sql } from "../../src/db/client.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { onCleanup } from "../cleanup.ts";
-import { type Fault, faultUntil } from "../faults.ts";
+import type { Fault } from "../faults.ts";
 import { until } from "../until.ts";
 import { dataFolder, openOnPort } from "./embedded.ts";
+import { freezeServer, serverPid } from "./frozen-postgres.ts";
 import { inServerFolder } from "./postgres.ts";
 
 /** Committed data must survive a crash of the server, but not of the machine. */
@@ -27,11 +28,6 @@ export type OwnPostgres = {
   /** Stops all its processes where they are. Connections stay open, and nothing answers. */
   freeze(): Promise<Fault>;
 };
-
-async function childrenOf(pid: number): Promise<number[]> {
-  const children = await Bun.$`pgrep -P ${pid}`.nothrow().text();
-  return children.split("\n").filter(Boolean).map(Number);
-}
 
 /** Whether a server accepts sessions. */
 async function answers(url: string): Promise<boolean> {
@@ -62,26 +58,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     }
   };
   const cluster = join(dataDir, "postgres", "cluster");
-  const serverPid = () =>
-    Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
-  const signal = async (name: "SIGSTOP" | "SIGCONT") => {
-    const server = serverPid();
-    // Once it is stopped it cannot start others.
-    process.kill(server, name);
-    for (const pid of await childrenOf(server)) {
-      try {
-        process.kill(pid, name);
-      } catch {
-        // A connection's process ended meanwhile.
-      }
-    }
-  };
   return {
-    async freeze() {
-      const thawed = faultUntil(() => signal("SIGCONT"));
-      await signal("SIGSTOP");
-      return thawed;
-    },
+    freeze: () => freezeServer(cluster),
     async killBackend() {
       const [backend] = await sql<{ pid: number }[]>`
         SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
@@ -96,7 +74,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       server = await openOnPort(dataDir, { ...SETTINGS, port });
     },
     async crash() {
-      const pid = serverPid();
+      const pid = serverPid(cluster);
       // An immediate shutdown: every process of the server exits without cleaning up.
       process.kill(pid, "SIGQUIT");
       await until("the aborted PostgreSQL has ended", () => isGone(pid));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { FIRST_OWNER } from "../../src/auth/users.ts";
 import { type Caller, startApi, type TestApi } from "../../support/api/api.ts";
-import { ndjson } from "../../support/api/imports.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 
 const api = await startApi();

@@ -14,8 +14,7 @@ const DIMENSION = 768;
 const api = await startApi();
 await untilReady(api.url);
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const environment = await addEnvironment(sql, project);
 const at = `/projects/${project.slug}`;
 

@@ -5,8 +5,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
-const user = await api.user();
-const project = await api.project(user);
+const { owner: user, project } = await api.ownedProject();
 
 /** Creates keys of these names. */
 async function create(as: Caller, ...names: string[]): Promise<void> {
@@ -177,8 +176,7 @@ describe("GET /api-keys", () => {
   });
 
   test("a key that is bound to a project lists the keys of that project alone", async () => {
-    const user = await api.user();
-    const project = await api.project(user);
+    const { owner: user, project } = await api.ownedProject();
     await api.key(user);
     const bound = await api.key(user, { project });
     const { body } = await api.get("/api-keys", bound);

@@ -6,8 +6,7 @@ import { addFile } from "../../support/content.ts";
 
 const BASE_PATH = "/search/v1";
 const api = await startApi({ env: { BASE_URL: `https://api.example.com${BASE_PATH}/` } });
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const environment = await addEnvironment(api.sql, project);
 await addRelease(api.sql, project, "v1");
 await addFile(api.sql, project, "a.md", 3);

@@ -4,8 +4,7 @@ import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const { report } = importsOf(api, member);
 const file = (path: string, content: string, ...environments: string[]) => ({
   ...{ record: "file", path, content, environments },

@@ -15,8 +15,7 @@ const DIMENSION = 768;
 
 const api = await sharedApi();
 const { sql } = api;
-const user = await api.user();
-const project = await api.project(user);
+const { owner: user, project } = await api.ownedProject();
 await sql`
   INSERT INTO environments (id, project_id, name)
   VALUES (gen_random_uuid(), ${project.id}, 'production')`;

@@ -7,8 +7,7 @@ import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();
 const { sql } = api;
-const user = await api.user();
-const project = await api.project(user);
+const { owner: user, project } = await api.ownedProject();
 
 const create = (json: Json, as: Caller) => api.post("/api-keys", json, as);
 const keyCaller = (body: Json): Caller => ({

@@ -75,9 +75,7 @@ describe.each([
     expect(imported.text).toContain(`"errors":[]`);
     const base = `/projects/${project.slug}`;
     for (const path of ["b.md", "Z.md", "ı.md", "i.md", "I.md"]) {
-      const put = await api.send("PUT", `${base}/files/${encodeURIComponent(path)}`, {
-        ...{ as: caller, body: `# ${path}\n`, headers: { "content-type": "text/markdown" } },
-      });
+      const put = await api.putText(caller, project, path, `# ${path}\n`);
       expect(put.status, path).toBe(201);
     }
     const { body: files } = await api.get(`${base}/files`, caller);

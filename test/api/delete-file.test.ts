@@ -3,8 +3,7 @@ import { sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 
 const api = await sharedApi();
-const editor = await api.user();
-const project = await api.project(editor);
+const { owner: editor, project } = await api.ownedProject();
 const { post } = importsOf(api, editor);
 const NAMES = ["a.md", "b.md", "c.md", "race.md"];
 await post(project, [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { REVOCATION_BOUND_MS } from "../../src/domain/limits.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import {
   sharedApi,
   startApi,
@@ -17,7 +18,7 @@ const { sql } = api;
 const other = await startApi({ beside: api });
 const owner = await api.user();
 const { post } = importsOf(api, owner);
-const embedding = Buffer.from(randomVector(DIMENSION, 1).buffer).toString("base64");
+const embedding = base64Of(randomVector(DIMENSION, 1));
 const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
 
 /** A project with something in each of its tables that an import fills. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Transaction } from "../../src/db/client.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import { randomVector } from "../../support/api/versions.ts";
@@ -12,10 +13,9 @@ const DIMENSION = 768;
 const api = await sharedApi();
 const { sql } = api;
 const other = await startApi({ beside: api });
-const owner = await api.user();
-const project = await api.project(owner);
+const { owner, project } = await api.ownedProject();
 const { report } = importsOf(api, owner);
-const embedding = Buffer.from(randomVector(DIMENSION, 1).buffer).toString("base64");
+const embedding = base64Of(randomVector(DIMENSION, 1));
 const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
 const at = (path: string) => `/projects/${project.slug}${path}`;
 const file = (path: string) => ({

@@ -9,8 +9,7 @@ import { deliveriesThrough, JSON_HEADERS, keyed } from "./webhook-deliveries.ts"
 
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const webhook = await addWebhook(sql, project);
 
 const deliver = deliveriesThrough(api);

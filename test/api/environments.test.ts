@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Transaction } from "../../src/db/client.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { sharedApi, startApi, type TestApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
@@ -17,7 +18,7 @@ const editor = await api.user();
 const project = await api.project(owner);
 await api.join(editor, project, "editor");
 const { post, report } = importsOf(api, owner);
-const embedding = Buffer.from(randomVector(DIMENSION, 1).buffer).toString("base64");
+const embedding = base64Of(randomVector(DIMENSION, 1));
 const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
 
 const file = (path: string, ...environments: string[]) => ({

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { base64Of } from "../../src/domain/vector.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { base64Of, cosine, nearVector, randomVector } from "../../support/api/versions.ts";
+import { cosine, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 import { listPages } from "./paging.ts";
 
@@ -12,8 +13,7 @@ const CHUNKS_PER_FILE = 2;
 /** A change is visible within a second; on a busy machine a test waits for longer. */
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const { post } = importsOf(api, member);
 const centre = randomVector(DIMENSION, 1);
 

@@ -6,8 +6,7 @@ import { addBranch } from "../../support/content.ts";
 
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const branch = await addBranch(sql, project);
 const path = `/projects/${project.slug}/branches/${branch}/eligibility`;
 

@@ -5,8 +5,7 @@ import { addFile } from "../../support/content.ts";
 
 const DIMENSION = 768;
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 await addFile(api.sql, project, "a.md", 2);
 const [first, second] = await api.sql<{ id: string }[]>`
   SELECT id FROM chunks WHERE project_id = ${project.id} ORDER BY index`;

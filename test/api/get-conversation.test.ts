@@ -7,8 +7,7 @@ import { addConversation, addMessages } from "../../support/content.ts";
 
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const conversation = await addConversation(sql, member, project);
 const ids = (await addMessages(sql, conversation, 3)) as [string, string, string];
 

@@ -5,8 +5,7 @@ import { sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const { post } = importsOf(api, member);
 const CONTENT =
   "\ufeff---\ntitle: Ünï\nlist: [a, b]\n---\r\n# One 😀\n\nText.\n\nTwo\n---\n```\n# code\n```\n";

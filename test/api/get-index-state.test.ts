@@ -11,8 +11,7 @@ import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const path = `/projects/${project.slug}/index-state`;
 
 /** The state of a project's indexes, once all servers were asked to report theirs, which they else do every few seconds. */

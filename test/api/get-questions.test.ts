@@ -1,13 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { transaction } from "../../src/db/transaction.ts";
 import { WEAK_SCORE } from "../../src/domain/limits.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { createLog } from "../../src/ops/observability/log.ts";
 import type { QuestionDay } from "../../src/ops/observability/question-counts.ts";
 import { addQuestions } from "../../src/query/questions/queries.ts";
 import { QuestionLog } from "../../src/query/questions/question-log.ts";
 import { sharedApi, startApi, type TestProject } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
-import { base64Of, randomVector } from "../../support/api/versions.ts";
+import { randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 
 const DIMENSION = 768;

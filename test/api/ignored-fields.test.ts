@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { IGNORED_FIELD_MAX_CHARS, IGNORED_FIELDS_MAX } from "../../src/domain/limits.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
-import { base64Of, randomVector } from "../../support/api/versions.ts";
+import { randomVector } from "../../support/api/versions.ts";
+import { ndjson } from "../../support/ndjson.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 await addEnvironment(api.sql, project);
 const path = `/projects/${project.slug}/environments/production/search`;
 const query = { vector: base64Of(randomVector(768, 1)), dimension: 768 };
@@ -59,12 +60,11 @@ test("X-Ignored-Fields of a lookup names unknown fields of its body", async () =
 });
 
 test("X-Ignored-Fields of an import names unknown fields of records, and warnings files of no scope", async () => {
-  const owner = await api.user();
-  const own = await api.project(owner);
+  const { owner, project: own } = await api.ownedProject();
   const post = async (...records: object[]) => {
     const answer = await api.send("POST", `/projects/${own.slug}/import`, {
       as: owner,
-      body: records.map((record) => JSON.stringify(record)).join("\n"),
+      body: ndjson(records),
       headers: { "content-type": "application/x-ndjson" },
     });
     expect(answer.status).toBe(200);

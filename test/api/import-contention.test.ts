@@ -2,15 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { IMPORT_PACE_BYTES } from "../../src/domain/limits.ts";
 import { startApi, type TestProject } from "../../support/api/api.ts";
-import {
-  allChanged,
-  file,
-  importsOf,
-  ndjson,
-  openUpload,
-  PRODUCTION,
-} from "../../support/api/imports.ts";
+import { allChanged, file, importsOf, openUpload, PRODUCTION } from "../../support/api/imports.ts";
 import { addConversation } from "../../support/content.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { openTransaction } from "../../support/open-transaction.ts";
 import { until } from "../../support/until.ts";
 

@@ -41,10 +41,7 @@ const whole = (text: string) => {
   return [{ content: text, chunks: [text.slice(0, second).trim(), text.slice(second).trim()] }];
 };
 
-const put = (project: TestProject, body: string) =>
-  api.send("PUT", `/projects/${project.slug}/files/${PATH}`, {
-    ...{ as: editor, body, headers: { "content-type": "text/markdown" } },
-  });
+const put = (project: TestProject, body: string) => api.putText(editor, project, PATH, body);
 
 /** The records by which a client might want a later write of a text to find other contents. */
 function forgeries(project: TestProject, text: string, key: string, fingerprint: string): object[] {

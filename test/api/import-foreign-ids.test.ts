@@ -233,8 +233,7 @@ describe("a webhook whose id another project has", () => {
     });
 
   test("is imported, repeated, delivered to, listed and exported like any other", async () => {
-    const other = await api.user();
-    const mine = await api.project(other);
+    const { owner: other, project: mine } = await api.ownedProject();
     const { report } = importsOf(api, other);
     expect(await report(mine, [hook("third")])).toEqual(allChanged(1));
     expect(await report(mine, [hook("third")])).toEqual(allUnchanged(1));

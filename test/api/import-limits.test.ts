@@ -3,15 +3,9 @@ import { connect } from "node:net";
 import type { Sql } from "../../src/db/client.ts";
 import { IMPORTS_MAX } from "../../src/domain/limits.ts";
 import { startApi, startApiProcess, type TestProject } from "../../support/api/api.ts";
-import {
-  allChanged,
-  file,
-  importsOf,
-  ndjson,
-  openUpload,
-  PRODUCTION,
-} from "../../support/api/imports.ts";
+import { allChanged, file, importsOf, openUpload, PRODUCTION } from "../../support/api/imports.ts";
 import { onCleanup } from "../../support/cleanup.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { until } from "../../support/until.ts";
 
 const MAX_BYTES = 100_000;
@@ -155,8 +149,7 @@ describe("an upload", () => {
     const refused = await post(project, []);
     expect(refused.body.slug).toBe("overloaded");
     expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
-    const other = await api.user();
-    const theirs = await api.project(other);
+    const { owner: other, project: theirs } = await api.ownedProject();
     const imported = await importsOf(api, other).report(theirs, [PRODUCTION]);
     expect(imported).toEqual(allChanged(1));
     for (const upload of uploads) upload.abort();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { IMPORT_REPORT_ERRORS_MAX } from "../../src/domain/limits.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import {
   allChanged,
@@ -10,7 +11,7 @@ import {
   PRODUCTION,
 } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { base64Of, randomVector } from "../../support/api/versions.ts";
+import { randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();

@@ -5,14 +5,10 @@ import { type Answer, startApi } from "../../support/api/api.ts";
 import { until } from "../../support/until.ts";
 
 const api = await startApi();
-const owner = await api.user();
-const made = await api.project(owner);
+const { owner, project: made } = await api.ownedProject();
 await addEnvironment(api.sql, made, "production");
 const project = `/projects/${made.slug}`;
-const put = (path: string) =>
-  api.send("PUT", `${project}/files/${path}`, {
-    ...{ as: owner, body: "# Note\n", headers: { "content-type": "text/markdown" } },
-  });
+const put = (path: string) => api.putText(owner, made, path, "# Note\n");
 const tokenOf = ({ headers }: Answer) => headers.get("x-change") as string;
 const lookUp = (query: string, parameters = "", signal?: AbortSignal) =>
   fetch(`${api.url}${project}/knowledge/lookup${parameters}`, {

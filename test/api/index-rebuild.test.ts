@@ -16,8 +16,7 @@ const TEST_TIMEOUT_MS = 600_000;
 
 const api = await sharedApi();
 const { sql } = api;
-const user = await api.user();
-const project = await api.project(user);
+const { owner: user, project } = await api.ownedProject();
 const environment = await addEnvironment(sql, project);
 const chunks = Array.from({ length: CHUNKS }, (_, i) => chunkOf(randomVector(DIMENSION, i)));
 await attach(sql, project, environment.id, [await writeVersion(sql, project, "a.md", chunks)]);

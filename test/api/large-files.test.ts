@@ -8,8 +8,7 @@ const api = await sharedApi();
 const { sql } = api;
 
 async function ownerWithProject() {
-  const owner = await api.user();
-  const project = await api.project(owner);
+  const { owner, project } = await api.ownedProject();
   await importsOf(api, owner).post(project, [{ record: "environment", name: "production" }]);
   return { owner, project };
 }
@@ -21,10 +20,7 @@ const put = (
   project: TestProject,
   body: string | Uint8Array<ArrayBuffer> = large(),
   headers: Record<string, string> = {},
-): Promise<Answer> =>
-  api.send("PUT", `/projects/${project.slug}/files/list.md`, {
-    ...{ as, body, headers: { "content-type": "text/markdown", ...headers } },
-  });
+): Promise<Answer> => api.putText(as, project, "list.md", body, headers);
 
 /** How many large files are being stored that wait for another transaction. */
 async function storing(): Promise<number> {

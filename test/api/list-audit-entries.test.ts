@@ -5,8 +5,7 @@ import { listPages } from "./paging.ts";
 
 const api = await sharedApi();
 const email = `auditor-${crypto.randomUUID()}@example.com`;
-const owner = await api.user({ email });
-const project = await api.project(owner);
+const { owner, project } = await api.ownedProject({ email });
 const path = `/projects/${project.slug}/audit`;
 const rename = (name: string, as = owner) =>
   api.send("PATCH", `/projects/${project.slug}`, { as, json: { name } });

@@ -5,8 +5,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const { report } = importsOf(api, member);
 const file = (path: string, frontmatter: string, metadata: object[], place: object) => ({
   ...{ record: "file", path, content: `---\n${frontmatter}\n---\n# Text\n`, ...place },

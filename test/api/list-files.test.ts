@@ -5,8 +5,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { until } from "../../support/until.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const { post } = importsOf(api, member);
 const file = (
   path: string,

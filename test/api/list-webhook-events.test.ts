@@ -4,8 +4,7 @@ import type { Json } from "../../support/api/openapi.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const webhook = await addWebhook(api.sql, project);
 const path = `/projects/${project.slug}/webhook-events`;
 

@@ -34,9 +34,7 @@ async function projectOf(embedder: string): Promise<TestProject> {
 }
 
 const put = (project: TestProject, path: string, body: string) =>
-  api.send("PUT", `/projects/${project.slug}/files/${path}`, {
-    ...{ as: owner, body, headers: { "content-type": "text/markdown" } },
-  });
+  api.putText(owner, project, path, body);
 
 const ask = (project: TestProject, query: string) =>
   api.post(

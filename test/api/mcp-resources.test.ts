@@ -16,8 +16,7 @@ const FILES = {
 };
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const environment = await addEnvironment(api.sql, project);
 await publishTexts(api.sql, project, environment, FILES);
 // It has no environment, and so no files.

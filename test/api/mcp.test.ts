@@ -20,8 +20,7 @@ import { assistantOf } from "./mcp-client.ts";
 const DIMENSION = 768;
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const environment = await addEnvironment(sql, project);
 const query = randomVector(DIMENSION, 1);
 const version = await sql.begin((tx) =>

@@ -9,8 +9,9 @@ import {
   type TestKey,
   type TestProject,
 } from "../../support/api/api.ts";
-import { importsOf, ndjson } from "../../support/api/imports.ts";
+import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
 
@@ -310,8 +311,7 @@ function table(): string[] {
 /** A user who is in the project as `from` says, known by the address of a token, with open invitations. */
 async function enter(from: Event["from"]): Promise<World> {
   const [ownerEmail, email] = [address("owner"), address("user")];
-  const owner = await api.user({ email: ownerEmail });
-  const project = await api.project(owner);
+  const { owner, project } = await api.ownedProject({ email: ownerEmail });
   await addEnvironment(sql, project);
   const iat = Math.floor(Date.now() / 1_000) - 60;
   const user = await api.token(randomUUID(), { iat, email });

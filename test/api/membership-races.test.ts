@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Transaction } from "../../src/db/client.ts";
 import { lockMembers } from "../../src/db/project-lock.ts";
 import { type Caller, sharedApi, type TestProject } from "../../support/api/api.ts";
-import { ndjson } from "../../support/api/imports.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { openTransaction } from "../../support/open-transaction.ts";
 import { callCommand } from "../../support/processes/command.ts";
 

@@ -193,8 +193,7 @@ describe("a read with min_change", () => {
   test("a token of a foreign project says nothing about it, and opens nothing", async () => {
     const project = await newProject();
     const own = await put(project, "a.md", "# A note\n");
-    const foreigner = await api.user();
-    const foreign = await api.project(foreigner);
+    const { project: foreign } = await api.ownedProject();
     const lookUp = (to: string, token: string) =>
       api.post(at(`${to}/knowledge/lookup`, token), {}, owner);
     const answers = [];

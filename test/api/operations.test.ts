@@ -5,7 +5,6 @@ import { PERMISSIONS } from "../../src/auth/principal.ts";
 import { type Answer, type Caller, withoutRequestId } from "../../support/api/api.ts";
 import { sharedBilling } from "../../support/api/billing.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { until } from "../../support/until.ts";
 import {
   addDemo,
   type DocumentedOperation,
@@ -56,9 +55,7 @@ const members = { member: await api.user(), editor: await api.user(), owner: awa
 for (const role of ROLES) await api.join(members[role], project, role);
 
 // Reads of the index state compare two answers.
-await until("the demo is indexed", async () => {
-  return (await api.get("/projects/demo/index-state", owner)).body.complete;
-});
+await api.untilIndexed(owner, "demo");
 
 /** The headers of credentials that are none, with the reason. */
 async function badCredentials(): Promise<Record<string, Record<string, string>>> {

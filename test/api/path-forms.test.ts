@@ -1,16 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { sharedApi } from "../../support/api/api.ts";
+import { sharedApi, type TestProject } from "../../support/api/api.ts";
 import { file, importsOf, PRODUCTION } from "../../support/api/imports.ts";
 
 const api = await sharedApi();
 const owner = await api.user();
 const imports = importsOf(api, owner);
-const MARKDOWN = { "content-type": "text/markdown" };
 
-const put = (slug: string, path: string) =>
-  api.send("PUT", `/projects/${slug}/files/${encodeURIComponent(path)}`, {
-    ...{ as: owner, body: "# A caf\u00e9", headers: MARKDOWN },
-  });
+const put = (project: TestProject, path: string) =>
+  api.putText(owner, project, path, "# A caf\u00e9");
 
 describe("a path with a letter that has two forms", () => {
   const FORMS = ["caf\u00e9/a.md", "cafe\u0301/a.md"] as const;
@@ -18,8 +15,8 @@ describe("a path with a letter that has two forms", () => {
   test("is the same in paths, prefixes, filters and sources", async () => {
     const project = await api.project(owner);
     await imports.report(project, [PRODUCTION]);
-    await put(project.slug, FORMS[0]);
-    await put(project.slug, "other.md");
+    await put(project, FORMS[0]);
+    await put(project, "other.md");
     const base = `/projects/${project.slug}`;
     for (const path of FORMS) {
       const { body } = await api.get(`${base}/files/${encodeURIComponent(path)}`, owner);
@@ -55,7 +52,7 @@ describe("names that a URL loses or nobody sees", () => {
     for (const name of NAMES) {
       // Clients take dots out of a path, so these arrive encoded twice or not at all.
       if (!/^\.+$/.test(name)) {
-        const answer = await put(project.slug, name);
+        const answer = await put(project, name);
         expect([answer.status, answer.body.errors?.[0].message], name).toEqual([400, FAULT]);
       }
       const release = await api.send("POST", `/projects/${project.slug}/releases`, {
@@ -71,7 +68,7 @@ describe("names that a URL loses or nobody sees", () => {
       expect(report.refused, name).toBe(3);
     }
     for (const name of ["...", ".a", "\u200ba", "\ud83d\ude00", "\u0e01"]) {
-      expect((await put(project.slug, name)).status, name).toBeOneOf([200, 201]);
+      expect((await put(project, name)).status, name).toBeOneOf([200, 201]);
     }
   });
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Answer, Caller, Sending, TestApi, TestProject } from "../../support/api/api.ts";
-import { importsOf, ndjson } from "../../support/api/imports.ts";
+import { importsOf } from "../../support/api/imports.ts";
 import { addInputRequest } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { addWebhook, type TestWebhook } from "../../support/webhooks.ts";
 
 /** A project that every operation can write to. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { markdownChunks } from "../../src/documents/markdown/index.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { type Answer, type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
-import { base64Of, randomVector } from "../../support/api/versions.ts";
+import { randomVector } from "../../support/api/versions.ts";
 import { beforeCommit } from "../../support/open-transaction.ts";
 
 const api = await sharedApi();

@@ -219,8 +219,7 @@ describe("the default for all projects of an owner", () => {
   });
 
   test("holds for copies and writes at the same time, and for nobody else", async () => {
-    const caller = await api.user();
-    const template = await api.project(caller);
+    const { owner: caller, project: template } = await api.ownedProject();
     const { post } = importsOf(api, caller);
     const files = ["a.md", "b.md"].map((path) => fileOf(path, { content: "text" }));
     expect((await post(template, [PRODUCTION, ...files])).status).toBe(200);
@@ -248,14 +247,12 @@ describe("the default for all projects of an owner", () => {
     expect(sum?.["files"]).toBe(6);
     const [left] = await api.sql`SELECT count(*)::integer AS count FROM quota_reservations`;
     expect(left?.["count"]).toBe(0);
-    const other = await api.user();
-    const theirs = await api.project(other);
+    const { owner: other, project: theirs } = await api.ownedProject();
     expect((await importsOf(api, other).post(theirs, [PRODUCTION, ...files])).status).toBe(200);
   });
 
   test("is not told from what others store: the answer names the limit alone", async () => {
-    const caller = await api.user();
-    const project = await api.project(caller);
+    const { owner: caller, project } = await api.ownedProject();
     const { post } = importsOf(api, caller);
     const files = Array.from({ length: 7 }, (_, i) => fileOf(`${i}.md`, { content: "text" }));
     const answer = await post(project, [PRODUCTION, ...files]);

@@ -27,11 +27,8 @@ async function limited(limits: Parameters<typeof setQuotas>[2]): Promise<TestPro
   return project;
 }
 
-function put({ slug }: TestProject, path: string, body: string): Promise<Answer> {
-  const headers = { "content-type": "text/markdown" };
-  const at = `/projects/${slug}/files/${encodeURIComponent(path)}`;
-  return api.send("PUT", at, { as: owner, body, headers });
-}
+const put = (project: TestProject, path: string, body: string) =>
+  api.putText(owner, project, path, body);
 
 const counted = ({ id }: TestProject) => countedIn(api.sql, id);
 

@@ -95,8 +95,7 @@ describe("a credential", () => {
   });
 
   test("uses up one request by a call of a tool of the Model Context Protocol", async () => {
-    const user = await api.user();
-    const project = await api.project(user);
+    const { owner: user, project } = await api.ownedProject();
     const call = {
       ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
       params: { name: "lookup", arguments: { project_reference: project.slug, query: "x" } },

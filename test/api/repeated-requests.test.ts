@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { sharedBilling } from "../../support/api/billing.ts";
-import { until } from "../../support/until.ts";
 import { addDemo, type Example, examplesOfOne, operationsOf } from "./operation-examples.ts";
 
 const AT_ONCE = 20;
@@ -33,9 +32,7 @@ const { api } = await sharedBilling();
 const { owner } = await addDemo(api);
 const operations = await operationsOf(api);
 
-await until("the demo is indexed", async () => {
-  return (await api.get("/projects/demo/index-state", owner)).body.complete;
-});
+await api.untilIndexed(owner, "demo");
 
 interface Seen {
   readonly status: number;

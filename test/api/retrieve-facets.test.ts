@@ -12,8 +12,7 @@ import { questionPages } from "./paging.ts";
 const DIMENSION = 768;
 
 const api = await sharedApi();
-const owner = await api.user();
-const project = await api.project(owner);
+const { owner, project } = await api.ownedProject();
 await addEnvironment(api.sql, project);
 
 const centre = randomVector(DIMENSION, 1);
@@ -154,10 +153,7 @@ describe("facets", () => {
     await addEnvironment(api.sql, own);
     const at = `/projects/${own.slug}`;
     const put = (tag: string) =>
-      api.send("PUT", `${at}/files/a.md`, {
-        ...{ as: owner, body: `---\ntag: ${tag}\n---\nA weasel.` },
-        headers: { "content-type": "text/markdown" },
-      });
+      api.putText(owner, own, "a.md", `---\ntag: ${tag}\n---\nA weasel.`);
     await put("old");
     const release = { name: "v1", environment: "production" };
     expect((await api.post(`${at}/releases`, release, owner)).status).toBe(201);

@@ -13,8 +13,7 @@ const DIMENSION = 768;
 const FILES = 30;
 
 const api = await sharedApi();
-const owner = await api.user();
-const project = await api.project(owner);
+const { owner, project } = await api.ownedProject();
 await addEnvironment(api.sql, project);
 
 const centre = randomVector(DIMENSION, 1);

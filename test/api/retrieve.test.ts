@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
+
 import { cutVersions } from "../../src/content/embeddings/store.ts";
+
+import { base64Of } from "../../src/domain/vector.ts";
+
 import { hashingEmbedder } from "../../src/embed/embedders/embedder.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
@@ -94,7 +98,7 @@ describe("POST /projects/{project_reference}/retrieve", () => {
 
   test("a vector alone is searched semantically, as an array or in base64", async () => {
     const vector = await hashingEmbedder().embedQuery("frozen set of files");
-    const base64 = Buffer.from(vector.buffer).toString("base64");
+    const base64 = base64Of(vector);
     for (const given of [[...vector], base64]) {
       const { body, headers } = await ask({ vector: given, dimension: 768, threshold: 0.2 });
       expect(headers.get("x-retrieval")).toBe("semantic");
@@ -148,10 +152,7 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     const at = `/projects/${project.slug}`;
     const release = { name: "v1", environment: "production" };
     expect((await api.post(`${at}/releases`, release, owner)).status).toBe(201);
-    await api.send("PUT", `${at}/files/a.md`, {
-      ...{ as: owner, body: "# Alpha\n\nThe llama came later." },
-      headers: { "content-type": "text/markdown" },
-    });
+    await api.putText(owner, project, "a.md", "# Alpha\n\nThe llama came later.");
     const contents = async (target: object) => {
       const { body } = await ask({ query: "llama", mode: "keyword", target });
       return JSON.stringify(body.data);

@@ -19,8 +19,7 @@ import { nearest, searchForms } from "./searches.ts";
 const CHUNKS = 40;
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const environment = await addEnvironment(sql, project);
 const path = `/projects/${project.slug}/environments/production/search`;
 

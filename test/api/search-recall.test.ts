@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import { base64Of } from "../../src/domain/vector.ts";
 import { addEnvironment } from "../../support/accounts.ts";
 import { startApi } from "../../support/api/api.ts";
 import {
   attach,
-  base64Of,
   chunkOf,
   nearVector,
   randomVector,

@@ -15,8 +15,7 @@ import { until } from "../../support/until.ts";
 const DIMENSION = 1024;
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const query = randomVector(DIMENSION, 1);
 const body = { vector: Array.from(query), dimension: DIMENSION };
 

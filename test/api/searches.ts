@@ -1,5 +1,6 @@
+import { base64Of } from "../../src/domain/vector.ts";
 import type { Caller, TestApi } from "../../support/api/api.ts";
-import { base64Of, cosine, type TestChunk } from "../../support/api/versions.ts";
+import { cosine, type TestChunk } from "../../support/api/versions.ts";
 
 /** What a search must find, computed by brute force. */
 export function nearest(

@@ -20,8 +20,7 @@ const THRESHOLD = 0.7;
 
 const api = await sharedApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const INDEXED_WITHIN_MS = 120_000;
 const centre = randomVector(DIMENSION, 1);
 const chunks = Array.from({ length: MANY }, (_, i) =>

@@ -125,8 +125,7 @@ async function world() {
       OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
     },
   });
-  const user = await service.user();
-  const project = await service.project(user);
+  const { owner: user, project } = await service.ownedProject();
   const environment = await addEnvironment(service.sql, project);
   const chunks = Array.from({ length: 300 }, (_, i) => chunkOf(randomVector(DIMENSION, i)));
   const version = await writeVersion(service.sql, project, "a.md", chunks);

@@ -7,8 +7,7 @@ import { until } from "../../support/until.ts";
 import { jsonObject, WRITTEN } from "../unit/domain/json/written-numbers.ts";
 
 const api = await sharedApi();
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 const { report } = importsOf(api, member);
 
 /** An object with every value, as a caller writes it. */

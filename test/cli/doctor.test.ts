@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { startApi } from "../../support/api/api.ts";
+import { jsonLines } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createEmptyDatabase, createTestDatabase } from "../../support/processes/postgres.ts";
 import { startRedis } from "../../support/processes/redis.ts";
 import { lacks } from "../../support/programs.ts";
-import { jsonLines } from "./support.ts";
 
 async function doctor(env: Record<string, string>) {
   const { status, stdout } = await callCommand(["doctor", "--json"], { env });

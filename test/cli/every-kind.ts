@@ -1,5 +1,5 @@
 import { generateKey } from "../../src/auth/key-format.ts";
-import { base64Of, vector } from "./support.ts";
+import { base64Vector, vector } from "./support.ts";
 
 /** Ids of the records below, each of one digit. */
 export const ID = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`;
@@ -53,7 +53,7 @@ export function everyKind(): object[] {
       content: "hello wide world",
       chunks: [
         { content: "hello", embedding: vector(768, 1) },
-        { content: "world", metadata: { b: 1, a: null }, embedding: base64Of(vector(1024, 2)) },
+        { content: "world", metadata: { b: 1, a: null }, embedding: base64Vector(1024, 2) },
       ],
     }),
     {

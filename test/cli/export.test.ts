@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { everyKind, file, ID } from "./every-kind.ts";
-import { base64Of, contentsOf, dump, openCli, type TestCli, vector } from "./support.ts";
+import { base64Vector, contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
 const AT = "2026-01-02T03:04:05.678Z";
 
@@ -18,7 +18,7 @@ const RECORDS = [
     ...file("b.md", { environments: ["production", "staging"], releases: ["v3"] }),
     ...{ content: '# A\n\nText with \u2028 and "quotes"', version_key: "one" },
     chunks: [
-      { content: "A", embedding: base64Of(vector(768, 1)), metadata: { page: 1, ratio: 0.1 } },
+      { content: "A", embedding: base64Vector(768, 1), metadata: { page: 1, ratio: 0.1 } },
       { index: 5, content: "Text", start_offset: 5, end_offset: 9, token_count: 3 },
     ],
   },

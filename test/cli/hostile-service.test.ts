@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
+import { jsonLines } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { HOSTILE_BEHAVIOURS, startHostile } from "../faults/hostile-services.ts";
 
@@ -88,12 +89,7 @@ describe("the commands that ask a service", () => {
       expect(stdout + stderr, name).not.toMatch(OBEYED);
     }
     const json = results.find(({ name }) => name.endsWith("--json"))?.stdout ?? "";
-    expect(
-      json
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line).title),
-    ).toEqual(paths.map(() => CODES));
+    expect(jsonLines(json).map(({ title }) => title)).toEqual(paths.map(() => CODES));
     expect(readdirSync(folder)).toEqual(["a.md"]);
     // No name of a file leads to another operation.
     const removals = asked.filter((each) => each.startsWith("DELETE"));

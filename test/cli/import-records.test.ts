@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { base64Of } from "../../src/domain/vector.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { everyKind, file, ID } from "./every-kind.ts";
 import {
   ADA,
-  base64Of,
+  base64Vector,
   contentsOf,
   DOCS,
   dump,
@@ -60,12 +62,12 @@ describe("an import of every record kind", () => {
     ).toEqual([
       {
         ...{ index: 0, content: "hello", file_path: "a.md", start_offset: 0, end_offset: 5 },
-        ...{ token_count: 2, metadata: {}, dimension: 768, embedding: base64Of(vector(768, 1)) },
+        ...{ token_count: 2, metadata: {}, dimension: 768, embedding: base64Vector(768, 1) },
       },
       {
         ...{ index: 1, content: "world", file_path: "a.md", start_offset: 11, end_offset: 16 },
         ...{ token_count: 2, metadata: { a: null, b: 1 }, dimension: 1024 },
-        embedding: base64Of(vector(1024, 2)),
+        embedding: base64Vector(1024, 2),
       },
     ]);
     const [version] = await sql`SELECT content, chunk_count FROM file_versions`;
@@ -286,7 +288,7 @@ describe("an invalid line", () => {
     [chunk({ embedding: ["1", ...vector(767, 1)] }), "chunks[0].embedding[0]: must be a number"],
     [chunk({ embedding: "*".repeat(4096) }), "chunks[0].embedding: is not valid base64"],
     [
-      chunk({ embedding: base64Of(vector(768, 1).with(5, Number.NaN)) }),
+      chunk({ embedding: base64Of(Float32Array.from(vector(768, 1)).with(5, Number.NaN)) }),
       "chunks[0].embedding[5]: must be a finite number",
     ],
     [chunk({ embedding: {} }), "chunks[0].embedding: must be an array"],
@@ -300,10 +302,7 @@ describe("an invalid line", () => {
       lines.push(line, file(`good/${i}.md`, { environments: ["production"], content: `${i}` }));
       expected.push(`${path}:${FRAME.length + 2 * i + 1}: ${reason}`);
     });
-    await Bun.write(
-      path,
-      lines.map((l) => `${typeof l === "string" ? l : JSON.stringify(l)}\n`).join(""),
-    );
+    await Bun.write(path, ndjson(lines));
     const result = await cli.run(["import", path]);
     expect(result.status).toBe(1);
     const reported = result.stderr.trimEnd().split("\n");

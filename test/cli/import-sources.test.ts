@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { temporaryFolder } from "../../support/folders.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { folderWithCluster } from "../../support/processes/own-postgres.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -10,7 +11,6 @@ import {
   dump,
   FRAME,
   largeFiles,
-  ndjson,
   openCli,
   spawnImport,
   type TestCli,

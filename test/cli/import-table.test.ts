@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { temporaryFolder } from "../../support/folders.ts";
-import { base64Of, dump, openCli, type TestCli, vector } from "./support.ts";
+import { base64Vector, dump, openCli, type TestCli, vector } from "./support.ts";
 
 let cli: TestCli;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ describe("import --map", () => {
   test("reads bytes that are text, leaves out those that are not, and keeps the text of a null embedding", async () => {
     const bytes = (...texts: (string | number[])[]) =>
       texts.map((each) => new Uint8Array(Buffer.from(each as string)));
-    const floats = Buffer.from(base64Of(vector(768, 1)), "base64");
+    const floats = Buffer.from(base64Vector(768, 1), "base64");
     const file = join(folder, "bytes.parquet");
     const columnData = [
       { name: "_id", data: bytes("a.md", "b.md", "c.md"), type: "BYTE_ARRAY" as const },
@@ -51,14 +51,14 @@ describe("import --map", () => {
       { path: "a.md", content: "eins", metadata: { note: "é" }, dimension: 768 },
       { path: "b.md", content: "zwei", metadata: { note: "n" }, dimension: null },
     ]);
-    expect(wrapped(found[0]?.["vector"])).toBe(base64Of(vector(768, 1)));
+    expect(wrapped(found[0]?.["vector"])).toBe(base64Vector(768, 1));
     expect(found[0]?.["metadata"]).not.toHaveProperty("image");
   });
 
   test("imports JSON lines: rows in succession are chunks of a file, other columns metadata", async () => {
     const lines = [
       { _id: "a.md", text: "one", emb: vector(768, 1), lang: "en", page: 1 },
-      { _id: "a.md", text: "two", emb: base64Of(vector(768, 2)), lang: "en", page: 2 },
+      { _id: "a.md", text: "two", emb: base64Vector(768, 2), lang: "en", page: 2 },
       { _id: 7, text: "three", emb: vector(1024, 3), nested: { a: [1, null] } },
     ];
     const result = await cli.import(lines, ...MAP);
@@ -82,8 +82,8 @@ describe("import --map", () => {
         file: "one\n\ntwo",
       },
     ]);
-    expect(wrapped(found[1]?.["vector"])).toBe(base64Of(vector(768, 1)));
-    expect(wrapped(found[2]?.["vector"])).toBe(base64Of(vector(768, 2)));
+    expect(wrapped(found[1]?.["vector"])).toBe(base64Vector(768, 1));
+    expect(wrapped(found[2]?.["vector"])).toBe(base64Vector(768, 2));
     const before = await dump(cli.sql);
     const again = await cli.import(lines, ...MAP);
     expect(again.stdout).toContain("nothing changed");
@@ -116,7 +116,7 @@ describe("import --map", () => {
       ...{ path: "doc-1299", content: "text of doc-1299" },
       metadata: { count: 1_299, at: "2026-01-02T03:04:05.000Z" },
     });
-    expect(wrapped(found[1_299]?.["vector"])).toBe(base64Of(vector(768, 1_299)));
+    expect(wrapped(found[1_299]?.["vector"])).toBe(base64Vector(768, 1_299));
   });
 
   test("embeds texts when the map names no embedding", async () => {

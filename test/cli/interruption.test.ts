@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { PROJECT_ROOT } from "../../support/processes/process.ts";
 import { until } from "../../support/until.ts";
-import { FRAME, ndjson, openCli, spawnImport } from "./support.ts";
+import { FRAME, openCli, spawnImport } from "./support.ts";
 
 test("an interrupted import names the part that it has kept and how to go on, and the same import completes it", async () => {
   const cli = await openCli();

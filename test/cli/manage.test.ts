@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { parseKey } from "../../src/auth/key-format.ts";
-import { contentsOf, dump, FRAME, jsonLines, openCli, type TestCli } from "./support.ts";
+import { jsonLines } from "../../support/ndjson.ts";
+import { contentsOf, dump, FRAME, openCli, type TestCli } from "./support.ts";
 
 let cli: TestCli;
 beforeEach(async () => {

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { environment, PROJECT_ROOT } from "../../support/processes/process.ts";
-import { contentsOf, FRAME, ndjson, openCli } from "./support.ts";
+import { contentsOf, FRAME, openCli } from "./support.ts";
 
 /** A folder outside the repository, with notes and with settings of another program. */
 function foreignFolder(): string {

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
+import { jsonLines } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
-import { contentsOf, dump, jsonLines, openCli, type TestCli } from "./support.ts";
+import { contentsOf, dump, openCli, type TestCli } from "./support.ts";
 
 const FILES = 10;
 let cli: TestCli;

@@ -3,9 +3,10 @@ import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startApi } from "../../support/api/api.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { jsonLines } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
-import { jsonLines, untilLooked } from "./support.ts";
+import { untilLooked } from "./support.ts";
 
 const api = await startApi();
 const dataDir = temporaryFolder("query");

@@ -7,6 +7,7 @@ import { shippedMigrations } from "../../src/db/migrate.ts";
 import { loadConfig } from "../../src/ops/config/load.ts";
 import { serve } from "../../src/serve.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { jsonLines, ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import {
   createEmptyDatabase,
@@ -14,7 +15,7 @@ import {
   type TestDatabase,
 } from "../../support/processes/postgres.ts";
 import { environment } from "../../support/processes/process.ts";
-import { ADA, commandNames, dump, jsonLines, ndjson } from "./support.ts";
+import { ADA, commandNames, dump } from "./support.ts";
 
 const atOnce = pLimit(4);
 const folder = temporaryFolder("schemas");

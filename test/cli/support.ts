@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "../../src/db/client.ts";
+import { base64Of } from "../../src/domain/vector.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/processes/postgres.ts";
 import { type CommandResult, environment, PROJECT_ROOT } from "../../support/processes/process.ts";
@@ -41,20 +43,6 @@ export async function openCli(): Promise<TestCli> {
     import: (lines, ...options) => run(["import", ...options, file(lines)]),
   };
 }
-
-export function ndjson(lines: readonly (object | string)[]): string {
-  return lines
-    .map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`)
-    .join("");
-}
-
-/** The documents of a command that prints one per line. */
-// biome-ignore lint/suspicious/noExplicitAny: JSON documents, which tests compare
-export const jsonLines = (text: string): any[] =>
-  text
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
 
 /** The commands without subcommands, as the help names them. */
 export async function commandNames(command: readonly string[] = []): Promise<string[]> {
@@ -135,13 +123,12 @@ export function vector(dimension: number, seed: number): number[] {
   return Array.from({ length: dimension }, (_, i) => ((i * 7 + seed * 13) % 11) - 5);
 }
 
-export function base64Of(numbers: readonly number[]): string {
-  return Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
-}
+export const base64Vector = (dimension: number, seed: number): string =>
+  base64Of(Float32Array.from(vector(dimension, seed)));
 
 /** Files with ten chunks each, as lines of NDJSON. */
 export function* largeFiles(from: number, to: number, contentChars = 0): Generator<string> {
-  const embedding = base64Of(vector(768, 3));
+  const embedding = base64Vector(768, 3);
   for (let i = from; i < to; i++) {
     const record = {
       record: "file",

@@ -3,9 +3,10 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DOCUMENT_MAX_BYTES } from "../../src/domain/limits.ts";
 import { sharedApi, type TestProject } from "../../support/api/api.ts";
-import { importsOf, ndjson } from "../../support/api/imports.ts";
+import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import { temporaryFolder } from "../../support/folders.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { until } from "../../support/until.ts";
 

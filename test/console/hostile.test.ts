@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { ndjson } from "../../support/api/imports.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { needs } from "../../support/programs.ts";
-import { until } from "../../support/until.ts";
 import { addWebhook } from "../../support/webhooks.ts";
 import { drawn } from "./drawn.ts";
 import { api, signedIn, visit } from "./world.ts";
@@ -93,11 +92,7 @@ const VIEWS: readonly string[] = [
 test("all that a member, a file, a delivery or an address can say is text in every view: nothing runs, loads, leads elsewhere or breaks the page", async () => {
   expect([imported.status, imported.body]).toMatchObject([200, { refused: 0 }]);
   expect(delivered.status).toBe(200);
-  await until("the project is indexed", async () => {
-    await api.post(`/projects/${SLUG}/retrieve`, { query: "zebra" }, mallory);
-    const { body } = await api.get(`/projects/${SLUG}/index-state`, mallory);
-    return body.complete && body.embeddings_waiting === 0;
-  });
+  await api.untilIndexed(mallory, SLUG);
   const watched = await signedIn("#/none", undefined, key);
   const { page, faults } = watched;
   page.on("dialog", (dialog) => {

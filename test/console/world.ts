@@ -1,8 +1,7 @@
 import { type Caller, sharedApi } from "../../support/api/api.ts";
-import { ndjson } from "../../support/api/imports.ts";
 import { startShared } from "../../support/cleanup.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { openPage, startBrowser, type WatchedPage } from "../../support/processes/browser.ts";
-import { until } from "../../support/until.ts";
 
 export const DESKTOP = { width: 1_280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
@@ -78,11 +77,7 @@ async function filledProject(as: Caller, slug: string, files: readonly object[])
     headers: { "content-type": "application/x-ndjson" },
   });
   await api.post(`/projects/${slug}/releases`, { name: "v1", environment: "production" }, as);
-  await until(`the project ${slug} is indexed`, async () => {
-    await api.post(`/projects/${slug}/retrieve`, { query: "anything" }, as);
-    const { body } = await api.get(`/projects/${slug}/index-state`, as);
-    return body.complete && body.embeddings_waiting === 0;
-  });
+  await api.untilIndexed(as, slug);
 }
 
 /** The owner of the vault. */

@@ -78,8 +78,7 @@ const groupingsOf = (query: string) =>
 async function usedService() {
   const redis = await startRedis();
   const api = await startApi({ env: { REDIS_URL: redis.url } });
-  const user = await api.user();
-  const project = await api.project(user);
+  const { owner: user, project } = await api.ownedProject();
   const environment = await addEnvironment(api.sql, project);
   const version = await writeVersion(api.sql, project, "a.md", [
     chunkOf(randomVector(DIMENSION, 1)),

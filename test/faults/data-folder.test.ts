@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { spooled } from "../../src/content/import/thread/input.ts";
 import { sharedApi, startApi, startApiProcess } from "../../support/api/api.ts";
-import { ndjson } from "../../support/api/imports.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";
+import { ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { dataFolder } from "../../support/processes/embedded.ts";
 import {

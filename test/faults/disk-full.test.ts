@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startApiProcess, TestApi } from "../../support/api/api.ts";
 import { TestWorld, untilReady } from "../../support/api/world.ts";
+import { jsonLines, ndjson } from "../../support/ndjson.ts";
 import { callCommand } from "../../support/processes/command.ts";
 import { startOwnPostgres } from "../../support/processes/own-postgres.ts";
 import {
@@ -107,7 +108,7 @@ test.skipIf(withoutDisk)(
       // One word, which is indexed sooner than thousands, and which the database cannot compress.
       content: randomBytes(54_000).toString("hex"),
     }));
-    const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const stdin = ndjson(lines);
     const run = () => callCommand(["import", "-"], { env: { DATABASE_URL: url }, stdin });
     await using filled = disk?.fill();
     const refused = await run();
@@ -143,10 +144,7 @@ test.skipIf(withoutDisk)(
     await using _filled = disk?.fill();
     const env = { DATABASE_URL: url, DATA_DIR: join(disk?.path ?? "", "doctor") };
     const { status, stdout } = await callCommand(["doctor", "--json"], { env });
-    const findings = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const findings = jsonLines(stdout);
     const of = (check: string) => findings.find((finding) => finding.check === check);
     expect(of("disk")).toMatchObject({
       ...{ state: "failed", found: expect.stringMatching(/^full: 0\.0 GiB free in /) },

@@ -17,8 +17,7 @@ test("after a database has lost its last commits and others took their place, se
   const api = await startApi();
   const { sql, url } = api;
   await untilReady(url);
-  const member = await api.user();
-  const project = await api.project(member);
+  const { owner: member, project } = await api.ownedProject();
   const environment = await addEnvironment(sql, project);
   const wanted = randomVector(DIMENSION, 1);
   const chunks = [2, 3].map((seed) => chunkOf(nearVector(wanted, 0.1, seed)));
@@ -63,14 +62,11 @@ test("a change that a fail-over has lost is no longer waited for, and nothing cl
   const api = await startApi();
   const { sql, url } = api;
   await untilReady(url);
-  const member = await api.user();
-  const project = await api.project(member);
+  const { owner: member, project } = await api.ownedProject();
   await addEnvironment(sql, project);
   const put = async (path: string) => {
-    const answer = await api.send("PUT", `/projects/${project.slug}/files/${path}`, {
-      ...{ as: member, body: "# A", headers: { "content-type": "text/markdown" } },
-    });
-    return answer.headers.get("x-change");
+    const { headers } = await api.putText(member, project, path, "# A");
+    return headers.get("x-change");
   };
   await put("a.md");
   const change = await put("b.md");

@@ -99,8 +99,7 @@ describe("credentials stop working in every process within the bound", () => {
   });
 
   test("a lost membership takes effect within the bound without a notification", async () => {
-    const user = await one.user();
-    const project = await one.project(user);
+    const { owner: user, project } = await one.ownedProject();
     const leave = () => sql`DELETE FROM memberships WHERE user_id = ${user.userId}`;
     const path = `/projects/${project.slug}/chunks`;
     expect(await withoutNotice(() => afterBound(path, user, leave))).toEqual([404, 404]);

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { base64Of } from "../../../src/domain/vector.ts";
 import { addEnvironment } from "../../../support/accounts.ts";
 import { type Answer, type Caller, sharedApi, type TestProject } from "../../../support/api/api.ts";
 import { importsOf } from "../../../support/api/imports.ts";
-import { base64Of, randomVector } from "../../../support/api/versions.ts";
+import { randomVector } from "../../../support/api/versions.ts";
 import { until } from "../../../support/until.ts";
 import { hostileGlobs } from "../../unit/domain/filter/filters.ts";
 
@@ -13,8 +14,7 @@ const api = await sharedApi();
 
 /** A user with a project of files whose chunks have this text in their metadata. */
 async function ownerOf(files: number, long: string) {
-  const owner = await api.user();
-  const project = await api.project(owner);
+  const { owner, project } = await api.ownedProject();
   await addEnvironment(api.sql, project);
   const { report } = importsOf(api, owner);
   for (let i = 0; i < files; i++) {

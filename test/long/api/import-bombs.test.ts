@@ -8,8 +8,9 @@ import {
   JSON_MAX_DEPTH,
 } from "../../../src/domain/limits.ts";
 import { sharedApi, type TestProject } from "../../../support/api/api.ts";
-import { allChanged, file, importsOf, ndjson, PRODUCTION } from "../../../support/api/imports.ts";
+import { allChanged, file, importsOf, PRODUCTION } from "../../../support/api/imports.ts";
 import { addConversation } from "../../../support/content.ts";
+import { ndjson } from "../../../support/ndjson.ts";
 import { randomNumbers } from "../../../support/random.ts";
 import { until } from "../../../support/until.ts";
 

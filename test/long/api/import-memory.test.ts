@@ -8,8 +8,7 @@ const STREAM_BYTES = 400_000_000;
 
 test("the service imports a stream that is far larger than the memory that it takes", async () => {
   const service = await startApiProcess();
-  const caller = await service.user();
-  const project = await service.project(caller);
+  const { owner: caller, project } = await service.ownedProject();
   const { report: importLines } = importsOf(service, caller);
   await importLines(project, [PRODUCTION]);
   const status = () => readFileSync(`/proc/${service.server.pid}/status`, "utf8");

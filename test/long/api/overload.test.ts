@@ -24,8 +24,7 @@ const vectors = Array.from({ length: CHUNKS }, (_, i) => randomVector(DIMENSION,
 
 /** A user with a project that can be searched, and the request that searches it. */
 async function tenantOf(api: TestApi, count: number) {
-  const user = await api.user();
-  const project = await api.project(user);
+  const { owner: user, project } = await api.ownedProject();
   const environment = await addEnvironment(api.sql, project);
   const chunks = vectors.slice(0, count).map((vector) => chunkOf(vector));
   const version = await writeVersion(api.sql, project, "a.md", chunks);
@@ -99,8 +98,7 @@ test("uploads that are broken off are no server errors", async () => {
 });
 
 test("deliveries that are pipelined are answered, or none of them is stored", async () => {
-  const user = await api.user();
-  const project = await api.project(user);
+  const { project } = await api.ownedProject();
   const webhook = await addWebhook(api.sql, project);
   const head = headOf(api, webhook.path, { userId: "", headers: webhook.headers });
   for (const count of [1, 2, 5, 20]) {

@@ -21,8 +21,7 @@ const textOf = (number: number) => {
 };
 
 test("a flood of writes leaves a bounded amount of text to embed, however it ends, and loses none", async () => {
-  const owner = await api.user();
-  const project = await api.project(owner);
+  const { owner, project } = await api.ownedProject();
   await api.send("PATCH", `/projects/${project.slug}`, {
     as: owner,
     json: { embedder: "hashing" },
@@ -34,9 +33,7 @@ test("a flood of writes leaves a bounded amount of text to embed, however it end
   const client = async () => {
     for (let number = next++; number < WRITES; number = next++) {
       const path = `flood-${number}.md`;
-      const { status, body } = await api.send("PUT", `/projects/${project.slug}/files/${path}`, {
-        ...{ as: owner, body: textOf(number), headers: { "content-type": "text/markdown" } },
-      });
+      const { status, body } = await api.putText(owner, project, path, textOf(number));
       if (status === 201) written.push(path);
       else expect([status, body.slug]).toEqual([503, "overloaded"]);
       const [row] = await sql<{ bytes: number }[]>`

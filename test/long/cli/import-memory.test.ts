@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { createWriteStream, statSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../support/folders.ts";
-import { FRAME, largeFiles, ndjson, openCli, spawnImport } from "../../cli/support.ts";
+import { ndjson } from "../../../support/ndjson.ts";
+import { FRAME, largeFiles, openCli, spawnImport } from "../../cli/support.ts";
 
 const MEBIBYTE = 1_048_576;
 const LARGE_FILES = 200;

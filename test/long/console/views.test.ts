@@ -53,10 +53,7 @@ async function openDemo(): Promise<{ page: Page; demo: Demo }> {
   const demo = await createDemo(temporaryFolder("demo"), api.sql, createLog("fatal"));
   if (demo === undefined) throw new Error("the demo project exists");
   const as = { userId: "", headers: { "x-api-key": demo.key } };
-  await until("the demo is indexed", async () => {
-    await api.post("/projects/demo/retrieve", { query: "anything" }, as);
-    return (await api.get("/projects/demo/index-state", as)).body.complete;
-  });
+  await api.untilIndexed(as, "demo");
   const { page } = await openPage(browser, api.url, DESKTOP);
   await page.clock.setFixedTime(NOW);
   // Durations, too, differ from run to run.

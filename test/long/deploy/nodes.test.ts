@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { startNginx } from "../../../bench/nodes/nginx.ts";
 import { startApiProcess, type TestApi } from "../../../support/api/api.ts";
-import { file, importsOf, ndjson, PRODUCTION } from "../../../support/api/imports.ts";
+import { file, importsOf, PRODUCTION } from "../../../support/api/imports.ts";
 import { TestWorld, untilReady } from "../../../support/api/world.ts";
 import { type Fault, faultUntil } from "../../../support/faults.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
+import { ndjson } from "../../../support/ndjson.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { onFreePort } from "../../../support/processes/ports.ts";
@@ -233,8 +234,7 @@ describe.skipIf(lacks("nginx", "redis-server"))("two nodes behind nginx", () => 
     // Node 0 is still away, so the balancer sends the import to the other one.
     const [away, node] = [fleet.node(0), fleet.node(1)];
     await away.server.exited;
-    const owner = await node.user();
-    const project = await node.project(owner);
+    const { owner, project } = await node.ownedProject();
     const content = "Words of a document. ".repeat(IMPORTED_CONTENT_BYTES / 21);
     const lines = [
       PRODUCTION,

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { untilReady } from "../../../support/api/world.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
+import { jsonLines } from "../../../support/ndjson.ts";
 import { callCommand } from "../../../support/processes/command.ts";
 import { dataFolder } from "../../../support/processes/embedded.ts";
 import { folderWithCluster } from "../../../support/processes/own-postgres.ts";
@@ -55,10 +56,7 @@ async function listed(server: TestServer, key: string): Promise<string[]> {
 async function search(server: TestServer, key: string, env: Environment): Promise<string[]> {
   const args = ["search", "a release is frozen", "--project", "handbook", "--key", key];
   const { stdout } = await callCommand([...args, "--url", server.url, "--json"], { env });
-  return stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line).chunk.id);
+  return jsonLines(stdout).map(({ chunk }) => chunk.id);
 }
 
 /** Adds a file and removes another one, and waits until the service has indexed both. */

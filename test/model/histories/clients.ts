@@ -2,6 +2,7 @@
 import { embed } from "../../../src/embed/embedders/feature-hashing.ts";
 import type { Caller } from "../../../support/api/api.ts";
 import type { Json } from "../../../support/api/openapi.ts";
+import { ndjson } from "../../../support/ndjson.ts";
 import type { Random } from "../../../support/random.ts";
 import type { Reply, Requests, Sending } from "../world/requests.ts";
 import {
@@ -206,7 +207,7 @@ function importOf(contents: readonly number[]): Sending {
   const lines = contents.map((content, at) => ({
     ...{ record: "file", path: PATHS[at], content: textOf(content), environments: ["production"] },
   }));
-  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const body = ndjson(lines);
   return { body, headers: { "content-type": "application/x-ndjson" } };
 }
 

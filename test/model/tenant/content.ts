@@ -1,3 +1,4 @@
+import { base64Of } from "../../../src/domain/vector.ts";
 import { randomVector } from "../../../support/api/versions.ts";
 
 /** Files are generated from small numbers, so a model holds only those. */
@@ -71,7 +72,7 @@ export function fileRecord(
   return {
     ...{ record: "file", project, path, content, ...scopes },
     chunks: chunks.map(({ index, content, vector }) => {
-      return { index, content, embedding: Buffer.from(vector.buffer).toString("base64") };
+      return { index, content, embedding: base64Of(vector) };
     }),
   };
 }

@@ -4,6 +4,7 @@ import { importRecords } from "../../../src/content/import/import-records.ts";
 import { readBatches } from "../../../src/content/import/records/batches.ts";
 import { streamSource } from "../../../src/content/import/records/source.ts";
 import type { Caller } from "../../../support/api/api.ts";
+import { ndjson } from "../../../support/ndjson.ts";
 import type { World } from "../world/world.ts";
 import type { Scene } from "./tenant.ts";
 
@@ -13,9 +14,6 @@ const OK = 200;
  * machine an import of a few lines may take a minute, too.
  */
 const HANG_MS = 180_000;
-
-export const ndjson = (records: readonly object[]): string =>
-  records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
 /** The import refused a record or does not end, which no fault explains. */
 class FailedImport extends Error {}

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
+import { ndjson } from "../../../support/ndjson.ts";
 import { killedCommand } from "../world/killed-command.ts";
 import { type Commands, pick, weighted } from "./command.ts";
 import { CONTENTS, fileRecord, PATHS } from "./content.ts";
-import { importAll, ndjson, uploadAll } from "./importing.ts";
+import { importAll, uploadAll } from "./importing.ts";
 import { type Contents, type Environment, Scope } from "./scope.ts";
 import { CHECK_NAMES, type ModelProject, type Scene, type Tenant } from "./tenant.ts";
 
