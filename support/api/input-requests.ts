@@ -30,3 +30,12 @@ export async function addInputRequest(
   const path = `/conversations/${conversationId}/input-requests/${id}/responses`;
   return { id, conversationId, path };
 }
+
+/** What is stored of an input request. */
+export async function storedFor(sql: Sql, { id }: TestInputRequest) {
+  const [row] = await sql<{ status: string; expired_at: Date | null; answers: number }[]>`
+    SELECT r.status, r.expired_at, count(a.id)::int AS answers
+    FROM input_requests r LEFT JOIN input_responses a ON a.input_request_id = r.id
+    WHERE r.id = ${id} GROUP BY r.id`;
+  return row;
+}

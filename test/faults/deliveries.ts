@@ -1,8 +1,11 @@
+import { expect } from "bun:test";
+import type { Sql } from "../../src/db/client.ts";
 import { random } from "../../support/seed.ts";
 import { until } from "../../support/until.ts";
+import { orphanRows, storedRows, type TestWebhook } from "../../support/webhooks.ts";
 
 /** Deliveries, some of them repetitions, that are sent until each is acknowledged. */
-export interface Workload {
+interface Workload {
   /** URLs of the services, all on one database. The array may change meanwhile. */
   readonly urls: string[];
   readonly path: string;
@@ -15,27 +18,21 @@ export interface Workload {
   readonly onProgress?: (acknowledged: number) => void;
 }
 
-export interface Tally {
-  readonly deliveries: number;
+interface Tally {
   readonly keys: number;
-  /** Number of requests, including retries. */
-  requests: number;
   /** Number of requests by outcome: a status, the state in a 409, or `no answer`. */
   readonly answers: Map<string, number>;
   /** The event that was acknowledged for each key. */
   readonly events: Map<string, string>;
-  /** How often each key was acknowledged as new; must be 1. */
-  readonly fresh: Map<string, number>;
   /** Answers that contradict an earlier one; must be 0. */
   contradictions: number;
-  seconds: number;
 }
 
 const ANSWER_TIMEOUT_MS = 240_000;
 
 interface Reply {
   readonly name: string;
-  readonly body?: { webhook_event_id: string; duplicate: boolean; payload: { key: string } };
+  readonly body?: { webhook_event_id: string; payload: { key: string } };
 }
 
 function payloadOf(key: string): string {
@@ -66,13 +63,11 @@ async function send(workload: Workload, key: string): Promise<Reply> {
 async function deliver(workload: Workload, tally: Tally, key: string): Promise<void> {
   await until("the delivery is acknowledged", async () => {
     const { name, body } = await send(workload, key);
-    tally.requests++;
     tally.answers.set(name, (tally.answers.get(name) ?? 0) + 1);
     if (body === undefined) return false;
     const event = body.webhook_event_id;
     const known = tally.events.get(key) ?? event;
     tally.events.set(key, known);
-    if (!body.duplicate) tally.fresh.set(key, (tally.fresh.get(key) ?? 0) + 1);
     if (known !== event || body.payload.key !== key) tally.contradictions++;
     return true;
   });
@@ -93,16 +88,11 @@ function keysOf({ deliveries, repeatShare }: Workload): string[] {
 export async function sendDeliveries(workload: Workload): Promise<Tally> {
   const keys = keysOf(workload);
   const tally: Tally = {
-    deliveries: keys.length,
     keys: new Set(keys).size,
-    requests: 0,
     answers: new Map(),
     events: new Map(),
-    fresh: new Map(),
     contradictions: 0,
-    seconds: 0,
   };
-  const begun = performance.now();
   let next = 0;
   let acknowledged = 0;
   const client = async () => {
@@ -112,6 +102,15 @@ export async function sendDeliveries(workload: Workload): Promise<Tally> {
     }
   };
   await Promise.all(Array.from({ length: workload.clients }, client));
-  tally.seconds = (performance.now() - begun) / 1_000;
   return tally;
+}
+
+/** Expects that each key is stored once, and nothing else is. */
+export async function expectStoredOnce(sql: Sql, webhook: TestWebhook, tally: Tally) {
+  const { keys } = tally;
+  expect(tally.contradictions).toBe(0);
+  expect(await storedRows(sql, webhook)).toEqual({
+    ...{ events: keys, messages: keys, runs: keys, keys },
+  });
+  expect(await orphanRows(sql)).toBe(0);
 }

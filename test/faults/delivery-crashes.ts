@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { FailpointTrigger } from "../../src/ops/failpoints.ts";
 import { type Answer, startApi, startApiProcess } from "../../support/api/api.ts";
-import { addInputRequest } from "../../support/api/input-requests.ts";
+import { addInputRequest, storedFor } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { crashingAt } from "../../support/processes/process.ts";
 import { startRedis } from "../../support/processes/redis.ts";
@@ -15,8 +15,7 @@ const redis = await startRedis();
 const env = { REDIS_URL: redis.url };
 const healthy = await startApi({ env });
 const { sql } = healthy;
-const member = await healthy.user();
-const project = await healthy.project(member);
+const { owner: member, project } = await healthy.ownedProject();
 
 /** Starts a process on the same database and Redis, which searches nothing. */
 const startBeside = (program?: readonly string[]) =>
@@ -90,11 +89,7 @@ export async function answerKilledAt(point: Moment): Promise<void> {
   await crashAt(point, request.path, headers, body);
   const last = await retry(() => healthy.post(request.path, body, member));
   expect([last.status, last.body.duplicate]).toEqual([200, COMMITTED.includes(point)]);
-  const [row] = await sql`
-    SELECT r.status, count(a.id)::int AS answers FROM input_requests r
-    LEFT JOIN input_responses a ON a.input_request_id = r.id
-    WHERE r.id = ${request.id} GROUP BY r.id`;
-  expect(row).toEqual({ status: "submitted", answers: 1 });
+  expect(await storedFor(sql, request)).toMatchObject({ status: "submitted", answers: 1 });
   const other = await healthy.post(request.path, { values: { note: "b" } }, member);
   expect(other.body.idempotency.state).toBe("payload_mismatch");
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { startApi, type TestApi } from "../../support/api/api.ts";
-import { addInputRequest } from "../../support/api/input-requests.ts";
+import { addInputRequest, storedFor } from "../../support/api/input-requests.ts";
 import { addConversation } from "../../support/content.ts";
 import { lockTable } from "../../support/open-transaction.ts";
 import { TestProxy } from "../../support/processes/proxy.ts";
@@ -9,8 +9,7 @@ import { addWebhook, orphanRows, storedRows, type TestWebhook } from "../../supp
 
 const api = await startApi();
 const { sql } = api;
-const member = await api.user();
-const project = await api.project(member);
+const { owner: member, project } = await api.ownedProject();
 // Another service, which loses the database where a test wants it.
 const proxy = await TestProxy.start(api.databaseUrl);
 const lost = await startApi({ beside: api, env: { DATABASE_URL: proxy.url } });
@@ -20,13 +19,6 @@ const deliver = (to: TestApi, webhook: TestWebhook, key: string | null, json: un
     headers: { ...webhook.headers, ...(key === null ? {} : { "idempotency-key": key }) },
     json,
   });
-
-async function answersTo(requestId: string) {
-  const [row] = await sql`
-    SELECT r.status, count(a.id)::int AS answers FROM input_requests r
-    LEFT JOIN input_responses a ON a.input_request_id = r.id WHERE r.id = ${requestId} GROUP BY r.id`;
-  return row;
-}
 
 describe("a database connection lost during a transaction", () => {
   for (const key of [randomUUID(), null]) {
@@ -51,7 +43,7 @@ describe("a database connection lost during a transaction", () => {
     await responses.commit();
     const { status, body } = await sent;
     expect([status, body.duplicate]).toEqual([200, false]);
-    expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
+    expect(await storedFor(sql, request)).toMatchObject({ status: "submitted", answers: 1 });
   });
 });
 
@@ -145,7 +137,7 @@ describe("a database lost around a commit", () => {
       await cut.end();
       const again = await send();
       expect([again.status, again.body.duplicate]).toEqual([200, isCommitted]);
-      expect(await answersTo(request.id)).toEqual({ status: "submitted", answers: 1 });
+      expect(await storedFor(sql, request)).toMatchObject({ status: "submitted", answers: 1 });
     });
   }
 
