@@ -19,7 +19,9 @@ import {
   createWorld,
   DIMENSION,
   eventually,
+  expectBest,
   idsOf,
+  LIMIT,
   look,
   textVectors,
   untilComplete,
@@ -28,8 +30,6 @@ import {
 
 const CHUNKS = 12_000;
 const QUERIES = 40;
-const LIMIT = 10;
-const RECALL_MIN = 0.97;
 
 const world = await createWorld();
 const { api, sql, project } = world;
@@ -55,19 +55,12 @@ test.each([
   "a search of the environment %s finds the best chunks and is never short",
   async (environment, files, plan) => {
     const chunks = chunksOf(versions.slice(0, files));
-    let found = 0;
+    await expectBest(world, api, queries, { chunks, plan, environment });
     for (const query of queries) {
-      const answer = await look(world, api, query, { environment });
-      expect(answer.headers.get("x-search-plan")).toBe(plan);
-      const ids = idsOf(answer);
-      expect(ids).toHaveLength(LIMIT);
-      const wanted = new Set(best(chunks, query, LIMIT));
-      found += ids.filter((id) => wanted.has(id)).length;
       const all = await look(world, api, query, { environment, limit: SEARCH_LIMIT_MAX });
       const passing = chunks.filter(({ vector }) => cosine(vector, query) >= 0).length;
       expect(idsOf(all)).toHaveLength(Math.min(SEARCH_LIMIT_MAX, passing));
     }
-    expect(found / (queries.length * LIMIT)).toBeGreaterThanOrEqual(RECALL_MIN);
   },
 );
 
@@ -82,16 +75,7 @@ test.each([
     const matching = versions.filter((_, i) => i % 2 === 1).slice(0, files);
     const chunks = chunksOf(matching);
     const filter = { path: { $in: matching.map(({ path }) => path) } };
-    let found = 0;
-    for (const query of queries) {
-      const answer = await look(world, api, query, { filter });
-      expect(answer.headers.get("x-search-plan")).toBe(plan);
-      const ids = idsOf(answer);
-      expect(ids).toHaveLength(LIMIT);
-      const wanted = new Set(best(chunks, query, LIMIT));
-      found += ids.filter((id) => wanted.has(id)).length;
-    }
-    expect(found / (queries.length * LIMIT)).toBeGreaterThanOrEqual(RECALL_MIN);
+    await expectBest(world, api, queries, { chunks, plan, filter });
     const [query] = queries as [Float32Array];
     const exact = await look(world, api, query, { filter, effort: "exact" });
     expect(idsOf(exact)).toEqual(best(chunks, query, LIMIT));

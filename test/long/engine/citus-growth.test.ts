@@ -7,12 +7,13 @@ import { callCommand } from "../../../support/processes/command.ts";
 import { until } from "../../../support/until.ts";
 import { startCitus, startWorker } from "./citus.ts";
 import {
-  best,
   chunksOf,
   copiesOf,
   DIMENSION,
   eventually,
+  expectBest,
   idsOf,
+  LIMIT,
   look,
   textVectors,
   untilComplete,
@@ -24,8 +25,6 @@ import { BIN_VARIABLE, required } from "./variables.ts";
 
 const CHUNKS = 12_000;
 const QUERIES = 40;
-const LIMIT = 10;
-const RECALL_MIN = 0.97;
 const BEGUN_ROWS = 1_000;
 
 const bin = required(BIN_VARIABLE);
@@ -98,17 +97,6 @@ async function whileSearching(of: World["api"], seed: number, work: () => Promis
   expect(added.length).toBeGreaterThan(0);
 }
 
-async function recall(): Promise<number> {
-  let found = 0;
-  for (const query of queries) {
-    const answer = await look(world, second, query);
-    expect(answer.headers.get("x-search-plan")).toBe("graph");
-    const wanted = new Set(best(chunks, query, LIMIT));
-    found += idsOf(answer).filter((id) => wanted.has(id)).length;
-  }
-  return found / (QUERIES * LIMIT);
-}
-
 async function rowsOf(copyId: string): Promise<number> {
   const [row] = await engine<{ rows: number }[]>`
     SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables
@@ -138,7 +126,7 @@ test("a project gets more placements while it is searched, although the command 
   expect(after?.placements).toHaveLength(4);
   // The next node has gone on where the first one was killed.
   expect(after?.id).toBe(begun as string);
-  expect(await recall()).toBeGreaterThanOrEqual(RECALL_MIN);
+  await expectBest(world, second, queries, { chunks, plan: "graph" });
 });
 
 test("placements move to a new worker while the project is searched and changed", async () => {
@@ -168,7 +156,7 @@ test("placements move to a new worker while the project is searched and changed"
   });
   expect((await own()).get(third.port)).toBeGreaterThan(0);
   expect((await own()).size).toBe(workers.length + 1);
-  expect(await recall()).toBeGreaterThanOrEqual(RECALL_MIN);
+  await expectBest(world, second, queries, { chunks, plan: "graph" });
   const { stdout } = await tessera("status");
   expect(stdout).toMatch(new RegExp(`${project.slug} +serving +4`));
 });

@@ -20,6 +20,7 @@ import {
   eventually,
   idsOf,
   look,
+  storedRows,
   textVectors,
   untilComplete,
   type World,
@@ -74,11 +75,7 @@ test("a first fill writes each row once, also when a kill interrupts it", async 
     const [copy] = await copiesOf(sql, project.id);
     return tablesOf(copy?.id as string).chunks(DIMENSION);
   };
-  const stored = async () => {
-    const [row] = await sql<{ rows: number }[]>`
-      SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
-    return row?.rows ?? 0;
-  };
+  const stored = () => storedRows(sql);
   await eventually("some rows are stored", stored, (rows) => rows > STORED_ROWS);
   first.server.kill("SIGKILL");
   await first.server.exited;
@@ -108,11 +105,7 @@ test("a scope that changes during a first fill shares file versions with it, and
   const { sql, project } = world;
   const versions = await writeFiles(world, textVectors(INTERRUPTED_CHUNKS, 32));
   const filling = await startApiProcess({ beside: source, env: { LOG_LEVEL: "warn" } });
-  const stored = async () => {
-    const [row] = await sql<{ rows: number }[]>`
-      SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
-    return row?.rows ?? 0;
-  };
+  const stored = () => storedRows(sql);
   await eventually("the first fill has begun", stored, (rows) => rows > 0);
   const { id } = await addRelease(sql, project, "v1");
   await release(sql, project, id, versions);

@@ -24,14 +24,16 @@ import {
 import { runProgram } from "../../../support/cleanup.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 import {
-  best,
   chunksOf,
   copiesOf,
   eventually,
   idsOf,
   look,
+  recallOf,
+  storedRows,
   untilComplete,
   type World,
+  worldOf,
   writeFiles,
 } from "./support.ts";
 
@@ -79,15 +81,6 @@ const queries = all.splice(all.length - QUERIES);
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** The share of the ten best chunks that was found. */
-function recallOf(found: ReadonlyArray<readonly string[]>, chunks: readonly TestChunk[]): number {
-  const hits = found.map((ids, i) => {
-    const wanted = new Set(best(chunks, queries[i] as Float32Array, 10));
-    return ids.filter((id) => wanted.has(id)).length;
-  });
-  return hits.reduce((sum, hit) => sum + hit, 0) / (found.length * 10);
-}
-
 /** Returns the recall. */
 async function measureScope(
   world: World,
@@ -115,7 +108,7 @@ async function measureScope(
   const took = performance.now() - startedAt;
   const cpu = median(times) * (QUERIES / BATCH);
   const plan = answers[0]?.headers.get("x-search-plan");
-  const recall = recallOf(answers.map(idsOf), chunks);
+  const recall = recallOf(answers.map(idsOf), queries, chunks);
   say(
     `${environment}: ${chunks.length} chunks, plan ${plan}, recall@10 ${recall.toFixed(4)}, ` +
       `${(cpu / QUERIES).toFixed(2)} ms CPU of PostgreSQL per search, ${(took / QUERIES).toFixed(2)} ms per search one by one`,
@@ -145,7 +138,7 @@ async function measureBaseline(world: World, recall: number, chunks: readonly Te
     const found: string[][] = [];
     for (const query of queries) found.push(await search(query));
     const cpu = ((await cpuSeconds(world)) - before) * 1_000;
-    const own = recallOf(found, chunks);
+    const own = recallOf(found, queries, chunks);
     if (own < recall && ef < 1_000) continue;
     say(
       `pgvector's own index over vectors, ef_search ${ef}: recall@10 ${own.toFixed(4)}, ` +
@@ -159,19 +152,13 @@ async function measureBaseline(world: World, recall: number, chunks: readonly Te
 
 await runProgram(async () => {
   const api = await startApiProcess({ env: { LOG_LEVEL: "info" } });
-  const member = await api.user();
-  const project = await api.project(member);
-  const environment = await addEnvironment(api.sql, project);
-  const world = { api, sql: api.sql, member, project, environment };
+  const world = await worldOf(api);
+  const { member, project } = world;
   const vectors = all;
   const startedAt = performance.now();
   const versions = await writeFiles(world, vectors);
   const written = performance.now();
-  const stored = async () => {
-    const [row] = await api.sql<{ rows: number }[]>`
-      SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
-    return row?.rows ?? 0;
-  };
+  const stored = () => storedRows(api.sql);
   await eventually("all rows are stored", stored, (rows) => rows === vectors.length);
   const storedAt = performance.now();
   await untilComplete(world);

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { onCleanup } from "../../../support/cleanup.ts";
 import { type Fault, faultUntil } from "../../../support/faults.ts";
 import { temporaryFolder } from "../../../support/folders.ts";
+import { freezeServer } from "../../../support/processes/frozen-postgres.ts";
 import { onFreePort } from "../../../support/processes/ports.ts";
 import { AS_POSTGRES } from "../../../support/programs.ts";
 
@@ -35,21 +36,6 @@ async function run(command: readonly string[]): Promise<void> {
   const program = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
   const status = await program.exited;
   if (status !== 0) throw new Error(`${command.join(" ")} ended with status ${status}`);
-}
-
-/** Sends a signal to all processes of a server. */
-async function signalAll(cluster: string, name: "SIGSTOP" | "SIGCONT"): Promise<void> {
-  const server = Number.parseInt(readFileSync(join(cluster, "postmaster.pid"), "utf8"), 10);
-  // Once it is stopped it cannot start others.
-  process.kill(server, name);
-  const children = await Bun.$`pgrep -P ${server}`.nothrow().text();
-  for (const pid of children.split("\n").filter(Boolean).map(Number)) {
-    try {
-      process.kill(pid, name);
-    } catch {
-      // A connection's process ended meanwhile.
-    }
-  }
 }
 
 /** Starts a PostgreSQL of its own in a temporary folder. */
@@ -86,10 +72,6 @@ export async function startEngineServer(
       await stop();
       return faultUntil(async () => void (await start(port)));
     },
-    async freeze() {
-      const thawed = faultUntil(() => signalAll(cluster, "SIGCONT"));
-      await signalAll(cluster, "SIGSTOP");
-      return thawed;
-    },
+    freeze: () => freezeServer(cluster),
   };
 }

@@ -25,6 +25,9 @@ const CHUNKS_A_FILE = 50;
 const REPLACED_FILES = 40;
 const REPLACEMENTS = 20;
 export const DIMENSION = 768;
+/** Hits of a search that does not ask for another number. */
+export const LIMIT = 10;
+const RECALL_MIN = 0.97;
 
 /** Repeats a request until the answer is as wanted, and returns that answer. */
 export async function eventually<T>(
@@ -55,8 +58,7 @@ export async function createWorld(env: Record<string, string | undefined> = {}):
 
 /** A project of a service that runs. */
 export async function worldOf(api: TestApi): Promise<World> {
-  const member = await api.user();
-  const project = await api.project(member);
+  const { owner: member, project } = await api.ownedProject();
   const environment = await addEnvironment(api.sql, project);
   return { api, sql: api.sql, member, project, environment };
 }
@@ -74,7 +76,7 @@ export function look(
   { member, project }: World,
   api: TestApi,
   vector: Float32Array,
-  { limit = 10, threshold = 0, effort, environment = "production", filter }: Ask = {},
+  { limit = LIMIT, threshold = 0, effort, environment = "production", filter }: Ask = {},
 ): Promise<Answer> {
   const query = effort === undefined ? "" : `?effort=${effort}`;
   const path = `/projects/${project.slug}/environments/${environment}/search${query}`;
@@ -94,6 +96,36 @@ export function best(chunks: readonly TestChunk[], query: Float32Array, limit: n
     .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
     .slice(0, limit)
     .map(({ id }) => id);
+}
+
+/** The share of the best chunks that searches have found. */
+export function recallOf(
+  found: ReadonlyArray<readonly string[]>,
+  queries: readonly Float32Array[],
+  chunks: readonly TestChunk[],
+): number {
+  const hits = found.map((ids, i) => {
+    const wanted = new Set(best(chunks, queries[i] as Float32Array, LIMIT));
+    return ids.filter((id) => wanted.has(id)).length;
+  });
+  return hits.reduce((sum, hit) => sum + hit, 0) / (found.length * LIMIT);
+}
+
+/** Asserts that searches with a plan are never short and find the best of these chunks. */
+export async function expectBest(
+  world: World,
+  api: TestApi,
+  queries: readonly Float32Array[],
+  { chunks, plan, ...ask }: Ask & { chunks: readonly TestChunk[]; plan: string },
+): Promise<void> {
+  const found: string[][] = [];
+  for (const query of queries) {
+    const answer = await look(world, api, query, ask);
+    expect(answer.headers.get("x-search-plan")).toBe(plan);
+    expect(idsOf(answer)).toHaveLength(LIMIT);
+    found.push(idsOf(answer));
+  }
+  expect(recallOf(found, queries, chunks)).toBeGreaterThanOrEqual(RECALL_MIN);
 }
 
 /** Vectors like embeddings of text. */
@@ -182,6 +214,13 @@ export function copiesOf(engine: Sql, projectId: string): Promise<StoredCopy[]> 
   return engine<StoredCopy[]>`
     SELECT id, placements FROM tessera_vectors.copies WHERE project_id = ${projectId}
     ORDER BY state = 'serving' DESC`;
+}
+
+/** How many rows a vector database holds. */
+export async function storedRows(engine: Sql): Promise<number> {
+  const [row] = await engine<{ rows: number }[]>`
+    SELECT coalesce(sum(rows), 0)::int AS rows FROM tessera_vectors.tables`;
+  return row?.rows ?? 0;
 }
 
 /** Waits until all changes are searchable and all graphs are built. */
