@@ -35,9 +35,8 @@ export const ACCESS_CHANGES: Changes = {
         json: { slug, name: slug, embedder: "hashing" },
       },
     ],
-    command: ({ project: { slug }, ownerEmail, folder }) => [
-      ...["import", "--markdown", folder, "--project", slug, "--owner", ownerEmail, "--no-wait"],
-    ],
+    command: ({ project: { slug }, ownerEmail, folder }) =>
+      `import --markdown ${folder} --project ${slug} --owner ${ownerEmail} --no-wait`,
     onlyByCommand: true,
     records: (place) => [
       project(place, { name: place.project.slug, embedder: "hashing" }),
@@ -67,9 +66,7 @@ export const ACCESS_CHANGES: Changes = {
       ["project.changed", { embedder: EMBEDDER, earlier_embedder: "other:x:768" }],
       ["embeddings.rebuilt", { embedder: EMBEDDER }],
     ],
-    command: ({ project: { slug } }) => [
-      ...["embeddings", "rebuild", "--project", slug, "--embedder", "hashing"],
-    ],
+    command: ({ project: { slug } }) => `embeddings rebuild --project ${slug} --embedder hashing`,
   },
   "a project's configuration is changed, which is not in the log": {
     leaves: [["project.changed", { config: "changed", features: ["x"] }]],
@@ -77,9 +74,8 @@ export const ACCESS_CHANGES: Changes = {
   },
   "a project gets a quota": {
     leaves: [["project.changed", { quota: { files: 9, bytes: "none", chunks: "default" } }]],
-    command: ({ project: { slug } }) => [
-      ...["projects", "quota", slug, "--files", "9", "--bytes", "none", "--chunks", "default"],
-    ],
+    command: ({ project: { slug } }) =>
+      `projects quota ${slug} --files 9 --bytes none --chunks default`,
   },
   "a project is deleted": {
     leaves: [
@@ -91,13 +87,12 @@ export const ACCESS_CHANGES: Changes = {
     http: ({ project: { slug } }) => [
       { operation: "deleteProject", method: "DELETE", path: `?confirm=${slug}` },
     ],
-    command: ({ project: { slug } }) => ["projects", "delete", slug, "--yes"],
+    command: ({ project: { slug } }) => `projects delete ${slug} --yes`,
   },
   "a member is added": {
     leaves: [["member.added", { member: "GUEST", role: "editor" }]],
-    command: ({ project: { slug }, guestEmail }) => [
-      ...["members", "add", guestEmail, "--project", slug, "--role", "editor"],
-    ],
+    command: ({ project: { slug }, guestEmail }) =>
+      `members add ${guestEmail} --project ${slug} --role editor`,
     onlyByCommand: true,
     records: (place) => [project(place, { members: [{ user: place.guestEmail, role: "editor" }] })],
   },
@@ -106,9 +101,8 @@ export const ACCESS_CHANGES: Changes = {
       ["key.created", { ...KEY, user: "GUEST", name: "new" }],
       ["member.added", { member: "GUEST", role: "member" }],
     ],
-    command: ({ project: { slug }, guestEmail }) => [
-      ...["keys", "create", "--user", guestEmail, "--name", "new", "--project", slug],
-    ],
+    command: ({ project: { slug }, guestEmail }) =>
+      `keys create --user ${guestEmail} --name new --project ${slug}`,
   },
   "a user is invited": {
     leaves: [["invitation.created", INVITATION]],
@@ -133,18 +127,16 @@ export const ACCESS_CHANGES: Changes = {
     withGuest: true,
     leaves: [["member.changed", { member: "GUEST", role: "member", earlier_role: "editor" }]],
     http: (place) => [invited(place, "member")],
-    command: ({ project: { slug }, guestEmail }) => [
-      ...["members", "add", guestEmail, "--project", slug, "--role", "member"],
-    ],
+    command: ({ project: { slug }, guestEmail }) =>
+      `members add ${guestEmail} --project ${slug} --role member`,
     records: (place) => [project(place, { members: [{ user: place.guestEmail, role: "member" }] })],
   },
   "a member is removed": {
     withGuest: true,
     leaves: [["member.removed", { member: "GUEST", role: "editor" }]],
     http: ({ guest }) => [member("DELETE", guest.userId)],
-    command: ({ project: { slug }, guestEmail }) => [
-      ...["members", "remove", guestEmail, "--project", slug, "--yes"],
-    ],
+    command: ({ project: { slug }, guestEmail }) =>
+      `members remove ${guestEmail} --project ${slug} --yes`,
   },
   "a key is created": {
     leaves: [["key.created", { ...KEY, name: "new" }]],
@@ -154,9 +146,8 @@ export const ACCESS_CHANGES: Changes = {
         json: { name: "new", project_id: id },
       },
     ],
-    command: ({ project: { slug }, ownerEmail }) => [
-      ...["keys", "create", "--user", ownerEmail, "--name", "new", "--project", slug],
-    ],
+    command: ({ project: { slug }, ownerEmail }) =>
+      `keys create --user ${ownerEmail} --name new --project ${slug}`,
     onlyByCommand: true,
     records: (place) => [
       {
@@ -178,13 +169,13 @@ export const ACCESS_CHANGES: Changes = {
       ["key.created", { ...KEY, name: "a key", replaces: "PREFIX" }],
       ["key.revoked", { ...KEY, name: "a key" }],
     ],
-    command: ({ prefix }) => ["keys", "rotate", prefix, "--grace", "0"],
+    command: ({ prefix }) => `keys rotate ${prefix} --grace 0`,
   },
   "a key is revoked": {
     leaves: [["key.revoked", { ...KEY, name: "a key" }]],
     http: ({ key: { id } }) => [
       { operation: "revokeApiKey", method: "DELETE", path: `/api-keys/${id}` },
     ],
-    command: ({ prefix }) => ["keys", "revoke", prefix, "--yes"],
+    command: ({ prefix }) => `keys revoke ${prefix} --yes`,
   },
 };

@@ -43,8 +43,8 @@ export interface Change {
   readonly after?: (place: Place) => readonly AnyRecord[];
   /** Requests, of which the last one makes the change. */
   readonly http?: (place: Place) => readonly Request[];
-  /** Arguments of a command. */
-  readonly command?: (place: Place) => readonly string[];
+  /** Arguments of a command, none of which has a space. */
+  readonly command?: (place: Place) => string;
   /** Records of an import, over HTTP and by command. */
   readonly records?: (place: Place) => readonly AnyRecord[];
   /** True for records that only a command imports. */

@@ -1,5 +1,5 @@
 import { PRODUCTION } from "../../support/api/imports.ts";
-import type { AnyRecord, Changes } from "./audit-change.ts";
+import type { AnyRecord, Change, Changes } from "./audit-change.ts";
 
 const WEBHOOK = { record: "webhook_definition", id: "deploys", secret: "a secret" } as const;
 const BRANCH = { record: "branch", name: "main" } as const;
@@ -10,6 +10,38 @@ const PAGE = {
   environments: ["production"],
   content: "# A",
 } as const;
+
+/** The ways to create a release of the working set. */
+const RELEASED: Omit<Change, "leaves"> = {
+  http: () => [
+    {
+      ...{ operation: "createRelease", method: "POST", path: "releases" },
+      json: { name: "v1", environment: "production" },
+    },
+  ],
+  command: ({ project: { slug } }) => `releases create v1 --project ${slug} --no-wait`,
+  records: () => [RELEASE],
+};
+
+/** What an environment serves, by its release. */
+const serving = (active_release: string | null, earlier_release: string | null) =>
+  ({
+    leaves: [
+      [
+        "environment.activated",
+        { environment: "production", release: active_release, earlier_release },
+      ],
+    ],
+    http: () => [
+      {
+        ...{ operation: "updateEnvironment", method: "PATCH", path: "environments/production" },
+        json: { active_release },
+      },
+    ],
+    command: ({ project: { slug } }) =>
+      `environments activate production ${active_release ?? "--working-set"} --project ${slug} --no-wait`,
+    records: () => [{ ...PRODUCTION, active_release } as AnyRecord],
+  }) satisfies Change;
 
 /** Changes of what a project holds. */
 export const CONTENT_CHANGES: Changes = {
@@ -34,44 +66,10 @@ export const CONTENT_CHANGES: Changes = {
       { ...PRODUCTION, protected: true, environment_variables: [{ TOKEN: "s3cret" }] } as AnyRecord,
     ],
   },
-  "an environment serves a release": {
-    after: () => [RELEASE],
-    leaves: [
-      [
-        "environment.activated",
-        { environment: "production", release: "v1", earlier_release: null },
-      ],
-    ],
-    http: () => [
-      {
-        ...{ operation: "updateEnvironment", method: "PATCH", path: "environments/production" },
-        json: { active_release: "v1" },
-      },
-    ],
-    command: ({ project: { slug } }) => [
-      ...["environments", "activate", "production", "v1", "--project", slug, "--no-wait"],
-    ],
-    records: () => [{ ...PRODUCTION, active_release: "v1" } as AnyRecord],
-  },
+  "an environment serves a release": { after: () => [RELEASE], ...serving("v1", null) },
   "an environment serves its working set again": {
     after: () => [RELEASE, { ...PRODUCTION, active_release: "v1" } as AnyRecord],
-    leaves: [
-      [
-        "environment.activated",
-        { environment: "production", release: null, earlier_release: "v1" },
-      ],
-    ],
-    http: () => [
-      {
-        ...{ operation: "updateEnvironment", method: "PATCH", path: "environments/production" },
-        json: { active_release: null },
-      },
-    ],
-    command: ({ project: { slug } }) => [
-      ...["environments", "activate", "production", "--working-set", "--project", slug],
-      "--no-wait",
-    ],
-    records: () => [{ ...PRODUCTION, active_release: null } as AnyRecord],
+    ...serving(null, "v1"),
   },
   "an environment is deleted": {
     leaves: [["environment.deleted", { environment: "production" }]],
@@ -81,31 +79,13 @@ export const CONTENT_CHANGES: Changes = {
     statement: ({ project: { id } }, sql) => sql`DELETE FROM environments WHERE project_id = ${id}`,
   },
   "a release is created": {
+    ...RELEASED,
     after: () => [PAGE],
     leaves: [["release.created", { release: "v1", environment: "production", files: 1 }]],
-    http: () => [
-      {
-        ...{ operation: "createRelease", method: "POST", path: "releases" },
-        json: { name: "v1", environment: "production" },
-      },
-    ],
-    command: ({ project: { slug } }) => [
-      ...["releases", "create", "v1", "--project", slug, "--no-wait"],
-    ],
-    records: () => [RELEASE],
   },
   "an empty release is created": {
+    ...RELEASED,
     leaves: [["release.created", { release: "v1", environment: "production", files: 0 }]],
-    http: () => [
-      {
-        ...{ operation: "createRelease", method: "POST", path: "releases" },
-        json: { name: "v1", environment: "production" },
-      },
-    ],
-    command: ({ project: { slug } }) => [
-      ...["releases", "create", "v1", "--project", slug, "--no-wait"],
-    ],
-    records: () => [RELEASE],
   },
   "a release is created of files that name it": {
     leaves: [["release.created", { release: "v1", files: 1 }]],
@@ -161,9 +141,8 @@ export const CONTENT_CHANGES: Changes = {
   },
   "files are imported": {
     leaves: [["import", { strict: false, lines: 1, changed: 1, unchanged: 0, refused: 0 }]],
-    command: ({ project: { slug }, folder }) => [
-      ...["import", "--markdown", folder, "--project", slug, "--no-wait"],
-    ],
+    command: ({ project: { slug }, folder }) =>
+      `import --markdown ${folder} --project ${slug} --no-wait`,
     records: () => [PAGE],
   },
   "a file is removed": {
@@ -175,7 +154,7 @@ export const CONTENT_CHANGES: Changes = {
         path: "files/a.md?environment=production",
       },
     ],
-    command: ({ project: { slug } }) => ["files", "remove", "a.md", "--project", slug, "--yes"],
+    command: ({ project: { slug } }) => `files remove a.md --project ${slug} --yes`,
     records: () => [
       { record: "file", path: "a.md", environments: ["production"], deleted: true } as AnyRecord,
     ],
