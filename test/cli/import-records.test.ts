@@ -176,19 +176,6 @@ describe("environments and releases", () => {
     expect(Object.keys(await contentsOf(cli.sql, "environment", "production"))).toEqual(["c.md"]);
   });
 
-  test("a release contains only one version of a path", async () => {
-    const path = cli.file([
-      ...FRAME,
-      file("a.md", { releases: ["v1"], version_key: "1", content: "one" }),
-      file("a.md", { releases: ["v1"], version_key: "2", content: "two" }),
-    ]);
-    const result = await cli.run(["import", path]);
-    expect(result.status).toBe(1);
-    expect(result.stderr).toBe(
-      `${path}:5: releases[0]: "v1" already contains another version of this path\n`,
-    );
-  });
-
   test("an active release may be created later in the import, but must exist at its end", async () => {
     const path = cli.file([
       ADA,
@@ -345,18 +332,5 @@ describe("an invalid line", () => {
     const result = await cli.run(["import", path]);
     expect(result.status).toBe(1);
     expect(result.stderr).toBe(`${path}:1: project: there is no project "docs"\n`);
-  });
-
-  test("may reuse a version key with other contents", async () => {
-    const path = cli.file([
-      ...FRAME,
-      file("a.md", { version_key: "v", content: "one", environments: ["production"] }),
-      file("a.md", { version_key: "v", content: "one", environments: ["production"] }),
-      file("a.md", { version_key: "v", content: "two", environments: ["production"] }),
-    ]);
-    const result = await cli.run(["import", path]);
-    expect(result.stderr).toBe(
-      `${path}:6: version_key: already names a version of this file with other contents\n`,
-    );
   });
 });
