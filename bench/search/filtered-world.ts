@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/db/client.ts";
-import { cosine } from "../../support/api/versions.ts";
+import { cosineOf } from "../../support/api/versions.ts";
 import { randomNumbers } from "../../support/random.ts";
 import { makeVectors } from "../../support/vectors.ts";
 import { type BenchFile, slices } from "../harness/content.ts";
@@ -29,7 +29,7 @@ function ranksOf(order: readonly number[]): number[] {
 
 /** Indexes of the vectors, the nearest to `centre` first. */
 function byNearness(vectors: readonly Float32Array[], centre: Float32Array): number[] {
-  const scores = vectors.map((vector) => cosine(vector, centre));
+  const scores = vectors.map((vector) => cosineOf(vector, centre));
   return scores.map((_, i) => i).sort((a, b) => (scores[b] as number) - (scores[a] as number));
 }
 

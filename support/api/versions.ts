@@ -36,13 +36,10 @@ export function nearVector(
 }
 
 /** Cosine similarity, computed directly. */
-export function cosine(a: Float32Array, b: Float32Array): number {
-  let dot = 0;
-  let aa = 0;
-  let bb = 0;
+export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [dot, aa, bb] = [0, 0, 0];
   for (let i = 0; i < a.length; i++) {
-    const x = a[i] as number;
-    const y = b[i] as number;
+    const [x, y] = [a[i] as number, b[i] as number];
     dot += x * y;
     aa += x * x;
     bb += y * y;

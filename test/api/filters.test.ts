@@ -3,7 +3,7 @@ import { base64Of } from "../../src/domain/vector.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import { importsOf, PRODUCTION } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { cosine, nearVector, randomVector } from "../../support/api/versions.ts";
+import { cosineOf, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
 import { listPages } from "./paging.ts";
 
@@ -73,7 +73,7 @@ function truth(passes: (file: TestFile, part: number) => boolean) {
   return files
     .flatMap((file) =>
       file.vectors.flatMap((each, part) =>
-        passes(file, part) ? [{ key: `${file.path} ${part}`, score: cosine(each, centre) }] : [],
+        passes(file, part) ? [{ key: `${file.path} ${part}`, score: cosineOf(each, centre) }] : [],
       ),
     )
     .sort((a, b) => b.score - a.score);

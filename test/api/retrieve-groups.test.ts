@@ -4,9 +4,8 @@ import { addEnvironment } from "../../support/accounts.ts";
 import { sharedApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
-import { nearVector, randomVector } from "../../support/api/versions.ts";
+import { cosineOf, nearVector, randomVector } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
-import { cosineOf } from "../native/retrieval-reference/fuse.ts";
 import { questionPages } from "./paging.ts";
 
 const DIMENSION = 768;

@@ -1,6 +1,6 @@
 import { base64Of } from "../../src/domain/vector.ts";
 import type { Caller, TestApi } from "../../support/api/api.ts";
-import { cosine, type TestChunk } from "../../support/api/versions.ts";
+import { cosineOf, type TestChunk } from "../../support/api/versions.ts";
 
 /** What a search must find, computed by brute force. */
 export function nearest(
@@ -10,7 +10,7 @@ export function nearest(
   threshold = 0.7,
 ) {
   return list
-    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
+    .map(({ id, vector }) => ({ id, score: cosineOf(vector, query) }))
     .filter(({ score }) => score >= threshold)
     .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
     .slice(0, limit);

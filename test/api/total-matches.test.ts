@@ -4,7 +4,7 @@ import { ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import {
   attach,
   chunkOf,
-  cosine,
+  cosineOf,
   nearVector,
   randomVector,
   release,
@@ -43,7 +43,7 @@ for (const [name, version] of Object.entries(versions)) {
 }
 
 const truth = (list: typeof chunks) =>
-  list.filter(({ vector }) => cosine(vector, centre) >= THRESHOLD).length;
+  list.filter(({ vector }) => cosineOf(vector, centre) >= THRESHOLD).length;
 
 describe.each(["environments", "releases"])("the matches of a search in %s", (kind) => {
   const pathOf = (name: string) => `/projects/${project.slug}/${kind}/${name}/search`;

@@ -7,13 +7,12 @@ import { buildSegment, newView } from "../../src/index/segments/index.ts";
 import { appendBatch } from "../../src/index/vector/chunk-batch.ts";
 import { renderChunk } from "../../src/index/versions/chunk-content.ts";
 import type { ChunkRow } from "../../src/index/versions/version-index.ts";
-import { nearVector, randomVector } from "../../support/api/versions.ts";
+import { cosineOf, nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
 import { retrieve, SCOPE } from "../../support/requests.ts";
 import { contentsOf } from "../../support/segment-contents.ts";
 import { Vocabulary } from "./lookup-reference/plan-word.ts";
-import { cosineOf } from "./retrieval-reference/fuse.ts";
 import { type ReferenceFile, retrieveByReference } from "./retrieval-reference/retrieve.ts";
 
 const DIMENSION = 768;

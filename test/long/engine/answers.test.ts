@@ -8,7 +8,7 @@ import { startApi } from "../../../support/api/api.ts";
 import {
   attach,
   chunkOf,
-  cosine,
+  cosineOf,
   nearVector,
   randomVector,
   writeVersion,
@@ -58,7 +58,7 @@ test.each([
     await expectBest(world, api, queries, { chunks, plan, environment });
     for (const query of queries) {
       const all = await look(world, api, query, { environment, limit: SEARCH_LIMIT_MAX });
-      const passing = chunks.filter(({ vector }) => cosine(vector, query) >= 0).length;
+      const passing = chunks.filter(({ vector }) => cosineOf(vector, query) >= 0).length;
       expect(idsOf(all)).toHaveLength(Math.min(SEARCH_LIMIT_MAX, passing));
     }
   },
@@ -187,7 +187,7 @@ test.each([
       vectors.reduce((total, vector) => total + (vector[i] as number), 0),
     );
     const chunks = chunksOf(versions.slice(0, files));
-    const passing = chunks.filter(({ vector }) => cosine(vector, sum) >= 0).length;
+    const passing = chunks.filter(({ vector }) => cosineOf(vector, sum) >= 0).length;
     const { ids, isCut } = await retrieved(sum, environment);
     expect(new Set(ids).size).toBe(ids.length);
     expect(isCut).toBe(passing > 10_000);

@@ -12,7 +12,7 @@ import type { Json } from "../../../support/api/openapi.ts";
 import {
   attach,
   chunkOf,
-  cosine,
+  cosineOf,
   randomVector,
   type TestChunk,
   type TestVersion,
@@ -92,7 +92,7 @@ export const idsOf = (answer: Answer): string[] => {
 /** The best chunks by brute force; equal scores in the order of their ids. */
 export function best(chunks: readonly TestChunk[], query: Float32Array, limit: number): string[] {
   return chunks
-    .map(({ id, vector }) => ({ id, score: cosine(vector, query) }))
+    .map(({ id, vector }) => ({ id, score: cosineOf(vector, query) }))
     .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
     .slice(0, limit)
     .map(({ id }) => id);

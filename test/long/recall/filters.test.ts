@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { cosine } from "../../../support/api/versions.ts";
+import { cosineOf } from "../../../support/api/versions.ts";
 import { makeVectors } from "../../../support/vectors.ts";
 import {
   dropProjects,
@@ -22,7 +22,7 @@ for (const kind of ["clusters", "text"] as const) {
     const all = makeVectors(kind, COUNT + QUERIES * 2, DIMENSION, 27);
     const vectors = upTo(COUNT + QUERIES * 2).map((i) => vectorAt(all, i));
     const topic = vectors[0] as Float32Array<ArrayBuffer>;
-    const near = vectors.map((vector) => cosine(vector, topic));
+    const near = vectors.map((vector) => cosineOf(vector, topic));
     const byNearness = (numbers: readonly number[]) =>
       [...numbers].sort((a, b) => (near[b] as number) - (near[a] as number));
     const project = openedWithGraph(all, DIMENSION, COUNT);

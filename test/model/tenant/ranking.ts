@@ -1,4 +1,4 @@
-import { cosine } from "../../../support/api/versions.ts";
+import { cosineOf } from "../../../support/api/versions.ts";
 import { fileOf } from "./content.ts";
 import type { Contents } from "./scope.ts";
 
@@ -23,7 +23,7 @@ function ranking(contents: Contents, vector: Float32Array): Hit[] {
   for (const [path, number] of contents) {
     for (const { index, content, vector: own } of fileOf(number).chunks) {
       if (own.length !== vector.length) continue;
-      hits.push([chunkName(path, index, content), cosine(own, vector)]);
+      hits.push([chunkName(path, index, content), cosineOf(own, vector)]);
     }
   }
   return hits.sort((a, b) => b[1] - a[1]);

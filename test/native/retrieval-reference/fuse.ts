@@ -1,5 +1,6 @@
 /** Fuses scores of texts and vectors as native code does, by the definitions. */
 
+import { cosineOf } from "../../../support/api/versions.ts";
 import type { QueryPlan } from "../lookup-reference/plan.ts";
 
 /** As in native/src/retrieval/fusion.cc. */
@@ -55,17 +56,6 @@ export const wordsScoreOf = (cover: number) =>
 
 const grown = (mean: number) => 1 - Math.exp(-MEANING_GROWTH * clamped(mean));
 const meaningScoreOf = (mean: number) => (WHOLE_QUERY_SCORE * grown(mean)) / grown(1);
-
-export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let [dot, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    const [x, y] = [a[i] as number, b[i] as number];
-    dot += x * y;
-    aa += x * x;
-    bb += y * y;
-  }
-  return dot / Math.sqrt(aa * bb);
-}
 
 /** What puts items in order, and their scores, 0 to 1. */
 export function fuseByReference(

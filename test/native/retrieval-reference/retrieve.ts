@@ -1,10 +1,11 @@
 /** What a retrieval answers, by exhaustive comparison and simple code. */
 
+import { cosineOf } from "../../../support/api/versions.ts";
 import { planByReference, type QueryPlan } from "../lookup-reference/plan.ts";
 import type { Vocabulary } from "../lookup-reference/plan-word.ts";
 import { rankByReference } from "../lookup-reference/ranking.ts";
 import { coverageByReference, markedWords, mergedMarks } from "../lookup-reference/snippet.ts";
-import { CHUNKS, cosineOf, FILES, type FusedItem, fuseByReference, wordsScoreOf } from "./fuse.ts";
+import { CHUNKS, FILES, type FusedItem, fuseByReference, wordsScoreOf } from "./fuse.ts";
 
 export interface ReferenceChunk {
   readonly id: string;

@@ -9,7 +9,7 @@ import {
   vectorText,
 } from "../../../../src/engine/pgvector/codes.ts";
 import { cosineTo } from "../../../../src/engine/pgvector/found-chunks.ts";
-import { cosine, nearVector, randomVector } from "../../../../support/api/versions.ts";
+import { cosineOf, nearVector, randomVector } from "../../../../support/api/versions.ts";
 
 /** The bits in which two codes differ. */
 function distance(a: Uint8Array, b: Uint8Array): number {
@@ -37,7 +37,7 @@ describe.each([...DIMENSIONS])("vectors of %d dimensions", (dimension) => {
   test("have codes whose distance tells their angle", () => {
     const thresholds = new Float32Array(codeLength(dimension));
     const share = distance(codeOf(a, thresholds), codeOf(b, thresholds)) / codeLength(dimension);
-    expect(share).toBeCloseTo(Math.acos(cosine(a, b)) / Math.PI, 1);
+    expect(share).toBeCloseTo(Math.acos(cosineOf(a, b)) / Math.PI, 1);
     expect(codeOf(a, thresholds)).toHaveLength(codeLength(dimension) / 8);
     expect(codeText(codeOf(a, thresholds))).toMatch(/^x[0-9a-f]+$/);
   });
@@ -85,5 +85,5 @@ test("scores are cosines from -1 to 1, which is that of a vector with itself", (
   const score = cosineTo(vector);
   expect(score(vector.map((value) => -2 * value))).toBeCloseTo(-1, 12);
   const other = nearVector(vector, 1, 12);
-  expect(score(other)).toBeCloseTo(cosine(vector, other), 12);
+  expect(score(other)).toBeCloseTo(cosineOf(vector, other), 12);
 });
