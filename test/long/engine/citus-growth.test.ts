@@ -165,7 +165,7 @@ test("what cannot be done is refused with its remedy", async () => {
   const unknown = await tessera("placements", "--project", "nowhere", "--count", "2");
   expect(unknown.stderr).toContain('there is no project "nowhere"');
   const many = await tessera("placements", "--project", project.slug, "--count", "257");
-  expect(many.stderr).toContain("from 1 to 256");
+  expect(many.stderr).toContain("between 1 and 256");
   const dead = await tessera("add-worker", "127.0.0.1:1");
   expect(dead.status).toBe(1);
   expect(dead.stderr).toContain("check that the server runs");
