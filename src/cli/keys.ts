@@ -170,6 +170,6 @@ async function findKey(sql: Sql, reference: string): Promise<ListedKey> {
   const [key] = await listKeys(sql, { reference: prefix });
   if (key !== undefined) return key;
   throw new CommandError(
-    `there is no valid key "${abbreviate(prefix)}"; \`./tessera keys list\` lists all`,
+    `no key "${abbreviate(prefix)}" is valid; \`./tessera keys list\` lists all`,
   );
 }

@@ -34,7 +34,7 @@ async function syncFolder(io: Io, folder: string, options: SyncOptions): Promise
   const config = configOf(io);
   const credential = options.key ?? config.apiKey;
   if (credential === undefined) {
-    throw new CommandError("there is no API key: give one with --key or in TESSERA_API_KEY");
+    throw new CommandError("an API key is missing: give one with --key or in TESSERA_API_KEY");
   }
   const baseUrl = addressOf(config, options);
   const target = { ...options, folder, conversions: openConversions(io) };

@@ -40,14 +40,14 @@ export const SERVICE = {
 
 export const client = new Tessera(SERVICE);
 
-/** Sends what the methods of the client cannot: a filter of a list, or a request whose answer has a header to read. */
+/** Sends requests beyond the methods of the client: a list with a filter, or a request whose answer has a header to read. */
 export const transport = new Transport(SERVICE);
 
 /** Maximum items that the console lists. The command line lists more. */
 const LISTED_MAX = 1_000;
 const PAGE_LIMIT = 100;
 
-/** What the iterators of the client take. */
+/** The options of the iterators of the client. */
 export interface Listing {
   readonly limit: number;
   readonly signal?: AbortSignal;

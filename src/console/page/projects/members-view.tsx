@@ -11,7 +11,7 @@ import { Failure, Loaded } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import type { ProjectProps } from "./project-props.ts";
 
-/** A member, or a user who is invited, by what owners typed. */
+/** A member, or an invited user by the reference that an owner typed. */
 type Person = Schemas["ProjectMember"] & { readonly isInvited?: true };
 
 const ROLES = ["member", "editor", "owner"].map((value) => ({ value, label: value }));

@@ -23,7 +23,7 @@ const PARTS = {
   settings: { label: "Settings", Part: SettingsView },
 };
 
-/** A project: its state and contents, who changes it, and what is asked of it. */
+/** A project: its state and contents, its members, and its questions. */
 export function ProjectView({ slug, route }: { slug: string; route: Route }) {
   const project = useResource(slug, (signal) => client.getProject(slug, { signal }));
   const { value, error, reload } = project;

@@ -17,7 +17,7 @@ export interface Found
   /** The file's id, or its path. */
   readonly file: string;
   readonly path: string;
-  /** The fields of the file that have words of the query, where the passage has none. */
+  /** The fields of the file that have words of the query, for a passage without them. */
   readonly fields?: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import type { Params, Route } from "../base/router.ts";
 const MODES = ["hybrid", "semantic", "keyword"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** The question in the address. Texts are empty where it has none. */
+/** The question in the address. Texts that the address lacks are empty. */
 export interface Question {
   readonly project: string;
   /** An environment or a release, as `environment:production`; the default environment without one. */
