@@ -97,7 +97,7 @@ class User {
     for (;;) {
       const printed = await this.run(script);
       const isQuestion = /retrieve|search\?/.test(script);
-      const isEarly = isQuestion ? /"data": ?\[\]/ : /"embeddings_waiting":[1-9]/;
+      const isEarly = isQuestion ? /"data": ?\[\]/ : /"embeddings_waiting":[1-9]|"complete":false/;
       if (!isEarly.test(printed)) return printed;
     }
   }
