@@ -6,7 +6,7 @@ import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
 import { buildSegment, newView } from "../../src/index/segments/index.ts";
 import { appendBatch } from "../../src/index/vector/chunk-batch.ts";
 import { renderChunk } from "../../src/index/versions/chunk-content.ts";
-import type { ChunkRow } from "../../src/index/versions/version-index.ts";
+import type { ChunkRow, EmptyVersionRow } from "../../src/index/versions/version-index.ts";
 import { cosineOf, nearVector, randomVector } from "../../support/api/versions.ts";
 import { onCleanup } from "../../support/cleanup.ts";
 import { Random } from "../../support/random.ts";
@@ -14,6 +14,7 @@ import { retrieve, SCOPE } from "../../support/requests.ts";
 import { contentsOf } from "../../support/segment-contents.ts";
 import { Vocabulary } from "./lookup-reference/plan-word.ts";
 import { type ReferenceFile, retrieveByReference } from "./retrieval-reference/retrieve.ts";
+import { freshProject } from "./support.ts";
 
 const DIMENSION = 768;
 const FILES = 150;
@@ -258,6 +259,68 @@ describe("a retrieval", () => {
     const own = new Set<string | undefined>(others.map(({ id }) => id));
     expect(filtered).toEqual(idsOf(before).filter((id) => own.has(id)));
     expect(filtered).not.toBeEmpty();
+  });
+
+  test("of a scope that has changed shows the chunks of each version once, however often it was indexed", () => {
+    const twice = freshProject();
+    native.openProject(twice);
+    native.setScope(twice, "scope", []);
+    const file = files.find((each) => each.chunks.length === 3) as TestFile;
+    const vector = topics[0] as Float32Array<ArrayBuffer>;
+    const names = ["cut", "cut and embedded", "partly embedded", "embedded twice"];
+    const versions = names.map((name, i) => {
+      const id = idOf(2e9 + i);
+      const own = { file_version_id: id, file_id: id, file_path: `${i}.md` };
+      const rows = file.chunks.map((_, index) => ({
+        ...{ ...rowOf(file, index), ...own, id: idOf(3e9 + i * 10 + index) },
+        content: index === 1 ? "harbour" : "other",
+      }));
+      return { name, id, path: `${i}.md`, own, rows };
+    });
+    type Version = (typeof versions)[number];
+    const add = (rows: ReadonlyArray<ChunkRow | EmptyVersionRow>, dimension: number) => {
+      const vectors = rows.map(() => (dimension === 0 ? null : vector));
+      native.append(twice, dimension, appendBatch(rows, vectors, dimension));
+    };
+    const [cut, embeddedLater, partly, again] = versions as [Version, Version, Version, Version];
+    for (const { own } of [cut, embeddedLater]) add([{ id: null, ...own, embedding: null }], 0);
+    add(cut.rows, 0);
+    add(embeddedLater.rows, DIMENSION);
+    for (const { rows } of [partly, again]) {
+      add(rows.slice(1), 0);
+      add(rows.slice(0, 1), DIMENSION);
+    }
+    add(again.rows, DIMENSION);
+    const segment = buildSegment(
+      versions.map(({ id, path }) => ({ id, path, ...parseMarkdown(path, "harbour other") })),
+    );
+    const { json } = retrieve(newView([{ key: "twice", buffer: segment }], [null]), {
+      ...{ project: twice, mode: "hybrid", query: "harbour", vector, threshold: -1, groupSize: 9 },
+    });
+    native.dropProject(twice);
+    const { data } = JSON.parse(new TextDecoder().decode(json)) as {
+      data: { file: { path: string }; hits: Hit[] }[];
+    };
+    const shown = data.map(({ file: { path }, hits }) => {
+      const group = hits.map(({ chunk, scores }) => [chunk?.id, scores.semantic !== null]);
+      return [names[Number.parseInt(path, 10)], { best: hits[0]?.chunk?.id, group: group.sort() }];
+    });
+    const hitsOf = ({ name, rows }: Version, areEmbedded: Readonly<Record<number, boolean>>) => [
+      name,
+      {
+        best: rows[1]?.id,
+        group: Object.entries(areEmbedded).map(([index, is]) => [rows[Number(index)]?.id, is]),
+      },
+    ];
+    expect(Object.fromEntries(shown)).toEqual(
+      Object.fromEntries([
+        // Of chunks without a vector, a group has only that with the word.
+        hitsOf(cut, { 1: false }),
+        hitsOf(embeddedLater, { 0: true, 1: true, 2: true }),
+        hitsOf(partly, { 0: true, 1: false }),
+        hitsOf(again, { 0: true, 1: true, 2: true }),
+      ]),
+    );
   });
 
   test("by keyword counts the files that match, and by vector the chunks that reach the threshold", () => {

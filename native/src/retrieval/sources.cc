@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 namespace tessera {
 
@@ -49,6 +50,29 @@ void ChunkSource::add(const Shard& shard, const Bitmap* rows, VersionKey version
   });
 }
 
+/// The chunks of a version that the scope no longer holds, each once. The version has entries from each time that it was
+/// indexed: before and after it was cut or embedded.
+std::vector<ChunkRef> ChunkSource::chunksOutside(VersionKey version) const {
+  std::vector<ChunkRef> chunks;
+  for (int slot = 0; slot < static_cast<int>(INDEX_COUNT); slot++) {
+    const std::shared_ptr<Index> index = project_->index(slot);
+    for (const auto& shard : index ? index->shards() : Shards()) {
+      const size_t before = chunks.size();
+      add(*shard, nullptr, version, chunks);
+      if (chunks.size() > before) others_.push_back(shard);
+    }
+  }
+  const auto isFile = [](const ChunkRef& chunk) { return chunk.parts.isFile(); };
+  if (!std::ranges::all_of(chunks, isFile)) std::erase_if(chunks, isFile);
+  // An entry with a vector comes before its equals.
+  std::ranges::sort(chunks, {}, [](const ChunkRef& chunk) {
+    return std::pair(chunk.parts.id, chunk.vector == nullptr);
+  });
+  const auto equals = std::ranges::unique(chunks, {}, [](const ChunkRef& chunk) { return chunk.parts.id; });
+  chunks.erase(equals.begin(), equals.end());
+  return chunks;
+}
+
 std::vector<ChunkRef> ChunkSource::chunksOf(std::string_view versionId) const {
   if (scope_ == nullptr) {
     const auto known = given_.find(versionId);
@@ -60,13 +84,7 @@ std::vector<ChunkRef> ChunkSource::chunksOf(std::string_view versionId) const {
     for (const auto& part : parts) add(*part->shard, &part->rows, key, chunks);
   }
   // The scope may have changed a moment before the view of its texts, which still finds the versions from before.
-  for (size_t slot = 0; slot < INDEX_COUNT && chunks.empty() && project_ != nullptr; slot++) {
-    const std::shared_ptr<Index> index = project_->index(static_cast<int>(slot));
-    for (const auto& shard : index ? index->shards() : Shards()) {
-      others_.push_back(shard);
-      add(*shard, nullptr, key, chunks);
-    }
-  }
+  if (chunks.empty() && project_ != nullptr) chunks = chunksOutside(key);
   std::ranges::stable_sort(chunks, {}, [](const ChunkRef& chunk) { return chunk.parts.index; });
   return chunks;
 }

@@ -67,6 +67,7 @@ class ChunkSource {
 
  private:
   void add(const Shard& shard, const Bitmap* rows, VersionKey version, std::vector<ChunkRef>& chunks) const;
+  std::vector<ChunkRef> chunksOutside(VersionKey version) const;
 
   const Scope* const scope_;
   const Project* const project_;
