@@ -13,20 +13,13 @@ export interface MemberLists {
   readonly sizes: ReadonlyMap<number, number>;
 }
 
-/** @param among the versions that are listed; all by default */
-export function memberLists(
-  table: VersionTable,
-  { numbers, chunks }: Members,
-  among?: readonly string[],
-): MemberLists {
-  const listed = among && new Set(among.map((id) => table.numberOf(id)));
+export function memberLists(table: VersionTable, { numbers, chunks }: Members): MemberLists {
   const { firstChunks, dimensions } = table;
   const versionIds: string[] = [];
   const partIds: string[] = [];
   const positions: number[] = [];
   const sizes = new Map<number, number>();
   for (const number of numbers) {
-    if (listed?.has(number) === false) continue;
     const id = table.idOf(number);
     const first = firstChunks[number] as number;
     const own: number[] = [];

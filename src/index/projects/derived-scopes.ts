@@ -70,11 +70,16 @@ export class DerivedScopes {
     return await run;
   }
 
-  /** The members of a derived scope; undefined until all of its base has been evaluated. */
-  membersOf(id: string): Members | undefined {
+  /**
+   * The members of a derived scope; undefined until all of its base has been evaluated.
+   *
+   * @param among the versions whose members are wanted; all by default
+   */
+  membersOf(id: string, among?: readonly string[]): Members | undefined {
     const derived = this.#derived.get(id);
-    const project = this.context.fields.find(this.projectId);
-    const versions = project?.table.scopes.get(derived?.scope.filter.base ?? "");
+    const table = this.context.fields.find(this.projectId)?.table;
+    const base = derived?.scope.filter.base ?? "";
+    const versions = among === undefined ? table?.scopes.get(base) : table?.heldAmong(base, among);
     return versions === undefined ? undefined : derived?.results.membersIn(versions);
   }
 

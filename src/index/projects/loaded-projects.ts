@@ -150,9 +150,9 @@ export class LoadedProjects {
     }
   }
 
-  /** The members of a derived scope; undefined unless it is up to date. */
-  membersOf(projectId: string, scopeId: string): Members | undefined {
-    return this.#projects.get(projectId)?.derived.membersOf(scopeId);
+  /** The members of a derived scope, or those among some versions; undefined unless they are up to date. */
+  membersOf(projectId: string, scopeId: string, among?: readonly string[]): Members | undefined {
+    return this.#projects.get(projectId)?.derived.membersOf(scopeId, among);
   }
 
   /**

@@ -163,10 +163,10 @@ export class IndexingThread {
     const { projectId } = task;
     if (task.type === "ensure") return this.projects.ensure(task);
     if (task.type === "members") {
-      const members = this.projects.membersOf(projectId, task.scopeId);
+      const members = this.projects.membersOf(projectId, task.scopeId, task.among);
       const table = this.context.fields.find(projectId)?.table;
       if (members === undefined || table === undefined) return Promise.resolve(null);
-      return Promise.resolve(memberLists(table, members, task.among));
+      return Promise.resolve(memberLists(table, members));
     }
     if (task.type === "fields") return scopeFields(this.context, task);
     if (task.type === "facets") return matchFacets(this.context, task, this.projects);
