@@ -182,14 +182,18 @@ export class VersionTable {
     this.#fresh = this.#fresh.map((word, w) => word & ~(versions[w] ?? 0));
   }
 
-  /** Those of these versions that a scope holds; undefined without the scope. */
+  /** Those of these versions that a scope holds, by its numbers of them; undefined without the scope. */
   heldAmong(scopeId: string, ids: readonly string[]): NumberSet | undefined {
     const scope = this.#scopes.get(scopeId);
     if (scope === undefined) return undefined;
     let held: NumberSet = emptyDocumentSet(0);
     for (const id of ids) {
       const number = this.#numbers.get(id);
-      if (number !== undefined && hasDocument(scope, number)) held = withNumber(held, number);
+      if (number === undefined) continue;
+      // Until a version has been added again, scopes have its earlier number.
+      for (const each of [number, this.earlierNumberOf(number)]) {
+        if (hasDocument(scope, each)) held = withNumber(held, each);
+      }
     }
     return held;
   }

@@ -57,3 +57,21 @@ test("the members among some versions are those that the scope holds, and no oth
   expect(derived.membersOf(SCOPE.id)?.numbers).toHaveLength(VERSIONS - 1);
   expect(derived.membersOf("none", ids)).toBeUndefined();
 });
+
+test("a version that is being added again is a member all the while", async () => {
+  const { fields, table, derived } = await derive();
+  const isListed = () => {
+    const members = derived.membersOf(SCOPE.id, [idOf(3)]);
+    return members && memberLists(table, members).versionIds;
+  };
+  table.readAgain([idOf(3)]);
+  for (let times = 0; times < 2; times++) {
+    await fields.add(PROJECT, [idOf(3)], reader);
+    expect(isListed()).toEqual([idOf(3)]);
+  }
+  table.added([idOf(3)]);
+  // The version has another number, under which its filter is evaluated first.
+  expect(isListed()).toBeUndefined();
+  await derived.ensure({ scope: SCOPE, tenant: "tenant", indexes: [] });
+  expect(isListed()).toEqual([idOf(3)]);
+});
