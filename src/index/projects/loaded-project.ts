@@ -32,8 +32,8 @@ export class LoadedProject {
   usedAt = performance.now();
   /** The user whose request loads it. Without a request, the project counts as a tenant of its own. */
   tenant: string;
-  /** Indexes with maintenance under way. */
-  readonly #maintaining = new Set<string>();
+  /** Indexes that maintenance has changed since it was complete. */
+  readonly #maintained = new Set<string>();
   /** When the first change since the last snapshot was seen. */
   #dirtySince: number | undefined;
   #restored: Restored | undefined;
@@ -137,11 +137,13 @@ export class LoadedProject {
     let left: MaintenanceState = "done";
     for (const index of this.context.indexes) {
       const state = index.maintain(this.id);
-      // Finished maintenance is saved, so that it is not repeated after a restart.
-      if (state !== "done") this.#maintaining.add(index.name);
-      else if (this.#maintaining.delete(index.name)) this.indexer.unsavedChanges++;
-      if (state === "more") return state;
+      if (state === "more") {
+        this.#maintained.add(index.name);
+        return state;
+      }
       if (state === "busy") left = state;
+      // Finished maintenance is saved, so that it is not repeated after a restart.
+      else if (this.#maintained.delete(index.name)) this.indexer.unsavedChanges++;
     }
     return left;
   }

@@ -98,6 +98,7 @@ export class VectorIndex implements VersionIndex {
   maintain(projectId: string): MaintenanceState {
     const project = this.#projects.get(projectId);
     const turns = this.#turns;
+    if (project?.takeWorked()) return "more";
     if (project === undefined || project.isMaintained) {
       turns.waiting.delete(projectId);
       return "done";
@@ -144,7 +145,9 @@ export class VectorIndex implements VersionIndex {
     const stats = native.stats(this.names.of(projectId));
     if (stats === null) return [];
     return stats.dimensions.map(({ dimension, vectors, distinct, graphed, bytes }, i) => {
-      const settled = this.#projects.get(projectId)?.isComplete(dimension) === true;
+      // Chunks without a vector need no graph. Their compaction frees memory, for which nobody waits.
+      const settled =
+        dimension === NO_VECTORS || this.#projects.get(projectId)?.isComplete(dimension) === true;
       const entries = dimension === NO_VECTORS ? 0 : vectors;
       return {
         dimension,

@@ -22,6 +22,8 @@ export class VectorProject {
   #compacted: (() => void) | undefined;
   #closed = false;
   #restsUntil = 0;
+  /** Whether the last step of maintenance has changed something. */
+  #worked = false;
 
   /**
    * @param name its name in the native registry
@@ -96,6 +98,13 @@ export class VectorProject {
     return performance.now() < this.#restsUntil;
   }
 
+  /** Whether maintenance has changed something since the last call. */
+  takeWorked(): boolean {
+    const worked = this.#worked;
+    this.#worked = false;
+    return worked;
+  }
+
   /** Does one step of maintenance. After a failure, and if the project is closed, it has no effect. */
   async maintain(threads: number): Promise<void> {
     const dimension = this.#unmaintained.values().next().value;
@@ -109,7 +118,10 @@ export class VectorProject {
     const kept = this.#adding > 0 ? null : this.#ordinals(dimension);
     const step = await native.maintain(this.name, dimension, kept, threads);
     if (step.compacted) await this.#compact();
-    if (step.worked) this.#restsUntil = 0;
+    if (step.worked) {
+      this.#restsUntil = 0;
+      this.#worked = true;
+    }
     if (step.complete && !this.#changed.has(dimension)) this.#unmaintained.delete(dimension);
   }
 

@@ -80,8 +80,8 @@ export interface IndexPart {
 }
 
 /**
- * The remaining maintenance of an index: `more` if the next slice can follow immediately, `busy` if it continues in the
- * background or must wait for a while, `done` if it is complete.
+ * The remaining maintenance of an index: `more` if it has changed the index and the next slice can follow immediately,
+ * `busy` if it continues in the background or must wait for a while, `done` if it is complete.
  */
 export type MaintenanceState = "more" | "busy" | "done";
 

@@ -1,16 +1,17 @@
 import { expect, test } from "bun:test";
 import type { IndexingContext } from "../../../../src/index/projects/indexing-context.ts";
 import { LoadedProject } from "../../../../src/index/projects/loaded-project.ts";
+import type { MaintenanceState } from "../../../../src/index/versions/version-index.ts";
 
 const POSITION = { seq: 9, at: "now" };
 
 /** A project whose changes up to POSITION were handed over, and the positions that its snapshots name. */
-function openProject(write = async () => {}) {
+function openProject(write = async () => {}, indexes: readonly object[] = []) {
   const saved: number[] = [];
   const context = {
     anchor: () => POSITION,
     databaseId: "database",
-    indexes: [],
+    indexes,
     snapshots: {
       async write(_: string, { seq }: { seq: number }) {
         await write();
@@ -46,4 +47,15 @@ test("what a failed snapshot lacks is still unsaved", async () => {
   await expect(project.save()).rejects.toThrow("disk full");
   expect(project.indexer.unsavedChanges).toBe(2);
   expect(project.canSave(performance.now())).toBe(false);
+});
+
+test("finished maintenance is saved if it has changed an index", () => {
+  const states: MaintenanceState[] = ["busy", "done", "busy", "more", "busy", "done", "done"];
+  const index = { name: "vector", maintain: () => states.shift() };
+  const { project } = openProject(undefined, [index]);
+  const unsaved = [...states].map((state) => {
+    expect(project.maintain()).toBe(state);
+    return project.indexer.unsavedChanges;
+  });
+  expect(unsaved).toEqual([0, 0, 0, 0, 0, 1, 1]);
 });

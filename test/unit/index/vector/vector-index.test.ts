@@ -274,6 +274,34 @@ test("versions that are on their way into a scope are kept", async () => {
   expectAnswers(new Map([["a", files]]));
 });
 
+test("chunks without a vector wait for no maintenance, and a restart repeats none", async () => {
+  const changes = async ({ vector }: World) => {
+    let count = 0;
+    await until("the index is maintained", () => {
+      const state = vector.maintain(PROJECT);
+      if (state === "more") count++;
+      return state === "done";
+    });
+    return count;
+  };
+  const settledOf = ({ vector }: World) =>
+    vector.stats(PROJECT).map(({ dimension, settled }) => [dimension, settled]);
+  const world = opened();
+  await replace(world, "a", [...Array(120).keys()]);
+  expect(settledOf(world).sort()).toEqual([
+    [0, true],
+    [DIMENSION, false],
+  ]);
+  expect(await changes(world)).toBePositive();
+  expect(settledOf(world).sort()).toEqual([
+    [0, true],
+    [DIMENSION, true],
+  ]);
+  const folder = temporaryFolder("maintained-");
+  await snapshot(world, folder);
+  expect(await changes(await restored(folder))).toBe(0);
+});
+
 test("a derived scope finds the chosen chunks of its versions, and is in no snapshot", async () => {
   const world = opened();
   const files = Array.from({ length: 150 }, (_, i) => i);
