@@ -96,30 +96,27 @@ function quotaCommand(io: Io): Command {
   });
 }
 
-/** A default limit: `none` and `default` are no limit. */
-function defaultLimit(value: string): number | null {
-  const given = limit(value);
-  return typeof given === "number" ? given : null;
-}
-
 interface DefaultOptions {
-  readonly bytes?: number | null;
-  readonly ownerBytes?: number | null;
+  readonly bytes?: Limit;
+  readonly ownerBytes?: Limit;
   readonly json?: boolean;
 }
 
+/** A default limit as it is stored: `none` and `default` are no limit. */
+const storedDefault = (value: Limit) => (typeof value === "number" ? value : null);
+
 function defaultQuotaCommand(io: Io): Command {
   return newCommand("projects default-quota", "json")
-    .option("--bytes <n>", "maximum bytes of a project; none for no limit", defaultLimit)
+    .option("--bytes <n>", "maximum bytes of a project; none for no limit", limit)
     .option(
       "--owner-bytes <n>",
       "maximum bytes of all projects of an owner together; none for no limit",
-      defaultLimit,
+      limit,
     )
     .action(async ({ json, bytes, ownerBytes }: DefaultOptions) => {
       const limits = {
-        ...(bytes !== undefined && { bytes }),
-        ...(ownerBytes !== undefined && { owner_bytes: ownerBytes }),
+        ...(bytes !== undefined && { bytes: storedDefault(bytes) }),
+        ...(ownerBytes !== undefined && { owner_bytes: storedDefault(ownerBytes) }),
       };
       const isChange = Object.keys(limits).length > 0;
       const open = isChange ? changeDatabase : withDatabase;

@@ -5,6 +5,7 @@ import { setQuotaDefaults, setQuotas } from "../../src/content/projects/quota.ts
 import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, startApi } from "../../support/api/api.ts";
 import { importsOf } from "../../support/api/imports.ts";
+import { callCommand } from "../../support/processes/command.ts";
 import { countedIn, storedIn } from "../../support/quotas.ts";
 import { until } from "../../support/until.ts";
 import { addWritableProject, sendWrite, WRITES } from "./project-writes.ts";
@@ -259,4 +260,29 @@ describe("the default for all projects of an owner", () => {
     expect(refusal(answer)).toEqual(REFUSED);
     expect(answer.body.detail).toBe("All projects of an owner may store at most 6 files together.");
   });
+});
+
+test("the defaults are read and set by a command, and hold at once", async () => {
+  const run = (...options: string[]) =>
+    callCommand(["projects", "default-quota", ...options], {
+      env: { DATABASE_URL: api.databaseUrl },
+    });
+  const set = await run("--bytes", "none", "--owner-bytes", "20000", "--json");
+  expect(
+    set.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    { quota: "bytes", allowed: null },
+    { quota: "owner_bytes", allowed: 20_000 },
+  ]);
+  const { owner: caller, project } = await api.ownedProject();
+  const { post } = importsOf(api, caller);
+  const large = [PRODUCTION, fileOf("a.md", { content: MUCH })];
+  expect(refusal(await post(project, large))).toEqual(REFUSED);
+  const lifted = await run("--owner-bytes", "none");
+  expect(lifted.stdout).toMatch(/^owner_bytes +any number$/m);
+  expect((await post(project, large)).status).toBe(200);
+  expect((await run("--bytes", "many")).status).toBe(2);
 });

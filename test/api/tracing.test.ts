@@ -366,6 +366,17 @@ test("a collector that does not answer delays neither requests nor the end of th
   expect(silent.requests[0]?.path).toBe("/own/v1/traces");
 });
 
+test("a share of the traces is kept, and those that callers record", async () => {
+  const sampled = new Collector();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: sampled.url, OTEL_TRACES_SAMPLER_ARG: "0" };
+  const traced = await startApiProcess({ env });
+  const headers = { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` };
+  await send(traced, "one", "/errors/unauthorized", { method: "GET" });
+  await send(traced, "two", "/errors/unauthorized", { method: "GET", headers });
+  await end(traced);
+  expect(new Set(sampled.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+});
+
 test("without an endpoint no line of the log names a trace", async () => {
   const quiet = await startApiProcess({ env: { LOG_LEVEL: "http" } });
   const { traceparent } = { traceparent: `00-${TRACE}-${CALLER_SPAN}-01` };
