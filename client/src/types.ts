@@ -1602,7 +1602,7 @@ export interface components {
              * @description The server's id, new at each start.
              */
             server: string;
-            /** @description The dimension of the vectors; null for the index of texts. */
+            /** @description The dimension of the vectors; null for the index of texts, which has the chunks without vectors. */
             dimension: number | null;
             /** @description Vectors in the index; 0 for texts. */
             vectors: number;
@@ -1610,7 +1610,7 @@ export interface components {
             graph_backlog: number;
             /** @description Documents in the index of texts; 0 for vectors. */
             documents: number;
-            /** @description Memory of the index, in bytes. */
+            /** @description Memory of the index and its chunks, in bytes. */
             memory_bytes: number;
             /** @description Changes of the project that searches do not see yet. */
             pending_changes: number;

@@ -65,7 +65,7 @@ const IndexState = described("IndexState", "The state of a project's indexes.", 
       server: uuid("The server's id, new at each start."),
       dimension: nullable(
         Type.Integer(),
-        "The dimension of the vectors; null for the index of texts.",
+        "The dimension of the vectors; null for the index of texts, which has the chunks without vectors.",
       ),
       vectors: count("Vectors in the index; 0 for texts."),
       graph_backlog: count(
@@ -73,7 +73,7 @@ const IndexState = described("IndexState", "The state of a project's indexes.", 
           "complete, or the index is too small to need one.",
       ),
       documents: count("Documents in the index of texts; 0 for vectors."),
-      memory_bytes: count("Memory of the index, in bytes."),
+      memory_bytes: count("Memory of the index and its chunks, in bytes."),
       pending_changes: count("Changes of the project that searches do not see yet."),
       recall: nullable(
         Type.Number({ minimum: 0, maximum: 1 }),
