@@ -147,6 +147,27 @@ describe("POST /projects/{project_reference}/retrieve", () => {
     expect([passage.heading, passage.scores.semantic]).toEqual(["Beta", null]);
   });
 
+  test("texts that are cut together are told to the index by one statement", async () => {
+    const { project } = await projectWith({ "a.md": "The llama.", "b.md": "The alpaca." });
+    const versions = await api.sql<{ id: string }[]>`
+      SELECT id FROM file_versions WHERE project_id = ${project.id}`;
+    const ids = versions.map(({ id }) => id);
+    let statements = 0;
+    const counting = new Proxy(api.sql, {
+      apply(sql, self, args) {
+        if (String(args[0]).includes("append_change")) statements++;
+        return Reflect.apply(sql, self, args);
+      },
+    });
+    for (let times = 0; times < 2; times++) {
+      await cutVersions(counting, ids);
+      expect(statements).toBe(1);
+      const told = await api.sql<{ ref: string }[]>`
+        SELECT ref FROM change_log WHERE project_id = ${project.id} AND kind = 'embedded'`;
+      expect(told.map(({ ref }) => ref).sort()).toEqual(ids.toSorted());
+    }
+  });
+
   test("a release is searched in the versions that it holds", async () => {
     const { project, ask } = await projectWith({ "a.md": "# Alpha\n\nThe llama was first." });
     const at = `/projects/${project.slug}`;

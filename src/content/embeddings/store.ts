@@ -81,6 +81,7 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
     JOIN files f ON f.id = v.file_id
     WHERE v.id = ANY (${[...versions]}::uuid[]) AND v.chunk_count = 0 AND has_text(v.content)
     ORDER BY v.id FOR UPDATE OF v`;
+  if (uncut.length === 0) return;
   const charges = new Charges();
   for (const version of uncut) {
     const { id, content, path } = version;
@@ -89,8 +90,9 @@ export async function cutVersions(sql: Queryable, versions: readonly string[]): 
     const rows = chunks.map((chunk) => ({ ...owner, file_path: path, ...chunkValues(id, chunk) }));
     await insertRows({ sql, charges }, "chunks", rows, { conflict: "ON CONFLICT DO NOTHING" });
     await sql`UPDATE file_versions SET chunk_count = ${chunks.length} WHERE id = ${id}`;
-    if (chunks.length === 0) continue;
-    await sql`SELECT append_change(${version.project_id}, 'embedded', ${id})`;
   }
+  await sql`
+    SELECT append_change(project_id, 'embedded', id) FROM file_versions
+    WHERE id = ANY (${uncut.map(({ id }) => id)}::uuid[]) AND chunk_count > 0`;
   await charges.count(sql);
 }
