@@ -12,6 +12,7 @@ import {
   buildGraph,
   dropProjects,
   freshProject,
+  idsOf,
   opened,
   setScope,
   upTo,
@@ -206,6 +207,29 @@ describe("snapshots", () => {
       replace(path, original);
     }
     testing.restoreSync(large, folder, partsOfLarge);
+  });
+
+  test("a forged index without vectors that has nodes is refused before it is read", () => {
+    const folder = temporaryFolder("native");
+    const project = opened();
+    const [rowCount, text] = [77, '{"id":""}'];
+    native.append(project, 0, {
+      ids: idsOf(0, rowCount),
+      vectors: new Float32Array(0),
+      rendered: Buffer.from(text.repeat(rowCount)),
+      renderedEnds: Uint32Array.from(upTo(rowCount), (row) => (row + 1) * text.length),
+    });
+    const [state, ...others] = testing.snapshotSync(project, folder) as [native.Part];
+    const path = join(folder, state.name);
+    const bytes = readFileSync(path);
+    // The counts of rows and nodes follow each other.
+    const counts = (nodes: number) => Buffer.from(Uint32Array.of(rowCount, nodes).buffer);
+    bytes.set(counts(1), bytes.indexOf(counts(0)));
+    replace(path, bytes);
+    const forged = { ...state, checksum: native.checksum(bytes) };
+    expect(() => testing.restoreSync(project, folder, [forged, ...others])).toThrow(
+      "an index without vectors has nodes",
+    );
   });
 
   test("a list of other parts is refused", () => {

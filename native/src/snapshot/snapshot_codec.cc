@@ -64,6 +64,7 @@ void SnapshotCodec::getShard(SnapshotReader& in, Shard& shard) {
   const auto rows = in.layout.get<uint32_t>();
   const auto nodes = in.layout.get<uint32_t>();
   if (rows > Shard::MAX_ROWS || nodes > rows) throw std::runtime_error("an index is too large");
+  if (shard.dimension() == NO_VECTORS && nodes > 0) throw std::runtime_error("an index without vectors has nodes");
   in.requireBytes(uint64_t{rows} * sizeof(ChunkId) +
                   uint64_t{nodes} * shard.dimension() * sizeof(float));
   in.getColumn(shard.ids_, rows, Rows::IMMUTABLE);
