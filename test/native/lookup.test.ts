@@ -324,7 +324,9 @@ test("words have the stems of another implementation of the same algorithm", () 
 
 describe("arguments of a wrong shape throw before any memory is read", () => {
   const bytes = new Uint8Array(buildSegment([documentOf("a.md", { content: "some words" })]));
-  /** A copy of which one 32-bit word of the header is changed. */
+  /** Where the counts of sections and the sections themselves begin, in 32-bit words. */
+  const [COUNTS_WORD, SECTIONS_WORD] = [2, 22];
+  /** A copy of which one 32-bit word is changed. */
   const withWord = (at: number, value: number) => {
     const copy = bytes.slice();
     new Uint32Array(copy.buffer)[at] = value;
@@ -352,9 +354,9 @@ describe("arguments of a wrong shape throw before any memory is read", () => {
       "a segment at an odd address",
       [NUMBER, [new Uint8Array(bytes.length + 1).subarray(1)], [null]],
     ],
-    ["a section beyond the segment", [NUMBER, [withWord(7, 2 ** 30)], [null]]],
-    ["sections of different lengths", [NUMBER, [withWord(9, 7)], [null]]],
-    ["keys that start behind their end", [NUMBER, [withWord(36, 2 ** 31)], [null]]],
+    ["a section beyond the segment", [NUMBER, [withWord(COUNTS_WORD, 2 ** 30)], [null]]],
+    ["sections of different lengths", [NUMBER, [withWord(COUNTS_WORD + 2, 7)], [null]]],
+    ["keys that start behind their end", [NUMBER, [withWord(SECTIONS_WORD + 4, 2 ** 31)], [null]]],
     ["a negative number", [-1, [bytes], [null]]],
   ])("a view with %s", (_, args) => {
     expect(() => open(...args)).toThrow(TypeError);
