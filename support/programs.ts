@@ -31,14 +31,16 @@ const server = (name: string) => (): string | null => {
 
 const PROGRAMS = {
   chromium: {
-    ...{ debian: "chromium", homebrew: "chromium" },
+    debian: "chromium",
+    homebrew: "chromium",
     find: () => Bun.which("chromium") ?? Bun.which("google-chrome"),
   },
   nginx: { debian: "nginx-light", homebrew: "nginx", find: server("nginx") },
   haproxy: { debian: "haproxy", homebrew: "haproxy", find: server("haproxy") },
   wrk: { debian: "wrk", homebrew: "wrk", find: () => Bun.which("wrk") },
   "redis-server": {
-    ...{ debian: "redis-server", homebrew: "redis" },
+    debian: "redis-server",
+    homebrew: "redis",
     find: () => Bun.which("redis-server"),
   },
   strace: { debian: "strace", homebrew: "strace", find: () => Bun.which("strace") },

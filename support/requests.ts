@@ -11,8 +11,11 @@ import type { SharedView } from "../src/index/segments/index.ts";
 
 /** The scope of requests by default. */
 export const SCOPE: Scope = {
-  ...{ tenant: "tenant", projectId: "project", id: "scope" },
-  ...{ kind: "environment", frozen: false },
+  tenant: "tenant",
+  projectId: "project",
+  id: "scope",
+  kind: "environment",
+  frozen: false,
 };
 
 /** A lookup of the first page of a view, as the engine gives it to a thread. */
@@ -22,8 +25,17 @@ export function lookupRequest(
   options: Partial<LookupRequest> = {},
 ): LookupRequest {
   return {
-    ...{ kind: "lookup", scope: SCOPE, selfPath: "/", view, query },
-    ...{ limit: 12, shardIndex: 0, shardCount: 1, progress: "", next: "", ...options },
+    kind: "lookup",
+    scope: SCOPE,
+    selfPath: "/",
+    view,
+    query,
+    limit: 12,
+    shardIndex: 0,
+    shardCount: 1,
+    progress: "",
+    next: "",
+    ...options,
   };
 }
 
@@ -46,7 +58,8 @@ export function lookUp(
 
 /** A retrieval without groups, of whatever is best. */
 export const PLAIN = {
-  ...{ groupSize: 0, diversity: 0 },
+  groupSize: 0,
+  diversity: 0,
   excluded: { chunkIds: [], paths: [], chunks: 0 },
   listsMatches: false,
 } as const;
@@ -57,8 +70,18 @@ export function retrieve(
   options: Partial<RetrieveRequest> & Pick<RetrieveRequest, "mode">,
 ): Reply<"retrieve"> & { readonly status: "answered" } {
   const reply = run({
-    ...{ kind: "retrieve", scope: SCOPE, selfPath: "/", view, query: null, vector: null },
-    ...{ limit: 10, threshold: 0, ...PLAIN, progress: "", next: "", ...options },
+    kind: "retrieve",
+    scope: SCOPE,
+    selfPath: "/",
+    view,
+    query: null,
+    vector: null,
+    limit: 10,
+    threshold: 0,
+    ...PLAIN,
+    progress: "",
+    next: "",
+    ...options,
   }) as Reply<"retrieve">;
   if (reply.status !== "answered") throw new Error(JSON.stringify(reply));
   return reply;

@@ -643,7 +643,10 @@ export class Tessera {
     options: CallOptions = {},
   ): Promise<Schemas["McpAnswer"] | undefined> {
     return this.#transport.send({
-      ...{ method: "POST", path: ["mcp"], json, repeatable: true },
+      method: "POST",
+      path: ["mcp"],
+      json,
+      repeatable: true,
       ...options,
     });
   }

@@ -137,7 +137,10 @@ export class TesseraVectorStore extends VectorStore {
     const { environment = ENVIRONMENT_DEFAULT } = this.input;
     const paths = documents.map(({ id }, i) => ids[i] ?? id ?? crypto.randomUUID());
     const records = documents.map(({ pageContent, metadata }, i) => ({
-      ...{ record: "file", path: paths[i], content: pageContent, environments: [environment] },
+      record: "file",
+      path: paths[i],
+      content: pageContent,
+      environments: [environment],
       ...(typeof metadata["title"] === "string"
         ? { frontmatter: { title: metadata["title"] } }
         : {}),

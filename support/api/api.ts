@@ -159,7 +159,9 @@ export class TestApi {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     return this.send("PUT", `/projects/${project.slug}/files/${encodeURIComponent(path)}`, {
-      ...{ as, body: text, headers: { "content-type": "text/markdown", ...headers } },
+      as,
+      body: text,
+      headers: { "content-type": "text/markdown", ...headers },
     });
   }
 

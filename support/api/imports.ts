@@ -89,7 +89,9 @@ export const allChanged = (lines: number) => ({
   ...NO_FAULTS,
 });
 export const allUnchanged = (lines: number) => ({
-  ...{ lines, changed: 0, unchanged: lines },
+  lines,
+  changed: 0,
+  unchanged: lines,
   ...NO_FAULTS,
 });
 

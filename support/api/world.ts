@@ -115,7 +115,8 @@ export class TestWorld {
     const { status, body } = await this.#post(url, path, question, caller);
     const hits: Json[] = body.data ?? [];
     return {
-      ...{ status, body },
+      status,
+      body,
       ids: hits.map((hit) => hit.chunk.id),
       contents: [...new Set<string>(hits.map((hit) => hit.chunk.content))],
     };

@@ -24,7 +24,8 @@ export async function openOnPort(
 ): Promise<EmbeddedDatabase> {
   const open = async (port: number | string) => {
     const server = await openEmbeddedDatabase({
-      ...{ dataDir, log: () => {} },
+      dataDir,
+      log: () => {},
       settings: { ...settings, listen_addresses: "127.0.0.1", port: String(port) },
     });
     const { username, password } = new URL(server.url);

@@ -103,7 +103,8 @@ export class TestProxy {
   #listen(): void {
     this.#marks = [];
     this.#listener ??= Bun.listen<Pair>({
-      ...{ hostname: "127.0.0.1", port: this.port },
+      hostname: "127.0.0.1",
+      port: this.port,
       socket: { ...this.#handlers, open: (client) => this.#accept(client) },
     });
   }
@@ -121,8 +122,10 @@ export class TestProxy {
     client.data = { other: undefined, waiting: [], seen };
     this.#open.add(client);
     const server = await Bun.connect<Pair>({
-      ...{ hostname: this.server.hostname, port: Number(this.server.port) },
-      ...{ data: { other: client, waiting: [], seen }, socket: this.#handlers },
+      hostname: this.server.hostname,
+      port: Number(this.server.port),
+      data: { other: client, waiting: [], seen },
+      socket: this.#handlers,
     });
     this.#open.add(server);
     client.data.other = server;

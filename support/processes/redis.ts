@@ -22,7 +22,8 @@ export type TestRedis = {
 export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
   const folder = temporaryFolder("redis");
   let { port, server } = await onFreePort(async (port) => ({
-    ...{ port, server: await launch(port, folder, args) },
+    port,
+    server: await launch(port, folder, args),
   }));
 
   async function kill(): Promise<void> {

@@ -31,7 +31,8 @@ async function inviting(email: string, role = "member") {
   expect((await api.send("PUT", path, { as: owner, json: { role } })).status).toBe(201);
   const accept = (as: Caller, name = email, to = api) =>
     to.send("PUT", `/projects/${project.slug}/members/${encodeURIComponent(name)}`, {
-      ...{ as, json: { role } },
+      as,
+      json: { role },
     });
   return { ...project, accept };
 }
@@ -153,7 +154,10 @@ describe("an address of a token", () => {
       const [key] = await sql`SELECT user_id FROM api_keys WHERE user_id = ${right.userId}`;
       expect(key).toBeDefined();
       const record = {
-        ...{ record: "project", slug: project.slug, name: "n", owner: owner.userId },
+        record: "project",
+        slug: project.slug,
+        name: "n",
+        owner: owner.userId,
         members: [{ user: email, role: "editor" }],
       };
       await command(["import", "-"], ndjson([record]));

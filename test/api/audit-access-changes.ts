@@ -12,8 +12,11 @@ const keyRecord = ({ key, ownerEmail: user, project: { slug } }: Place, more: ob
   ({ record: "api_key", user, key: key.key, project: slug, ...more }) as const;
 
 const member = (method: string, user: string, json?: object, as?: Caller): Request => ({
-  ...{ operation: method === "PUT" ? "putMember" : "deleteMember", method },
-  ...{ path: `members/${user}`, ...(json && { json }), ...(as && { as }) },
+  operation: method === "PUT" ? "putMember" : "deleteMember",
+  method,
+  path: `members/${user}`,
+  ...(json && { json }),
+  ...(as && { as }),
 });
 const invited = ({ guest }: Place, role = "editor") => member("PUT", guest.userId, { role });
 const accepted = ({ guest }: Place) => member("PUT", guest.userId, { role: "editor" }, guest);
@@ -47,7 +50,9 @@ export const ACCESS_CHANGES: Changes = {
     leaves: [["project.changed", { name: "Another", description: "changed" }]],
     http: () => [
       {
-        ...{ operation: "updateProject", method: "PATCH", path: "" },
+        operation: "updateProject",
+        method: "PATCH",
+        path: "",
         json: { name: "Another", description: "x".repeat(1_001) },
       },
     ],
@@ -142,7 +147,9 @@ export const ACCESS_CHANGES: Changes = {
     leaves: [["key.created", { ...KEY, name: "new" }]],
     http: ({ project: { id } }) => [
       {
-        ...{ operation: "createApiKey", method: "POST", path: "/api-keys" },
+        operation: "createApiKey",
+        method: "POST",
+        path: "/api-keys",
         json: { name: "new", project_id: id },
       },
     ],
@@ -151,8 +158,11 @@ export const ACCESS_CHANGES: Changes = {
     onlyByCommand: true,
     records: (place) => [
       {
-        ...{ record: "api_key", user: place.ownerEmail, project: place.project.slug, name: "new" },
-        ...{ key_prefix: `tsr_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}` },
+        record: "api_key",
+        user: place.ownerEmail,
+        project: place.project.slug,
+        name: "new",
+        key_prefix: `tsr_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`,
         key_hash: "0".repeat(64),
       },
     ],

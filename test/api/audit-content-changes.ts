@@ -15,7 +15,9 @@ const PAGE = {
 const RELEASED: Omit<Change, "leaves"> = {
   http: () => [
     {
-      ...{ operation: "createRelease", method: "POST", path: "releases" },
+      operation: "createRelease",
+      method: "POST",
+      path: "releases",
       json: { name: "v1", environment: "production" },
     },
   ],
@@ -34,7 +36,9 @@ const serving = (active_release: string | null, earlier_release: string | null) 
     ],
     http: () => [
       {
-        ...{ operation: "updateEnvironment", method: "PATCH", path: "environments/production" },
+        operation: "updateEnvironment",
+        method: "PATCH",
+        path: "environments/production",
         json: { active_release },
       },
     ],
@@ -49,7 +53,9 @@ export const CONTENT_CHANGES: Changes = {
     leaves: [["environment.created", { environment: "preview" }]],
     http: () => [
       {
-        ...{ operation: "createEnvironment", method: "POST", path: "environments" },
+        operation: "createEnvironment",
+        method: "POST",
+        path: "environments",
         json: { name: "preview", contents_of: "production" },
       },
     ],
@@ -134,8 +140,11 @@ export const CONTENT_CHANGES: Changes = {
     leaves: [["file.written", { environment: "production", path: "a.md", version: "ID" }]],
     http: () => [
       {
-        ...{ operation: "putFile", method: "PUT", path: "files/a.md?environment=production" },
-        ...{ body: "# A", headers: { "content-type": "text/markdown" } },
+        operation: "putFile",
+        method: "PUT",
+        path: "files/a.md?environment=production",
+        body: "# A",
+        headers: { "content-type": "text/markdown" },
       },
     ],
   },
@@ -150,7 +159,8 @@ export const CONTENT_CHANGES: Changes = {
     leaves: [["files.removed", { environment: "production", files: 1, paths: ["a.md"] }]],
     http: () => [
       {
-        ...{ operation: "deleteFile", method: "DELETE" },
+        operation: "deleteFile",
+        method: "DELETE",
         path: "files/a.md?environment=production",
       },
     ],

@@ -55,7 +55,8 @@ describe("the audit log", () => {
       headers: { "content-type": "application/x-ndjson" },
     });
     expect((await entries("import")).at(-1).details).toEqual({
-      ...{ strict: false, failed: "payload-too-large" },
+      strict: false,
+      failed: "payload-too-large",
     });
   });
 
@@ -70,11 +71,14 @@ describe("the audit log", () => {
     const id = expect.any(String);
     expect(await entries("denied")).toMatchObject([
       {
-        ...{ user_id: owner.userId, key_id: limited.id, request_id: id },
+        user_id: owner.userId,
+        key_id: limited.id,
+        request_id: id,
         details: { operation: "getProject", slug: "permission-denied", count: 5 },
       },
       {
-        ...{ user_id: null, key_id: null },
+        user_id: null,
+        key_id: null,
         details: { operation: "listProjects", slug: "unauthorized", count: 1 },
       },
     ]);

@@ -141,7 +141,9 @@ async function entriesSince(earlier: string, place: Place): Promise<Entry[]> {
 const slashed = (path: string) => (path === "" || path.startsWith("?") ? path : `/${path}`);
 
 const requestBy = (userId: string, { headers }: Answer): By => ({
-  ...{ via: "http", user_id: userId, key_id: null },
+  via: "http",
+  user_id: userId,
+  key_id: null,
   request_id: headers.get("x-request-id"),
 });
 

@@ -7,7 +7,10 @@ const api = await sharedApi();
 const { owner: member, project } = await api.ownedProject();
 const { report } = importsOf(api, member);
 const file = (path: string, content: string, ...environments: string[]) => ({
-  ...{ record: "file", path, content, environments },
+  record: "file",
+  path,
+  content,
+  environments,
 });
 await report(project, [
   { record: "environment", name: "production" },
@@ -44,8 +47,12 @@ describe("GET /projects/{project_reference}/compare", () => {
     const now = await versionOf("changed.md", "environment=production");
     const before = await versionOf("changed.md", "release=v1");
     expect(changed).toEqual({
-      ...{ change: "changed", path: "changed.md", title: "After", id: now.id },
-      ...{ base_version_id: before.version_id, version_id: now.version_id },
+      change: "changed",
+      path: "changed.md",
+      title: "After",
+      id: now.id,
+      base_version_id: before.version_id,
+      version_id: now.version_id,
     });
     expect([removed.version_id, added.base_version_id]).toEqual([null, null]);
     expect(await compare("base_release=v1")).toMatchObject({ data: body.data });

@@ -44,7 +44,9 @@ const SAMPLES: readonly Sample[] = [
   { method: "PUT", path: file, type: "text/markdown", body: "# gr\u00fcn" },
   { method: "POST", path: webhook.path, type: json, body: '{"a":1e400}' },
   {
-    ...{ method: "POST", path: webhook.path, type: "application/x-www-form-urlencoded" },
+    method: "POST",
+    path: webhook.path,
+    type: "application/x-www-form-urlencoded",
     body: 'payload={"a":1}',
   },
   { method: "POST", path: webhook.path, type: "text/plain", body: "gr\u00fcn" },

@@ -21,7 +21,9 @@ async function templateOf(owner: Caller): Promise<TestProject> {
 
 const newSlug = () => `copy-${randomUUID()}`;
 const copyOf = (template: TestProject, slug: string) => ({
-  ...{ name: "Copy", slug, templateSlug: template.slug },
+  name: "Copy",
+  slug,
+  templateSlug: template.slug,
 });
 
 /** While `work` runs, a copy with this slug waits for another transaction, however long that takes. */

@@ -29,8 +29,11 @@ describe("POST /projects/{project_reference}/releases", () => {
     const { status, body } = await create("v1");
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ id: expect.any(String), name: "v1" },
-      ...{ export_status: "pending", build_status: "pending", deploy_status: "pending" },
+      id: expect.any(String),
+      name: "v1",
+      export_status: "pending",
+      build_status: "pending",
+      deploy_status: "pending",
     });
     await api.send("DELETE", `/projects/${project.slug}/files/a.md`, { as: editor });
     expect(await pathsIn("v1")).toEqual(["a.md", "b.md"]);
@@ -83,8 +86,12 @@ describe("PATCH /projects/{project_reference}/environments/{environmentName}", (
     const answer = await activate("v1");
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      ...{ id: expect.any(String), name: "production", protected: false, domains: [] },
-      ...{ environment_variables: [], active_release_id: release!.id },
+      id: expect.any(String),
+      name: "production",
+      protected: false,
+      domains: [],
+      environment_variables: [],
+      active_release_id: release!.id,
     });
     expect(await content()).toBe("# Then\n");
     const ended = await activate(null);
@@ -119,7 +126,10 @@ test("environments say what they serve, and releases how many files they have an
   const listed = await api.project(owner);
   const at = (list: string) => `/projects/${listed.slug}/${list}`;
   const file = (path: string, ...environments: string[]) => ({
-    ...{ record: "file", path, content: "# Text", environments },
+    record: "file",
+    path,
+    content: "# Text",
+    environments,
   });
   const release = (name: string) =>
     api.post(at("releases"), { name, environment: "production" }, owner);

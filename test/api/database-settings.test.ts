@@ -68,7 +68,10 @@ describe.each([
     const imported = await importsOf(api, caller).post(project, [
       { record: "environment", name: "production" },
       {
-        ...{ record: "file", path: "a.md", environments: ["production"], content: "# \\Alpha\n" },
+        record: "file",
+        path: "a.md",
+        environments: ["production"],
+        content: "# \\Alpha\n",
         chunks: [{ content: "\\Alpha", embedding: Array(768).fill(0.123456789), token_count: 1 }],
       },
     ]);
@@ -179,13 +182,15 @@ describe("sessions", () => {
       Buffer.from(message),
     ]);
     const pooler = Bun.listen({
-      ...{ hostname: "127.0.0.1", port: 0 },
+      hostname: "127.0.0.1",
+      port: 0,
       socket: { data: (socket) => void socket.end(answer) },
     });
     const env = { DATABASE_URL: `postgres://a:b@127.0.0.1:${pooler.port}/c` };
     const { status, stderr } = await callCommand(["projects", "list"], { env });
     expect({ status, stderr }).toEqual({
-      ...{ status: 1, stderr: expect.stringContaining("unsupported startup parameter") },
+      status: 1,
+      stderr: expect.stringContaining("unsupported startup parameter"),
     });
     const starting = serve(loadConfig(environment({ ...env, LOG_LEVEL: "silent" })));
     await expect(starting).rejects.toThrow("unsupported startup parameter");

@@ -10,8 +10,11 @@ await post(project, [
   { record: "environment", name: "production" },
   { record: "environment", name: "staging" },
   ...NAMES.map((path) => ({
-    ...{ record: "file", path, environments: ["production", "staging"], releases: ["v1"] },
-    ...{ content: `# ${path}\n` },
+    record: "file",
+    path,
+    environments: ["production", "staging"],
+    releases: ["v1"],
+    content: `# ${path}\n`,
   })),
 ]);
 const pathOf = (file: string) => `/projects/${project.slug}/files/${encodeURIComponent(file)}`;

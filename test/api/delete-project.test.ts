@@ -27,8 +27,12 @@ async function filled(): Promise<TestProject> {
   await post(project, [
     { record: "environment", name: "production" },
     {
-      ...{ record: "file", path: "a.md", environments: ["production"], releases: ["v1"] },
-      ...{ content: "# A\n", chunks: [{ content: "# A", embedding }] },
+      record: "file",
+      path: "a.md",
+      environments: ["production"],
+      releases: ["v1"],
+      content: "# A\n",
+      chunks: [{ content: "# A", embedding }],
     },
     { record: "environment", name: "production", active_release: "v1" },
     { record: "branch", id: crypto.randomUUID(), name: "main" },

@@ -19,7 +19,10 @@ const embedding = base64Of(randomVector(DIMENSION, 1));
 const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
 const at = (path: string) => `/projects/${project.slug}${path}`;
 const file = (path: string) => ({
-  ...{ record: "file", path, environments: ["production"], content: `# ${path}\n` },
+  record: "file",
+  path,
+  environments: ["production"],
+  content: `# ${path}\n`,
   chunks: [{ content: path, embedding }],
 });
 await report(project, [{ record: "environment", name: "production" }, file("a.md")]);

@@ -20,7 +20,9 @@ const env = {
   EMBEDDERS: JSON.stringify({
     model: { url, model: "m", dimension: 768, api_key_env: "MODEL_KEY" },
     gone: {
-      ...{ url: `http://operator:${SECRETS.password}@127.0.0.1:9/v1`, model: "m", dimension: 768 },
+      url: `http://operator:${SECRETS.password}@127.0.0.1:9/v1`,
+      model: "m",
+      dimension: 768,
       api_key_env: "MODEL_KEY",
     },
   }),

@@ -17,8 +17,12 @@ const endpoint = startEmbeddingEndpoint();
 const env = {
   EMBEDDERS: JSON.stringify({
     model: {
-      ...{ url: endpoint.url, model: "nomic-embed-text", dimension: 768, api_key_env: "MODEL_KEY" },
-      ...{ query_prefix: "query: ", document_prefix: "passage: " },
+      url: endpoint.url,
+      model: "nomic-embed-text",
+      dimension: 768,
+      api_key_env: "MODEL_KEY",
+      query_prefix: "query: ",
+      document_prefix: "passage: ",
     },
     large: { url: endpoint.url, model: "snowflake-arctic-embed", dimension: 1024 },
     mini: { url: endpoint.url, model: "all-minilm", dimension: 384, query_prefix: "query: " },
@@ -57,7 +61,10 @@ async function projectOf(embedder?: string, user = owner): Promise<TestProject> 
 }
 
 const file = (path: string, content: string) => ({
-  ...{ record: "file", path, content, environments: ["production"] },
+  record: "file",
+  path,
+  content,
+  environments: ["production"],
 });
 
 const ask = (project: TestProject, json: object, user = owner) =>
@@ -226,7 +233,10 @@ describe("the embedder of a project", () => {
   test("refuses embeddings of another one, and takes those of its own dimension", async () => {
     const project = await projectOf("model");
     const embedded = (path: string, dimension: number, embedder?: string) => ({
-      ...{ record: "file", path, environments: ["production"], ...(embedder && { embedder }) },
+      record: "file",
+      path,
+      environments: ["production"],
+      ...(embedder && { embedder }),
       chunks: [{ content: "given", embedding: byWords("given", dimension) }],
     });
     const { errors } = await report(project, [

@@ -31,7 +31,10 @@ function openEmbedder() {
   });
   const name = `held-${crypto.randomUUID()}`;
   const embedder: ProjectEmbedder = {
-    ...{ name, fingerprint: `${name}:model:768`, concurrency: REQUESTS, batchInputs: 32 },
+    name,
+    fingerprint: `${name}:model:768`,
+    concurrency: REQUESTS,
+    batchInputs: 32,
     embedPassages: (passages, timeoutMs, onOutcomes, inTurn) =>
       batches.embed(passages, { timeoutMs, onOutcomes, inTurn }),
     embedQuery: () => Promise.reject(new Error("not here")),
@@ -50,7 +53,9 @@ async function projectOf(fingerprint: string, file: string, content: string, use
   await api.sql`UPDATE projects SET embedder = ${fingerprint} WHERE id = ${project.id}`;
   const { errors } = await importsOf(api, owner).report(project as TestProject, [
     {
-      ...{ record: "file", path: file, environments: ["production"] },
+      record: "file",
+      path: file,
+      environments: ["production"],
       chunks: [{ content }],
     },
   ]);
@@ -69,7 +74,9 @@ test("a pass ends with the text that reaches its size, and has at least one", as
   const project = await projectOf("other:model:768", "a.txt", "x".repeat(1_000_000), owner);
   await importsOf(api, owner).report(project, [
     {
-      ...{ record: "file", path: "b.txt", environments: ["production"] },
+      record: "file",
+      path: "b.txt",
+      environments: ["production"],
       chunks: [400_000, 700_000, 1, 1].map((chars) => ({ content: "y".repeat(chars) })),
     },
   ]);

@@ -22,7 +22,10 @@ const embedding = base64Of(randomVector(DIMENSION, 1));
 const vector = { vector: embedding, dimension: DIMENSION, threshold: 0 };
 
 const file = (path: string, ...environments: string[]) => ({
-  ...{ record: "file", path, environments, content: `# ${path}\n` },
+  record: "file",
+  path,
+  environments,
+  content: `# ${path}\n`,
   chunks: [{ content: path, embedding }],
 });
 await report(project, [
@@ -50,8 +53,11 @@ describe("POST /projects/{project_reference}/environments", () => {
     expect([status, body]).toEqual([
       201,
       {
-        ...{ id: expect.any(String), name: "empty", protected: true },
-        ...{ domains: ["a.org"], environment_variables: [] },
+        id: expect.any(String),
+        name: "empty",
+        protected: true,
+        domains: ["a.org"],
+        environment_variables: [],
       },
     ]);
     expect(await pathsIn("empty")).toEqual([]);

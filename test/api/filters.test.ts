@@ -35,10 +35,13 @@ const files: TestFile[] = Array.from({ length: FILES }, (_, number) => {
 });
 
 const recordOf = ({ path, topic, number, vectors }: TestFile, place: object) => ({
-  ...{ record: "file", path },
+  record: "file",
+  path,
   content: `---\ntopic: ${topic}\nnumber: ${number}\ntags: [all, ${topic}]\nversion: 1.10\n---\n# File ${number}\n\nSome text.`,
   chunks: vectors.map((vector, index) => ({
-    ...{ index, content: `Chunk ${index} of file ${number}`, embedding: base64Of(vector) },
+    index,
+    content: `Chunk ${index} of file ${number}`,
+    embedding: base64Of(vector),
     metadata: { part: index, of: { file: number } },
   })),
   ...place,

@@ -14,8 +14,12 @@ await post(project, [
   { record: "environment", name: "production" },
   { record: "environment", name: "staging" },
   {
-    ...{ record: "file", path: "docs/a b%.md", environments: ["production"], releases: ["v1"] },
-    ...{ content: CONTENT, chunks: [{ content: "Text." }, { content: "Two" }] },
+    record: "file",
+    path: "docs/a b%.md",
+    environments: ["production"],
+    releases: ["v1"],
+    content: CONTENT,
+    chunks: [{ content: "Text." }, { content: "Two" }],
   },
   { record: "file", path: "large.md", environments: ["production"], content: LARGE },
   { record: "file", path: "plain.txt", environments: ["production"], content: "# text" },
@@ -91,7 +95,10 @@ describe("GET /projects/{project_reference}/files/{file_reference}", () => {
     await report(own, [
       { record: "environment", name: "production" },
       ...[{ environments: ["production"] }, { releases: ["v1"] }].map((scope) => ({
-        ...{ record: "file", path: "later.md", content: "# Later\n\nText.\n", ...scope },
+        record: "file",
+        path: "later.md",
+        content: "# Later\n\nText.\n",
+        ...scope,
       })),
     ]);
     const files = `/projects/${own.slug}/files/later.md`;

@@ -38,9 +38,15 @@ describe("GET /projects/{project_reference}/index-state", () => {
     expect([status, body]).toEqual([
       200,
       {
-        ...{ complete: false, applied_sequence: null, last_sequence: null, last_changed_at: null },
-        ...{ embeddings_waiting: 0, embeddings_failed: 0, embedding_failures: [] },
-        ...{ parked_tasks: [], data: [] },
+        complete: false,
+        applied_sequence: null,
+        last_sequence: null,
+        last_changed_at: null,
+        embeddings_waiting: 0,
+        embeddings_failed: 0,
+        embedding_failures: [],
+        parked_tasks: [],
+        data: [],
       },
     ]);
   });

@@ -20,7 +20,10 @@ const embedding = base64Of(randomVector(DIMENSION, 1));
 async function filled(): Promise<TestProject> {
   const project = await api.project(owner);
   const files = ["a.md", "b.md"].map((path) => ({
-    ...{ record: "file", path, content: "# Snapshots", environments: ["production"] },
+    record: "file",
+    path,
+    content: "# Snapshots",
+    environments: ["production"],
     chunks: [{ index: 0, content: "Snapshots", embedding }],
   }));
   await report(project, [PRODUCTION, ...files]);
@@ -56,14 +59,22 @@ describe("GET /projects/{project_reference}/questions", () => {
     const zebra = { question: "zebra \ufffd", asked: 1, without_hits: 1 };
     const zebras = { question: "zebras", asked: 1, without_hits: 1 };
     expect(body).toEqual({
-      ...{ counted: true, asked: 4, without_hits: 2 },
-      ...{ p50_ms: expect.any(Number), p95_ms: expect.any(Number), p99_ms: expect.any(Number) },
+      counted: true,
+      asked: 4,
+      without_hits: 2,
+      p50_ms: expect.any(Number),
+      p95_ms: expect.any(Number),
+      p99_ms: expect.any(Number),
       frequent: [{ question: "snapshots", asked: 2, without_hits: 0 }, zebra, zebras],
       unanswered: [zebra, zebras],
       days: [
         {
-          ...{ day: today(), asked: 4, without_hits: 2 },
-          ...{ p50_ms: expect.any(Number), p95_ms: expect.any(Number), p99_ms: expect.any(Number) },
+          day: today(),
+          asked: 4,
+          without_hits: 2,
+          p50_ms: expect.any(Number),
+          p95_ms: expect.any(Number),
+          p99_ms: expect.any(Number),
         },
       ],
     });
@@ -82,7 +93,8 @@ describe("GET /projects/{project_reference}/questions", () => {
     const good = await askAt(api, own, "snapshots", { ...body, vector: embedding });
     expect(good.body.data[0].score).toBeGreaterThan(WEAK_SCORE);
     expect((await api.get(pathOf(own), owner)).body).toMatchObject({
-      ...{ asked: 3, without_hits: 2 },
+      asked: 3,
+      without_hits: 2,
       frequent: [
         { question: "giraffe", asked: 2, without_hits: 2 },
         { question: "snapshots", asked: 1, without_hits: 0 },
@@ -108,7 +120,11 @@ describe("GET /projects/{project_reference}/questions", () => {
   test("days beside those that are asked for, and other projects, do not count", async () => {
     const other = await filled();
     const of = (day: string, question: string) => ({
-      ...{ project: other.id, day, asked: 3, without_hits: 0, durations: [3] },
+      project: other.id,
+      day,
+      asked: 3,
+      without_hits: 0,
+      durations: [3],
       questions: new Map([[question, { asked: 3, without_hits: 0 }]]),
     });
     const ago = (days: number) =>
@@ -126,7 +142,10 @@ describe("GET /projects/{project_reference}/questions", () => {
     const other = await filled();
     const tally = (asked: number) => ({ asked, without_hits: 0 });
     const batch = (from: number, asked: number) => ({
-      ...{ project: other.id, day: today(), durations: [1], ...tally(600) },
+      project: other.id,
+      day: today(),
+      durations: [1],
+      ...tally(600),
       questions: new Map(Array.from({ length: 600 }, (_, i) => [`q${from + i}`, tally(asked)])),
     });
     await add([batch(0, 1)]);
@@ -200,8 +219,15 @@ describe("what was counted", () => {
     const { status, body } = await node.get(path, owner);
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ counted: false, asked: 0, without_hits: 0, frequent: [], unanswered: [], days: [] },
-      ...{ p50_ms: null, p95_ms: null, p99_ms: null },
+      counted: false,
+      asked: 0,
+      without_hits: 0,
+      frequent: [],
+      unanswered: [],
+      days: [],
+      p50_ms: null,
+      p95_ms: null,
+      p99_ms: null,
     });
     await until(
       "no day of questions is stored",

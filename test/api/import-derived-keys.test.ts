@@ -187,7 +187,10 @@ describe("an import with chunks that are not those of its content", () => {
       const text = someText();
       const half = text.indexOf("##");
       const chunks = [text.slice(0, half).trim(), text.slice(half).trim()].map((content, i) => ({
-        ...{ content, start_offset: text.indexOf(content), metadata: {}, embedding: vectorOf(i) },
+        content,
+        start_offset: text.indexOf(content),
+        metadata: {},
+        embedding: vectorOf(i),
       }));
       const version = key === "text" ? textKey(text, "markdown") : key;
       const given = file(PATH, { content: text, chunks, version_key: version });

@@ -21,10 +21,18 @@ const { report } = importsOf(api, stranger);
 /** Records of each kind that a project may import, with all their ids, and a hook whose id is easy to guess. */
 function everything(name: string) {
   const ids = {
-    ...{ environment: randomUUID(), file: randomUUID(), version: randomUUID() },
-    ...{ release: randomUUID(), branch: randomUUID(), approval: randomUUID(), check: randomUUID() },
-    ...{ conversation: randomUUID(), message: randomUUID(), request: randomUUID() },
-    ...{ response: randomUUID(), webhook: `hook-${name}` },
+    environment: randomUUID(),
+    file: randomUUID(),
+    version: randomUUID(),
+    release: randomUUID(),
+    branch: randomUUID(),
+    approval: randomUUID(),
+    check: randomUUID(),
+    conversation: randomUUID(),
+    message: randomUUID(),
+    request: randomUUID(),
+    response: randomUUID(),
+    webhook: `hook-${name}`,
   };
   const inBranch = { branch_id: ids.branch };
   const inConversation = { conversation_id: ids.conversation };
@@ -34,23 +42,29 @@ function everything(name: string) {
     release: { record: "release", id: ids.release, name, environment: "production" },
     branch: { record: "branch", id: ids.branch, name },
     branch_approval: {
-      ...{ record: "branch_approval", id: ids.approval, ...inBranch, approved_by: victim.userId },
+      record: "branch_approval",
+      id: ids.approval,
+      ...inBranch,
+      approved_by: victim.userId,
     },
     status_check: {
-      ...{
-        record: "status_check",
-        id: ids.check,
-        ...inBranch,
-        check_name: name,
-        status: "success",
-      },
+      record: "status_check",
+      id: ids.check,
+      ...inBranch,
+      check_name: name,
+      status: "success",
     },
     conversation: { record: "conversation", id: ids.conversation, title: name, created_by: name },
     message: { record: "message", id: ids.message, ...inConversation, seq: 1, role: "user" },
     input_request: {
-      ...{ record: "input_request", id: ids.request, ...inConversation, title: name, fields: [] },
+      record: "input_request",
+      id: ids.request,
+      ...inConversation,
+      title: name,
+      fields: [],
       latest_response: { id: ids.response, actor_type: "human", actor_id: name, values: {} },
-      ...{ status: "submitted", submitted_at: "2026-01-01T00:00:00.000Z" },
+      status: "submitted",
+      submitted_at: "2026-01-01T00:00:00.000Z",
     },
     webhook_definition: { record: "webhook_definition", id: ids.webhook, secret: name },
   };

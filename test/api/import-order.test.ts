@@ -114,7 +114,10 @@ test("only the line that PostgreSQL refuses is refused, wherever it is among oth
     const lines: object[] = Array.from({ length: 12 }, (_, i) => file(`${i}.md`));
     const { slug } = project;
     lines.splice(place, 0, {
-      ...{ record: "project", slug, name: "P", owner: owner.userId },
+      record: "project",
+      slug,
+      name: "P",
+      owner: owner.userId,
       embedder: "hashing",
     });
     expect(await report(project, lines)).toMatchObject({

@@ -7,11 +7,17 @@ const api = await sharedApi();
 const member = await api.user();
 const { post } = importsOf(api, member);
 const file = (path: string, more: object = {}) => ({
-  ...{ record: "file", path, environments: ["production"], content: path },
+  record: "file",
+  path,
+  environments: ["production"],
+  content: path,
   ...more,
 });
 const removed = (path: string, more: object = {}) => ({
-  ...{ record: "file", path, environments: ["production"], deleted: true },
+  record: "file",
+  path,
+  environments: ["production"],
+  deleted: true,
   ...more,
 });
 

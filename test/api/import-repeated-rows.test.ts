@@ -32,7 +32,8 @@ describe("a line after a refused one of the same batch is stored, which gives", 
       line({ ...stored, content: "y", chunks: [] }),
     ];
     expect(await report(project, lines)).toMatchObject({
-      ...{ changed: 1, refused: 1 },
+      changed: 1,
+      refused: 1,
       errors: [{ line: 1, message: expect.stringContaining('"v1" is frozen') }],
     });
     expect(await working(project)).toContain(path);
@@ -46,14 +47,20 @@ describe("a line after a refused one of the same batch is stored, which gives", 
 describe("two lines of one row are in one import as in two:", () => {
   const response = (value: number) => ({ actor_id: "somebody", values: { value } });
   const asked = (conversation_id: string) => ({
-    ...{ record: "input_request", id: conversation_id, conversation_id },
+    record: "input_request",
+    id: conversation_id,
+    conversation_id,
   });
   const answered = (id: string, value: number) => ({
     ...asked(id),
-    ...{ status: "submitted", latest_response: response(value) },
+    status: "submitted",
+    latest_response: response(value),
   });
   const conversation = (id: string, more: object = {}) => ({
-    ...{ record: "conversation", id, created_by: "somebody", ...more },
+    record: "conversation",
+    id,
+    created_by: "somebody",
+    ...more,
   });
   const pairs: Readonly<Record<string, (id: string) => readonly [object, object, object]>> = {
     "a count of messages never decreases": (id) => [

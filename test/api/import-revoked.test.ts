@@ -85,7 +85,11 @@ describe("an import over HTTP whose caller loses the right to it", () => {
     };
     expect(await changing(() => file("late.md"))).toEqual(["late.md"]);
     const promotion = ({ slug }: TestProject) => ({
-      ...{ record: "project", slug, name: "n", project: undefined, owner: owner.userId },
+      record: "project",
+      slug,
+      name: "n",
+      project: undefined,
+      owner: owner.userId,
       members: [{ user: email, role: "owner" }],
     });
     await expect(changing(promotion)).rejects.toMatchObject({ slug: "permission-denied" });
@@ -99,7 +103,10 @@ describe("an import over HTTP whose caller loses the right to it", () => {
     const answer = await importsOf(api, other).post(project, [
       PRODUCTION,
       {
-        ...{ record: "project", slug: project.slug, name: "n", owner: owner.userId },
+        record: "project",
+        slug: project.slug,
+        name: "n",
+        owner: owner.userId,
         members: [{ user: email, role: "member" }],
       },
       // A release of an environment is a batch of its own.

@@ -71,7 +71,9 @@ function squats({ id }: TestProject): object[] {
     file("squat-1.md", { id: idOf("file", "keyed.md"), version_id: versions[1] }),
     file("squat-2.md", { id: idOf("file", "later.md") }),
     ...["v1", "v2", "v3"].map((name) => ({
-      ...{ record: "release", name: `squat-${name}`, id: idOf("release", name) },
+      record: "release",
+      name: `squat-${name}`,
+      id: idOf("release", name),
     })),
     { record: "branch", name: "squat", id: idOf("branch", "main") },
     { record: "environment", name: "squat", id: idOf("environment", "production") },

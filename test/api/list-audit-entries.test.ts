@@ -28,13 +28,17 @@ describe("GET /projects/{project_reference}/audit", () => {
     const [renamed, changed, added] = (await api.get(path, owner)).body.data;
     expect(renamed).toEqual({
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
-      ...{ action: "project.changed", via: "http", user: email },
+      action: "project.changed",
+      via: "http",
+      user: email,
       key_prefix: key.key.split("_").slice(0, 2).join("_"),
       request_id: named.headers.get("x-request-id"),
       details: { name: "First" },
     });
     expect(changed).toMatchObject({
-      ...{ action: "member.changed", user: email, key_prefix: null },
+      action: "member.changed",
+      user: email,
+      key_prefix: null,
       details: { member: member.userId, role: "editor", earlier_role: "member" },
     });
     expect(added).toMatchObject({ action: "member.added", details: { role: "member" } });

@@ -8,7 +8,10 @@ const api = await sharedApi();
 const { owner: member, project } = await api.ownedProject();
 const { report } = importsOf(api, member);
 const file = (path: string, frontmatter: string, metadata: object[], place: object) => ({
-  ...{ record: "file", path, content: `---\n${frontmatter}\n---\n# Text\n`, ...place },
+  record: "file",
+  path,
+  content: `---\n${frontmatter}\n---\n# Text\n`,
+  ...place,
   chunks: metadata.map((each, index) => ({ index, content: "Text", metadata: each })),
 });
 const both = { environments: ["production"], releases: ["v1"] };
@@ -28,7 +31,9 @@ const fields = async (query = ""): Promise<Json[]> => {
 await until("the fields of three files are listed", async () => (await fields())[0]?.files === 3);
 const PATHS = ["a.md", "b.md", "c.md"].map((value) => ({ value, count: 1 }));
 const field = (name: string, files: number, ...values: [value: unknown, count: number][]) => ({
-  ...{ name, files, distinct: values.length },
+  name,
+  files,
+  distinct: values.length,
   types: [...new Set(values.map(([value]) => typeof value))].sort().reverse(),
   values: values.map(([value, count]) => ({ value, count })),
 });

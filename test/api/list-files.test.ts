@@ -12,7 +12,9 @@ const file = (
   content: string,
   places: object = { environments: ["production"] },
 ) => ({
-  ...{ record: "file", path, content },
+  record: "file",
+  path,
+  content,
   ...places,
 });
 await post(project, [

@@ -24,9 +24,13 @@ for (const name of ["production", EMPTY]) await addEnvironment(sql, other, name)
 
 /** Values of parameters that make another list of one without them. */
 const OTHERS: Readonly<Record<string, string>> = {
-  ...{ environment: EMPTY, release: EMPTY, base_environment: "production" },
-  ...{ path_prefix: "many", filter: '{"path":"many-1"}' },
-  ...{ from: "2020-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" },
+  environment: EMPTY,
+  release: EMPTY,
+  base_environment: "production",
+  path_prefix: "many",
+  filter: '{"path":"many-1"}',
+  from: "2020-01-01T00:00:00Z",
+  to: "2999-01-01T00:00:00Z",
 };
 /** Callers who have other lists where no project is named. */
 const others = [await api.user(), await api.key(owner, { project })];
@@ -55,7 +59,10 @@ async function fill(): Promise<void> {
   await importsOf(api, owner).report(
     project,
     names.map((path) => ({
-      ...{ record: "file", path, content: path, environments: ["production"] },
+      record: "file",
+      path,
+      content: path,
+      environments: ["production"],
       chunks: [{ content: path }, { content: "more" }],
     })),
   );

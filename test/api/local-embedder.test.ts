@@ -14,8 +14,10 @@ const brief = writeModel(temporaryFolder("model"));
 const exchanged = writeModel(temporaryFolder("model"));
 const embedders = {
   local: {
-    ...{ onnx: model.folder, dimension: 32 },
-    ...{ query_prefix: "query ", document_prefix: "passage " },
+    onnx: model.folder,
+    dimension: 32,
+    query_prefix: "query ",
+    document_prefix: "passage ",
   },
   brief: { onnx: brief.folder, idle_seconds: 1 },
   wrong: { onnx: model.folder, dimension: 31 },

@@ -68,7 +68,9 @@ describe("PUT /projects/{project_reference}/members/{user_id}", () => {
     const member = user.userId;
     expect([...entries]).toEqual([
       {
-        ...{ ...by, user_id: member, action: "member.added" },
+        ...by,
+        user_id: member,
+        action: "member.added",
         details: { member, role: "editor", invited_by: owner.userId },
       },
       {

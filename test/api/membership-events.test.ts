@@ -62,7 +62,10 @@ const stating = (userId: string, claims: object) => api.token(userId, { ...claim
 
 /** The record of the project in which the user has a role. */
 const projectRecord = ({ project, ownerEmail, email }: World, role: string) => ({
-  ...{ record: "project", slug: project.slug, name: "A project", owner: ownerEmail },
+  record: "project",
+  slug: project.slug,
+  name: "A project",
+  owner: ownerEmail,
   members: [{ user: email, role }],
 });
 

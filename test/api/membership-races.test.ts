@@ -120,7 +120,8 @@ describe("an acceptance", () => {
     const user = await api.user({ email });
     const put = (as: Caller, name: string, role: string) =>
       api.send("PUT", `/projects/${project.id}/members/${encodeURIComponent(name)}`, {
-        ...{ as, json: { role } },
+        as,
+        json: { role },
       });
     await put(owner, user.userId, "member");
     await put(owner, email, "editor");
@@ -160,11 +161,15 @@ describe("an invitation", () => {
     const email = `user-${randomUUID()}@example.com`;
     await sql`UPDATE users SET email = ${email} WHERE id = ${inviter.userId}`;
     const record = {
-      ...{ record: "project", slug: project.slug, name: "A project", owner: owner.userId },
+      record: "project",
+      slug: project.slug,
+      name: "A project",
+      owner: owner.userId,
       members: [{ user: email, role: "editor" }],
     };
     const demoting = callCommand(["import", "-"], {
-      ...{ env: { DATABASE_URL: api.databaseUrl }, stdin: ndjson([record]) },
+      env: { DATABASE_URL: api.databaseUrl },
+      stdin: ndjson([record]),
     });
     await inviting.awaitedBy(1);
     await inviting.commit();

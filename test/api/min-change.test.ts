@@ -21,7 +21,9 @@ const positionOf = (token: string) => (signer.open("change", token) as [number])
 const tokenOf = ({ headers }: Answer) => headers.get("x-change") as string;
 const put = (project: string, path: string, body: string) =>
   api.send("PUT", `${project}/files/${encodeURIComponent(path)}`, {
-    ...{ as: owner, body, headers: { "content-type": "text/markdown" } },
+    as: owner,
+    body,
+    headers: { "content-type": "text/markdown" },
   });
 
 /** Asks again while the service says that a busy machine takes longer than a read waits: it is never behind. */

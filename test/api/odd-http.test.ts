@@ -75,10 +75,14 @@ interface Case {
 }
 
 const open = (pieces: readonly Piece[], ...answered: number[]): Case => ({
-  ...{ pieces, answered, closed: false },
+  pieces,
+  answered,
+  closed: false,
 });
 const closed = (pieces: readonly Piece[], ...answered: number[]): Case => ({
-  ...{ pieces, answered, closed: true },
+  pieces,
+  answered,
+  closed: true,
 });
 
 const LIVE = get("/livez HTTP/1.1", HOST);

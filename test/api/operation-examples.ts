@@ -42,7 +42,9 @@ export async function operationsOf(api: TestApi): Promise<DocumentedOperation[]>
   const { document } = await api.contract();
   const operations = Object.entries<Json>(document.paths).flatMap(([template, methods]) =>
     Object.entries<Json>(methods).map(([method, operation]) => ({
-      ...{ template, method: method.toUpperCase(), operation },
+      template,
+      method: method.toUpperCase(),
+      operation,
     })),
   );
   return operations.sort((a, b) => rank(a) - rank(b));
@@ -86,7 +88,10 @@ export async function examplesOfOne(
     const isForm = type === "application/x-www-form-urlencoded";
     const text = typeof example === "string" ? example : JSON.stringify(example);
     return {
-      ...{ operation, template, method, path },
+      operation,
+      template,
+      method,
+      path,
       headers: {
         accept: Object.keys(operation.responses["200"]?.content ?? {})[0] ?? "*/*",
         ...headers,

@@ -56,7 +56,8 @@ describe("names that a URL loses or nobody sees", () => {
         expect([answer.status, answer.body.errors?.[0].message], name).toEqual([400, FAULT]);
       }
       const release = await api.send("POST", `/projects/${project.slug}/releases`, {
-        ...{ as: owner, json: { name, environment: "production" } },
+        as: owner,
+        json: { name, environment: "production" },
       });
       expect(release.status, name).toBe(400);
       expect(release.body.errors[0].message, name).toStartWith(FAULT);

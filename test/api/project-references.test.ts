@@ -259,7 +259,8 @@ describe("a record of an import", () => {
     const inProjects = naming.filter(({ kind }) => kind !== "api_key");
     const before = await rowsOf(all);
     const lines = inProjects.map(({ kind, field }) => ({
-      ...{ record: kind, [field]: namesake.slug },
+      record: kind,
+      [field]: namesake.slug,
       ...RECORDS[kind],
     }));
     const target = { id: namesake.id, slug: namesake.id };

@@ -42,7 +42,10 @@ export async function addWritableProject(
     { record: "environment", name: "production" },
     { record: "environment", name: "staging" },
     ...Array.from({ length: files }, (_, i) => ({
-      ...{ record: "file", path: `${i}.md`, environments: ["production"], releases: ["v1"] },
+      record: "file",
+      path: `${i}.md`,
+      environments: ["production"],
+      releases: ["v1"],
       content: `# ${i}\n`,
     })),
   ]);
@@ -51,7 +54,10 @@ export async function addWritableProject(
   const [member, stranger] = [await api.user(), await api.user()];
   await api.join(member, project);
   return {
-    ...{ ...project, owner, memberId: member.userId, strangerId: stranger.userId },
+    ...project,
+    owner,
+    memberId: member.userId,
+    strangerId: stranger.userId,
     keyId: (await api.key(owner, { project })).id,
     webhook: await addWebhook(sql, project),
     answerPath: (await addInputRequest(sql, conversation)).path,
@@ -70,7 +76,9 @@ type Recipe = (project: WritableProject) => Write;
 /** A write to a project, below its address. */
 function inProject(method: string, path: string, sending: Sending): Recipe {
   return ({ slug, owner }) => ({
-    ...{ method, path: `/projects/${slug}${path}`, gone: "project-not-found" },
+    method,
+    path: `/projects/${slug}${path}`,
+    gone: "project-not-found",
     sending: { as: owner, ...sending },
   });
 }
@@ -106,19 +114,27 @@ export const WRITES: Readonly<Record<string, Recipe>> = {
     inProject("PUT", `/members/${project.strangerId}`, { json: { role: "editor" } })(project),
   deleteMember: (project) => inProject("DELETE", `/members/${project.memberId}`, {})(project),
   createApiKey: ({ id, owner }) => ({
-    ...{ method: "POST", path: "/api-keys", gone: "project-not-found" },
+    method: "POST",
+    path: "/api-keys",
+    gone: "project-not-found",
     sending: { as: owner, json: { name: "a key", project_id: id } },
   }),
   deliverWebhook: ({ webhook }) => ({
-    ...{ method: "POST", path: webhook.path, gone: "webhook-not-found" },
+    method: "POST",
+    path: webhook.path,
+    gone: "webhook-not-found",
     sending: { headers: webhook.headers, json: { event: "push" } },
   }),
   answerInputRequest: ({ answerPath, owner }) => ({
-    ...{ method: "POST", path: answerPath, gone: "input-request-not-found" },
+    method: "POST",
+    path: answerPath,
+    gone: "input-request-not-found",
     sending: { as: owner, json: { values: { note: "Yes" } } },
   }),
   createProject: ({ slug, owner }) => ({
-    ...{ method: "POST", path: "/projects", gone: null },
+    method: "POST",
+    path: "/projects",
+    gone: null,
     sending: { as: owner, json: { slug: `c-${randomUUID()}`, name: "Copy", templateSlug: slug } },
   }),
   retrieve: reading("/retrieve", { query: "new" }),
@@ -126,11 +142,15 @@ export const WRITES: Readonly<Record<string, Recipe>> = {
   searchEnvironment: reading("/environments/production/search", VECTOR),
   searchRelease: reading("/releases/v1/search", VECTOR),
   upgradeSubscription: ({ owner }) => ({
-    ...{ method: "POST", path: "/account/subscription/upgrade", gone: null },
+    method: "POST",
+    path: "/account/subscription/upgrade",
+    gone: null,
     sending: { as: owner, json: FREE },
   }),
   callMcp: ({ owner }) => ({
-    ...{ method: "POST", path: "/mcp", gone: null },
+    method: "POST",
+    path: "/mcp",
+    gone: null,
     sending: { as: owner, json: PING, headers: MCP },
   }),
   createWebhook: (project) =>
@@ -140,7 +160,9 @@ export const WRITES: Readonly<Record<string, Recipe>> = {
   deleteRelease: inProject("DELETE", "/releases/v0", {}),
   deleteEnvironment: inProject("DELETE", "/environments/staging", {}),
   revokeApiKey: ({ keyId, owner }) => ({
-    ...{ method: "DELETE", path: `/api-keys/${keyId}`, gone: "api-key-not-found" },
+    method: "DELETE",
+    path: `/api-keys/${keyId}`,
+    gone: "api-key-not-found",
     sending: { as: owner },
   }),
   deleteProject: (project) => inProject("DELETE", `?confirm=${project.slug}`, {})(project),

@@ -119,8 +119,10 @@ describe("PATCH /projects/{project_reference}", () => {
     expect(renamed.status).toBe(200);
     const { updated_at, ...rest } = renamed.body;
     expect(rest).toEqual({
-      ...{ ...before, updated_at: undefined },
-      ...{ name: "New name", description: "What it is." },
+      ...before,
+      updated_at: undefined,
+      name: "New name",
+      description: "What it is.",
     });
     expect(updated_at > before.updated_at).toBe(true);
     const described = await update({ description: "" });

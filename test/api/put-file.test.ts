@@ -17,8 +17,12 @@ await post(project, [
   { record: "environment", name: "production" },
   { record: "environment", name: "staging" },
   {
-    ...{ record: "file", path: "imported.md", environments: ["production"], releases: ["v1"] },
-    ...{ content: "# Imported\n", chunks: [{ content: "# Imported", metadata: { own: true } }] },
+    record: "file",
+    path: "imported.md",
+    environments: ["production"],
+    releases: ["v1"],
+    content: "# Imported\n",
+    chunks: [{ content: "# Imported", metadata: { own: true } }],
   },
 ]);
 const pathOf = (file: string, query = "") =>
@@ -298,12 +302,14 @@ test("a change of an environment that serves a release says which, because nobod
   const path = `/projects/${served.slug}/files/a.md`;
   const change = (method: "PUT" | "DELETE") =>
     api.send(method, path, {
-      ...{ as: owner, ...(method === "PUT" ? { body: "# A" } : {}) },
+      as: owner,
+      ...(method === "PUT" ? { body: "# A" } : {}),
       headers: { "content-type": "text/markdown" },
     });
   const serve = (active_release: string | null) =>
     api.send("PATCH", `/projects/${served.slug}/environments/production`, {
-      ...{ as: owner, json: { active_release } },
+      as: owner,
+      json: { active_release },
     });
   for (const method of ["PUT", "DELETE"] as const) {
     expect((await change(method)).headers.get("x-serves-release")).toBeNull();

@@ -39,7 +39,9 @@ const refusal = ({ status, body }: Answer) => [status, body.slug];
 const REFUSED = [409, "quota-exceeded"];
 
 const fileOf = (path: string, more: object) => ({
-  ...{ record: "file", path, environments: ["production"] },
+  record: "file",
+  path,
+  environments: ["production"],
   ...more,
 });
 /** Everything that a client may fill with what they like, by the records that do. */
@@ -56,7 +58,8 @@ const fillings = (): Readonly<Record<string, readonly object[]>> => {
     embeddings: [
       fileOf("a.md", {
         chunks: Array.from({ length: 8 }, (_, i) => ({
-          ...{ content: String(i), embedding: Array(768).fill(i + 1) },
+          content: String(i),
+          embedding: Array(768).fill(i + 1),
         })),
       }),
     ],
@@ -83,29 +86,46 @@ const fillings = (): Readonly<Record<string, readonly object[]>> => {
     ],
     "the short fields of conversations": [
       {
-        ...{ ...conversation, current_node: SHORT, agent_id: SHORT, runtime_target_kind: SHORT },
-        ...{ runtime_target_environment_id: SHORT, runtime_target_branch_id: SHORT },
+        ...conversation,
+        current_node: SHORT,
+        agent_id: SHORT,
+        runtime_target_kind: SHORT,
+        runtime_target_environment_id: SHORT,
+        runtime_target_branch_id: SHORT,
       },
     ],
     "the short fields of messages": [
       conversation,
       {
-        ...{ record: "message", ...inConversation, seq: 1, role: "user", created_by: SHORT },
-        ...{ model: SHORT, finish_reason: SHORT, cost_credits: SHORT, idempotency_key: SHORT },
+        record: "message",
+        ...inConversation,
+        seq: 1,
+        role: "user",
+        created_by: SHORT,
+        model: SHORT,
+        finish_reason: SHORT,
+        cost_credits: SHORT,
+        idempotency_key: SHORT,
       },
     ],
     "the short fields of input requests": [
       conversation,
       ...[randomUUID(), randomUUID()].map((id) => ({
-        ...{ record: "input_request", ...inConversation, id },
-        ...{ run_id: SHORT, tool_call_id: SHORT },
+        record: "input_request",
+        ...inConversation,
+        id,
+        run_id: SHORT,
+        tool_call_id: SHORT,
       })),
     ],
     environments: [{ ...PRODUCTION, environment_variables: [{ name: "A", value: MUCH }] }],
     "status checks": [
       branch,
       {
-        ...{ record: "status_check", branch_id: branch.id, check_name: "a", status: "success" },
+        record: "status_check",
+        branch_id: branch.id,
+        check_name: "a",
+        status: "success",
         description: MUCH,
       },
     ],

@@ -169,7 +169,10 @@ describe("a project is charged for each row of its own,", () => {
     };
     const of = ["--project", project.slug];
     const files = ["a.md", "b.md", "c.md", "d.md"].map((path) => ({
-      ...{ record: "file", path, environments: ["production"], content: `# ${path}` },
+      record: "file",
+      path,
+      environments: ["production"],
+      content: `# ${path}`,
     }));
     await report(project, [{ record: "environment", name: "production" }, ...files]);
     const removal = { record: "removed_file", path: "a.md", environments: ["production"] };
@@ -211,7 +214,10 @@ describe("a project is charged for each row of its own,", () => {
 test("a purge gives back what files, their versions, their places and their part of releases took", async () => {
   const project = await api.project(owner);
   const file = (path: string) => ({
-    ...{ record: "file", path, environments: ["production"], content: "text" },
+    record: "file",
+    path,
+    environments: ["production"],
+    content: "text",
   });
   await report(project, [{ record: "environment", name: "production" }, file("a.md")]);
   const before = await countedIn(sql, project.id);
@@ -246,7 +252,8 @@ describe("a purge gives back no more and no less than there is while another tra
   test.each(Object.keys(changes))("%s", async (name) => {
     const project = await api.project(owner);
     const environments = ["production", "staging"].map((each) => ({
-      ...{ record: "environment", name: each },
+      record: "environment",
+      name: each,
     }));
     const chunks = [{ content: "text" }];
     const lines = [{ record: "file", path: "a.md", environments: ["production"], chunks }];

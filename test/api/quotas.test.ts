@@ -11,7 +11,10 @@ const api = await sharedApi();
 const owner = await api.user();
 const { post } = importsOf(api, owner);
 const fileOf = (path: string, content = path, chunks = 0) => ({
-  ...{ record: "file", path, environments: ["production"], content },
+  record: "file",
+  path,
+  environments: ["production"],
+  content,
   chunks: Array.from({ length: chunks }, (_, i) => ({ content: `chunk ${i}` })),
 });
 

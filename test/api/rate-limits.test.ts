@@ -97,7 +97,9 @@ describe("a credential", () => {
   test("uses up one request by a call of a tool of the Model Context Protocol", async () => {
     const { owner: user, project } = await api.ownedProject();
     const call = {
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
       params: { name: "lookup", arguments: { project_reference: project.slug, query: "x" } },
     };
     const answer = await api.post("/mcp", call, user);

@@ -43,7 +43,9 @@ async function embedded(): Promise<TestProject> {
   await report(project, [
     { record: "environment", name: "production" },
     ...["a", "b", "c"].map((name) => ({
-      ...{ record: "file", path: `${name}.md`, environments: ["production"] },
+      record: "file",
+      path: `${name}.md`,
+      environments: ["production"],
       content: `# About tables ${name}\n\nTables have rows.\n`,
     })),
   ]);
@@ -87,7 +89,8 @@ describe("PATCH /projects/{project_reference} with rebuild", () => {
     expect(log as object[]).toEqual([
       { action: "embeddings.rebuilt", ...by, details: { embedder: NEW } },
       {
-        ...{ action: "project.changed", ...by },
+        action: "project.changed",
+        ...by,
         details: { embedder: NEW, earlier_embedder: OLD },
       },
     ]);
@@ -131,7 +134,10 @@ describe("PATCH /projects/{project_reference} with rebuild", () => {
   test("the last of several requests counts, and one that is withdrawn stores nothing", async () => {
     const project = await embedded();
     const embedder: ProjectEmbedder = {
-      ...{ name: "gone", fingerprint: "gone:x:768", concurrency: 1, batchInputs: 32 },
+      name: "gone",
+      fingerprint: "gone:x:768",
+      concurrency: 1,
+      batchInputs: 32,
       async embedPassages(passages) {
         await sql`DELETE FROM rebuild_requests WHERE project_id = ${project.id}`;
         return passages.map(() => ({ vector: new Float32Array(768).fill(1), parts: 1 }));
@@ -175,7 +181,8 @@ describe("PATCH /projects/{project_reference} with rebuild", () => {
     const editor = await api.user();
     await api.join(editor, project, "editor");
     const { status, body } = await api.send("PATCH", `/projects/${project.slug}`, {
-      ...{ as: editor, json: { embedder: "e5", rebuild: true } },
+      as: editor,
+      json: { embedder: "e5", rebuild: true },
     });
     expect([status, body.slug]).toEqual([403, "permission-denied"]);
     expect((await stateOf(project)).embeddings_waiting).toBe(0);

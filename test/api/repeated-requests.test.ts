@@ -67,7 +67,9 @@ function bodyOf(asked: Asked, bytes: Uint8Array): unknown {
 async function ask(asked: Asked, coding: string): Promise<{ seen: Seen; decoded(): unknown }> {
   const { method, path, headers, body } = asked;
   const response = await fetch(`${api.url}${path}`, {
-    ...{ method, redirect: "manual" as const, decompress: false },
+    method,
+    redirect: "manual" as const,
+    decompress: false,
     headers: { ...headers, "accept-encoding": coding },
     ...(body === undefined ? {} : { body }),
   });

@@ -37,12 +37,19 @@ test("at its own level every request is one line with id, operation, status, tim
   const slow = linesOf(text, "slow request");
   const times = ["waitMs", "parseMs", "searchMs", "rescoreMs", "renderMs"];
   expect(slow.find(({ operation }) => operation === "searchEnvironment")).toMatchObject({
-    ...{ ...caller, status: 200, plan: "scan", scopeVectors: 200, estimates: 200 },
+    ...caller,
+    status: 200,
+    plan: "scan",
+    scopeVectors: 200,
+    estimates: 200,
     comparisons: expect.any(Number),
     ...Object.fromEntries(times.map((name) => [name, expect.any(Number)])),
   });
   expect(slow.find(({ operation }) => operation === "lookUpKnowledge")).toMatchObject({
-    ...{ ...caller, status: 200, lookupMs: expect.any(Number), items: expect.any(Number) },
+    ...caller,
+    status: 200,
+    lookupMs: expect.any(Number),
+    items: expect.any(Number),
   });
   // Without a collector there are no traces.
   for (const hidden of [key.key, "secret=s", "a private question", "trace_id"]) {

@@ -28,7 +28,9 @@ const files = Array.from({ length: 40 }, (_, f) => ({
 type TestFile = (typeof files)[number];
 
 const recordOf = ({ path, tags, year, text, vector }: TestFile) => ({
-  ...{ record: "file", path, environments: ["production"] },
+  record: "file",
+  path,
+  environments: ["production"],
   content: `---\ntags: [${tags.join(", ")}]\nyear: ${year}\n---\n${text}`,
   chunks: [{ content: text, embedding: base64Of(vector), metadata: { even: year % 2 === 0 } }],
 });

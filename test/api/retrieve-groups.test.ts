@@ -41,7 +41,9 @@ const files = Array.from({ length: FILES }, (_, f) => {
 await importsOf(api, owner).report(
   project,
   files.map(({ path, lang, chunks }) => ({
-    ...{ record: "file", path, environments: ["production"] },
+    record: "file",
+    path,
+    environments: ["production"],
     content: `---\ntitle: Title of ${path}\nlang: ${lang}\n---\n${chunks.map(({ content }) => content).join("\n\n")}`,
     chunks: chunks.map(({ content, vector }) => ({ content, embedding: base64Of(vector) })),
   })),

@@ -32,7 +32,9 @@ async function projectOf(files: readonly TestFile[], embedder?: string): Promise
     await api.send("PATCH", `/projects/${project.slug}`, { as: owner, json: { embedder } });
   }
   const records = files.map(({ path, parity, chunks }) => ({
-    ...{ record: "file", path, environments: ["production"] },
+    record: "file",
+    path,
+    environments: ["production"],
     content: `---\nparity: ${parity}\n---\n${chunks.map(({ content }) => content).join("\n\n")}`,
     ...(embedder === undefined
       ? {
@@ -46,7 +48,7 @@ async function projectOf(files: readonly TestFile[], embedder?: string): Promise
 
 const project = await projectOf(FILES);
 const ask = (json: object, of = project) => api.post(`/projects/${of.slug}/retrieve`, json, owner);
-const everything = { ...{ vector: base64Of(centre), dimension: DIMENSION }, threshold: 0 };
+const everything = { vector: base64Of(centre), dimension: DIMENSION, threshold: 0 };
 const TOTAL = FILES.flatMap(({ chunks }) => chunks).length;
 await until(
   "all chunks are found by vector",
@@ -225,7 +227,9 @@ describe("like and unlike", () => {
     await importsOf(api, owner).report(own, [
       { ...record, path: plain, content: "Nothing is embedded." },
       {
-        ...{ ...record, path: wide, content: "x" },
+        ...record,
+        path: wide,
+        content: "x",
         chunks: [{ content: "x", embedding: base64Of(randomVector(1_024, 3)) }],
       },
     ]);

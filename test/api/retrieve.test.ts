@@ -34,7 +34,10 @@ async function projectWith(files: Readonly<Record<string, string>>, embedder?: s
     expect(patched.body.embedder).toBe(embedder);
   }
   const records = Object.entries(files).map(([path, content]) => ({
-    ...{ record: "file", path, content, environments: ["production"] },
+    record: "file",
+    path,
+    content,
+    environments: ["production"],
   }));
   await report(project, records);
   const ask = (json: object, as: Caller = owner) =>

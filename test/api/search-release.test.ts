@@ -120,7 +120,8 @@ describe("revalidating the answer of a release", () => {
     await importsOf(api, member).report(own, [{ ...texts, releases: ["v1"] }]);
     const search = (ifNoneMatch?: string) =>
       api.send("POST", `/projects/${own.slug}/releases/v1/search`, {
-        ...{ as: member, json: body },
+        as: member,
+        json: body,
         headers: ifNoneMatch === undefined ? {} : { "if-none-match": ifNoneMatch },
       });
     const tagOf = async (ifNoneMatch?: string) => {

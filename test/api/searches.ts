@@ -31,7 +31,9 @@ export function searchForms(
     (body: string, type = "application/json") =>
     (parameters: string) =>
       api.send("POST", parameters === "" ? path : `${path}?${parameters}`, {
-        ...{ as, body, headers: { "content-type": type } },
+        as,
+        body,
+        headers: { "content-type": type },
       });
   return [
     json(numbers),

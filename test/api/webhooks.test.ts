@@ -202,7 +202,10 @@ describe("GitHub", () => {
     }
     const count = events.length;
     expect(await storedRows(sql, webhook)).toEqual({
-      ...{ events: count, messages: count, runs: count, keys: count },
+      events: count,
+      messages: count,
+      runs: count,
+      keys: count,
     });
   });
 });

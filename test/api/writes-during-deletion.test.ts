@@ -41,7 +41,8 @@ test("the tests of deletions know how to call every operation that may write", a
   expect(Object.keys(WRITES).sort()).toEqual((await writingOperations(api)).sort());
   const listing = { jsonrpc: "2.0", id: 1, method: "tools/list" };
   const { body } = await api.send("POST", "/mcp", {
-    ...{ as: owner, json: listing },
+    as: owner,
+    json: listing,
     headers: { accept: "application/json, text/event-stream" },
   });
   for (const tool of body.result.tools) expect(tool.annotations.readOnlyHint, tool.name).toBe(true);

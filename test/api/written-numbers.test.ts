@@ -56,7 +56,8 @@ const deliver = (body: string, key: string) =>
   api.send("POST", `/webhooks/${webhook}`, {
     body,
     headers: {
-      ...{ "content-type": "application/json", "idempotency-key": key },
+      "content-type": "application/json",
+      "idempotency-key": key,
       "x-service-webhook-secret": "s",
     },
   });

@@ -61,7 +61,9 @@ describe("the command line", () => {
   test("ends quietly behind a pipe whose reader has gone", async () => {
     const script = `(sleep 0.2; exec ./tessera --help) | true; echo "\${PIPESTATUS[0]}"`;
     const shell = Bun.spawn(["bash", "-c", script], {
-      ...{ cwd: PROJECT_ROOT, stdout: "pipe", stderr: "pipe" },
+      cwd: PROJECT_ROOT,
+      stdout: "pipe",
+      stderr: "pipe",
     });
     expect(await shell.stdout.text()).toBe("141\n");
     expect(await shell.stderr.text()).toBe("");
@@ -145,8 +147,12 @@ describe("keys create", () => {
     const [row] =
       await cli.sql`SELECT k.*, u.email FROM api_keys k JOIN users u ON u.id = k.user_id`;
     expect(row).toMatchObject({
-      ...{ email: "new@example.com", name: "laptop", key_prefix: parsed?.keyPrefix },
-      ...{ project_id: null, scopes: [], expires_at: null },
+      email: "new@example.com",
+      name: "laptop",
+      key_prefix: parsed?.keyPrefix,
+      project_id: null,
+      scopes: [],
+      expires_at: null,
     });
     expect(Buffer.from(row?.["key_hash"]).equals(Buffer.from(parsed?.hash ?? []))).toBe(true);
     expect(JSON.stringify(await dump(cli.sql))).not.toContain(key);

@@ -52,7 +52,9 @@ test("the first start with a demo prints once a key of the owner, who creates pr
   expect(added.status, added.stderr).toBe(0);
   const headers = { "x-api-key": key, "content-type": "application/json" };
   const created = await fetch(`${server.url}/projects`, {
-    ...{ method: "POST", headers, body: JSON.stringify({ name: "Created", slug: "created" }) },
+    method: "POST",
+    headers,
+    body: JSON.stringify({ name: "Created", slug: "created" }),
   });
   expect(created.status).toBe(201);
   const projects = await fetch(`${server.url}/projects`, { headers });

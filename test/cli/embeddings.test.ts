@@ -14,7 +14,11 @@ const rebuild = (...options: string[]) =>
     env: { DATABASE_URL: cli.database.url, EMBEDDERS },
   });
 const file = (path: string, fields: object) => ({
-  ...{ record: "file", project: "docs", path, environments: ["production"], ...fields },
+  record: "file",
+  project: "docs",
+  path,
+  environments: ["production"],
+  ...fields,
 });
 const embedders = async () =>
   (

@@ -16,7 +16,8 @@ const RECORDS = [
   { record: "release", project: "docs", name: "empty", build_status: "failure" },
   {
     ...file("b.md", { environments: ["production", "staging"], releases: ["v3"] }),
-    ...{ content: '# A\n\nText with \u2028 and "quotes"', version_key: "one" },
+    content: '# A\n\nText with \u2028 and "quotes"',
+    version_key: "one",
     chunks: [
       { content: "A", embedding: base64Vector(768, 1), metadata: { page: 1, ratio: 0.1 } },
       { index: 5, content: "Text", start_offset: 5, end_offset: 9, token_count: 3 },

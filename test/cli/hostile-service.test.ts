@@ -73,8 +73,13 @@ describe("the commands that ask a service", () => {
       }
       if (request.method === "POST") {
         const data = paths.map((path) => ({
-          ...{ path, score: 1, title: CODES, snippet: highlight, highlight },
-          ...{ chunk: { file_path: path, index: 0, content: CODES }, file: { path } },
+          path,
+          score: 1,
+          title: CODES,
+          snippet: highlight,
+          highlight,
+          chunk: { file_path: path, index: 0, content: CODES },
+          file: { path },
         }));
         return Response.json({ data, page_info: { next: null } });
       }

@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { ADA, DOCS, FRAME, openCli, PRODUCTION, type TestCli } from "./support.ts";
 
 const file = (path: string, more: object = {}) => ({
-  ...{ record: "file", project: "docs", path },
+  record: "file",
+  project: "docs",
+  path,
   ...more,
 });
 

@@ -58,15 +58,33 @@ describe("an import of every record kind", () => {
       SELECT index, content, file_path, start_offset, end_offset, token_count, metadata, dimension,
         encode(embedding, 'base64') AS embedding FROM chunks ORDER BY index`;
     expect(
-      chunks.map((chunk) => ({ ...chunk, embedding: chunk["embedding"].replace(/\n/g, "") })),
+      chunks.map(
+        (chunk): Record<string, unknown> => ({
+          ...chunk,
+          embedding: chunk["embedding"].replace(/\n/g, ""),
+        }),
+      ),
     ).toEqual([
       {
-        ...{ index: 0, content: "hello", file_path: "a.md", start_offset: 0, end_offset: 5 },
-        ...{ token_count: 2, metadata: {}, dimension: 768, embedding: base64Vector(768, 1) },
+        index: 0,
+        content: "hello",
+        file_path: "a.md",
+        start_offset: 0,
+        end_offset: 5,
+        token_count: 2,
+        metadata: {},
+        dimension: 768,
+        embedding: base64Vector(768, 1),
       },
       {
-        ...{ index: 1, content: "world", file_path: "a.md", start_offset: 11, end_offset: 16 },
-        ...{ token_count: 2, metadata: { a: null, b: 1 }, dimension: 1024 },
+        index: 1,
+        content: "world",
+        file_path: "a.md",
+        start_offset: 11,
+        end_offset: 16,
+        token_count: 2,
+        metadata: { a: null, b: 1 },
+        dimension: 1024,
         embedding: base64Vector(1024, 2),
       },
     ]);
@@ -80,8 +98,12 @@ describe("an import of every record kind", () => {
     expect(await contentsOf(sql, "release", "v1")).toEqual(await contentsOf(sql, "release", "v2"));
     const [conversation] = await sql`SELECT * FROM conversations`;
     expect(conversation).toMatchObject({
-      ...{ project_id: ID(2), created_by: ID(1), type: "chat", status: "active" },
-      ...{ message_count: 7, last_message_at: new Date("2026-01-02T00:00:00Z") },
+      project_id: ID(2),
+      created_by: ID(1),
+      type: "chat",
+      status: "active",
+      message_count: 7,
+      last_message_at: new Date("2026-01-02T00:00:00Z"),
     });
     const [response] = await sql`SELECT values::text AS text, actor_type FROM input_responses`;
     expect(response).toEqual({ text: '{"z":1,"a":[1,2]}', actor_type: "human" });
@@ -307,7 +329,10 @@ describe("an invalid line", () => {
   test("may refer to a row of another project", async () => {
     const project = { ...DOCS, slug: "other" };
     const conversation = (id: number, project_id: string) => ({
-      ...{ record: "conversation", id: ID(id), project_id, created_by: "x" },
+      record: "conversation",
+      id: ID(id),
+      project_id,
+      created_by: "x",
     });
     const message = { record: "message", role: "user" };
     const path = cli.file([
@@ -315,7 +340,10 @@ describe("an invalid line", () => {
       { ...message, id: ID(5), conversation_id: ID(3), seq: 1 },
       { ...message, conversation_id: ID(4), seq: 1, parent_id: ID(5) },
       {
-        ...{ record: "webhook_definition", id: "hook", project: "other", secret: "s" },
+        record: "webhook_definition",
+        id: "hook",
+        project: "other",
+        secret: "s",
         conversation_id: ID(3),
       },
     ]);

@@ -113,7 +113,8 @@ describe("import --map", () => {
     const found = await chunks();
     expect(found).toHaveLength(count);
     expect(found[1_299]).toMatchObject({
-      ...{ path: "doc-1299", content: "text of doc-1299" },
+      path: "doc-1299",
+      content: "text of doc-1299",
       metadata: { count: 1_299, at: "2026-01-02T03:04:05.000Z" },
     });
     expect(wrapped(found[1_299]?.["vector"])).toBe(base64Vector(768, 1_299));

@@ -11,7 +11,10 @@ test("an interrupted import names the part that it has kept and how to go on, an
   const release = { record: "release", project: "docs", name: "v1", environment: "production" };
   const begin = (...options: string[]) => {
     const program = Bun.spawn([process.execPath, "src/cli/main.ts", "import", "-", ...options], {
-      ...{ cwd: PROJECT_ROOT, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+      cwd: PROJECT_ROOT,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
       env: {
         PATH: process.env["PATH"],
         DATABASE_URL: cli.database.url,
@@ -72,7 +75,10 @@ test("an import that waits for the index says what it waits for, and when it is 
   await cli.sql`INSERT INTO index_nodes (id, seq, updated_at)
     VALUES (gen_random_uuid(), 0, now() + interval '1 hour')`;
   const file = {
-    ...{ record: "file", project: "docs", path: "a.md", content: "text" },
+    record: "file",
+    project: "docs",
+    path: "a.md",
+    content: "text",
     environments: ["production"],
   };
   const program = spawnImport({ DATABASE_URL: cli.database.url }, cli.file([...FRAME, file]));

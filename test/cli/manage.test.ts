@@ -10,7 +10,11 @@ beforeEach(async () => {
 
 const GRACE = { record: "user", email: "grace@example.com", name: "Grace" };
 const file = (path: string) => ({
-  ...{ record: "file", project: "docs", path, environments: ["production"], content: path },
+  record: "file",
+  project: "docs",
+  path,
+  environments: ["production"],
+  content: path,
 });
 
 /** The rows of a list as `--json` prints them. */
@@ -79,8 +83,12 @@ describe("keys", () => {
     const parsed = parseKey(rotated.stdout.trim().split("\n").at(-1) as string);
     const [old, fresh] = await list("keys", "list");
     expect(fresh).toMatchObject({
-      ...{ key_prefix: parsed?.keyPrefix, user: "ada@example.com", name: "k" },
-      ...{ project: "docs", scopes: ["search.query"], expires_at: null },
+      key_prefix: parsed?.keyPrefix,
+      user: "ada@example.com",
+      name: "k",
+      project: "docs",
+      scopes: ["search.query"],
+      expires_at: null,
     });
     const left = new Date(old?.["expires_at"] as string).getTime() - Date.now();
     expect(left).toBeGreaterThan(7_000_000);

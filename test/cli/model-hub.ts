@@ -37,7 +37,8 @@ export function startHub(repository: string, folder: string): Hub {
     return new Response(content.subarray(from), { status: 206 });
   };
   const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    port: 0,
+    hostname: "127.0.0.1",
     fetch(request) {
       const { pathname } = new URL(request.url);
       const path = decodeURIComponent(pathname);

@@ -145,7 +145,10 @@ describe("tessera models pull", () => {
     const imported = await cli.import([
       ...[ADA, DOCS, PRODUCTION],
       {
-        ...{ record: "file", project: "docs", path: "a.md", content: "A doctor in the hospital." },
+        record: "file",
+        project: "docs",
+        path: "a.md",
+        content: "A doctor in the hospital.",
         environments: ["production"],
       },
     ]);

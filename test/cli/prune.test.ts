@@ -34,7 +34,9 @@ const remove = (files: number) => {
 /** Runs the import on a terminal where somebody types this line. */
 const onTerminal = (answer: string, ...options: string[]) =>
   callCommand(args("--prune", ...options), {
-    ...{ env: { DATABASE_URL: cli.database.url }, stdin: `${answer}\n`, columns: 80 },
+    env: { DATABASE_URL: cli.database.url },
+    stdin: `${answer}\n`,
+    columns: 80,
   });
 
 describe("import --prune", () => {

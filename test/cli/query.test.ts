@@ -124,7 +124,8 @@ describe("search and lookup from the terminal", () => {
       expect((await callCommand(lookup, { env, columns })).stdout).toBe(stdout);
     }
     const searched = await callCommand(["search", "index snapshots", ...HANDBOOK], {
-      ...{ env, columns: 80 },
+      env,
+      columns: 80,
     });
     expect(searched.stdout).toMatch(/\x1b\[1moperations\/snapshots\.md#\d+\x1b/);
     expect(searched.stdout).toMatch(/\x1b\[33msnapshot/i);

@@ -86,7 +86,9 @@ async function refusesAll(database: TestDatabase, message: string, names?: strin
   const before = await everything(database.sql);
   for (const { name, status, stdout, stderr } of await runAll(database, names)) {
     expect({ name, status, stdout, stderr }).toEqual({
-      ...{ name, status: 1, stdout: "" },
+      name,
+      status: 1,
+      stdout: "",
       stderr: `tessera: ${message}\n`,
     });
   }
@@ -194,7 +196,8 @@ describe("commands and the schema of the database", () => {
         env: { DATABASE_URL: database.url },
       });
       expect({ status, stderr }).toMatchObject({
-        ...{ status: 1, stderr: expect.stringContaining(found) },
+        status: 1,
+        stderr: expect.stringContaining(found),
       });
     }
     for (const query of ["search_path=tessera_tables", "options=-csearch_path%3Dtessera_tables"]) {
@@ -217,7 +220,9 @@ describe("migrate", () => {
     expect(await migrate()).toEqual({ status: 0, stdout: lines("applied"), stderr: "" });
     for (const options of [["--check"], []]) {
       expect(await migrate(...options)).toEqual({
-        ...{ status: 0, stdout: "the database is up to date\n", stderr: "" },
+        status: 0,
+        stdout: "the database is up to date\n",
+        stderr: "",
       });
     }
   });

@@ -184,7 +184,8 @@ describe("tessera sync", () => {
     const program = Bun.spawn([process.execPath, "src/cli/main.ts", ...args, "--watch"], {
       cwd: PROJECT_ROOT,
       env: { PATH: process.env["PATH"] },
-      ...{ stdout: "ignore", stderr: "ignore" },
+      stdout: "ignore",
+      stderr: "ignore",
     });
     onCleanup(() => program.kill("SIGKILL"));
     const untilStored = (expected: Record<string, string>) =>

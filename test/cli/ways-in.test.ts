@@ -64,7 +64,8 @@ interface Outcome {
 async function newProject(): Promise<TestProject> {
   const project = await api.project(owner);
   await api.send("PATCH", `/projects/${project.slug}`, {
-    ...{ as: owner, body: JSON.stringify({ embedder: "hashing" }) },
+    as: owner,
+    body: JSON.stringify({ embedder: "hashing" }),
     headers: { "content-type": "application/json" },
   });
   await importsOf(api, owner).post(project, [{ record: "environment", name: "production" }]);
@@ -92,7 +93,11 @@ function brokenLine(project?: string): Buffer {
 const recordsOf = (project?: string) =>
   [...Object.entries(DOCUMENTS), [LARGE.path, { bytes: String(LARGE.bytes) }] as const].map(
     ([path, { bytes: content }]) => ({
-      ...{ record: "file", project, path, environments: ["production"], content },
+      record: "file",
+      project,
+      path,
+      environments: ["production"],
+      content,
     }),
   );
 
@@ -182,7 +187,9 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
   test("stores the same texts under the same paths, titles and chunks as every other way in", async () => {
     const stored = await storedIn((await outcomeOf(way)).project);
     const expected = Object.entries(DOCUMENTS).map(([path, { bytes, stored: text, title }]) => ({
-      ...{ path: path.normalize("NFC"), content: text ?? bytes, title },
+      path: path.normalize("NFC"),
+      content: text ?? bytes,
+      title,
     }));
     const byPath = (a: Json, b: Json) => (a.path < b.path ? -1 : 1);
     expect(
@@ -218,7 +225,9 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
 const CONVERTED: Readonly<Record<string, { file: string; bytes: string; content: string }>> = {
   "page.html.md": { file: "page.html.md", bytes: "# Mine\n", content: "# Mine\n" },
   "page.html.md.md": {
-    ...{ file: "page.html", bytes: "\ufeff<h1>Page</h1><p>Text.</p>", content: "# Page\n\nText." },
+    file: "page.html",
+    bytes: "\ufeff<h1>Page</h1><p>Text.</p>",
+    content: "# Page\n\nText.",
   },
   "guide.adoc.md": { file: "guide.adoc", bytes: "= Guide\n\nText.\n", content: "# Guide\n\nText." },
   "LICENSE.txt": { file: "LICENSE", bytes: "Do as you like.\n", content: "Do as you like.\n" },

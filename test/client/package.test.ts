@@ -15,7 +15,10 @@ onCleanup(async () => rmSync(folder, { recursive: true }));
 
 async function run(command: string[], env: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn(command, {
-    ...{ cwd: folder, stdout: "pipe", stderr: "pipe", env: { ...process.env, ...env } },
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, ...env },
   });
   const [out, err] = await Promise.all(
     [child.stdout, child.stderr].map((s) => new Response(s).text()),
@@ -45,7 +48,9 @@ expect((await api.post("/projects", project, member)).status).toBe(201);
 const { key } = await api.key(member);
 const put = (path: string, content: string) =>
   api.send("PUT", `/projects/handbook/files/${encodeURIComponent(path)}`, {
-    ...{ as: member, body: content, headers: { "content-type": "text/markdown" } },
+    as: member,
+    body: content,
+    headers: { "content-type": "text/markdown" },
   });
 expect((await put("guides/snapshots.md", "# Snapshots\n\nA snapshot keeps an index.")).status).toBe(
   201,

@@ -3,7 +3,8 @@ import type { Page } from "playwright-core";
 
 /** Runs in the browser, where axe is: what breaks its rules, with the first element of each. */
 const find = (rules: readonly string[] | undefined) => `axe.run(document, ${JSON.stringify({
-  ...{ preload: false, resultTypes: ["violations"] },
+  preload: false,
+  resultTypes: ["violations"],
   ...(rules === undefined ? {} : { runOnly: rules }),
 })}).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ": " + nodes.length + ", " + nodes[0].html.slice(0, 200)))`;

@@ -88,7 +88,8 @@ describe("operating in the console", () => {
     const guest = await api.user({ email: "grace.audit@example.com" });
     await api.join(guest, (await api.get("/projects/shipyard", owner)).body, "member");
     await api.send("PUT", `/projects/shipyard/members/${guest.userId}`, {
-      ...{ as: owner, json: { role: "editor" } },
+      as: owner,
+      json: { role: "editor" },
     });
     await visit(watched, "#/projects/shipyard/audit");
     const changed = log.getByRole("row").filter({ hasText: "member changed" }).first();

@@ -169,7 +169,8 @@ describe("a project in the console", () => {
     await press("Withdraw the invitation of nobody@example.com");
     await page.getByText("nobody@example.com").waitFor({ state: "detached" });
     await api.send("PUT", `/projects/${SLUG}/members/hedy@example.com`, {
-      ...{ as: invited, json: { role: "member" } },
+      as: invited,
+      json: { role: "member" },
     });
     await open("files");
     await open("members");

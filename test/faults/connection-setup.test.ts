@@ -52,7 +52,8 @@ describe("a server that ends each connection", () => {
         },
       });
       const sql = openDatabase(`postgres://a:b@127.0.0.1:${listener.port}/c`, {
-        ...{ connections: 2, patience: "command" },
+        connections: 2,
+        patience: "command",
       });
       const reserved = async () => {
         const connection = await sql.reserve();

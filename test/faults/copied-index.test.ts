@@ -49,7 +49,8 @@ const headers = { "x-api-key": key, "content-type": "application/json" };
 
 async function post(url: string, path: string, body: object): Promise<Json> {
   const answer = await fetch(`${url}/projects/handbook/${path}`, {
-    ...{ method: "POST", headers },
+    method: "POST",
+    headers,
     body: JSON.stringify(body),
   });
   expect(answer.status).toBe(200);

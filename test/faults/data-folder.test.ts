@@ -33,7 +33,9 @@ const FAULTS = [
 /** Puts files by an import that is stored as a whole before it begins. */
 async function importInto(url: string, { project, member }: TestWorld) {
   const files = Array.from({ length: 20 }, (_, i) => ({
-    ...{ record: "file", path: `i${i}.md`, environments: ["production"] },
+    record: "file",
+    path: `i${i}.md`,
+    environments: ["production"],
     content: `# ${i}\n\n${"word ".repeat(2_000)}`,
   }));
   const answer = await fetch(`${url}/projects/${project.id}/import?strict=true`, {
@@ -64,7 +66,8 @@ test("a service that is killed while it receives an upload leaves nothing of it"
     },
   });
   const upload = fetch(`${node.url}/projects/${id}/import?strict=true`, {
-    ...{ method: "POST", body },
+    method: "POST",
+    body,
     headers: { ...world.member.headers, "content-type": "application/x-ndjson" },
   }).catch(() => "lost");
   const uploads = () => readdirSync(folder).includes("uploads");

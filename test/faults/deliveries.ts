@@ -110,7 +110,10 @@ export async function expectStoredOnce(sql: Sql, webhook: TestWebhook, tally: Ta
   const { keys } = tally;
   expect(tally.contradictions).toBe(0);
   expect(await storedRows(sql, webhook)).toEqual({
-    ...{ events: keys, messages: keys, runs: keys, keys },
+    events: keys,
+    messages: keys,
+    runs: keys,
+    keys,
   });
   expect(await orphanRows(sql)).toBe(0);
 }

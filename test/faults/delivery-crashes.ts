@@ -36,7 +36,8 @@ async function crashAt(
 }
 
 const headersOf = (webhook: TestWebhook, key: string) => ({
-  ...{ ...webhook.headers, "content-type": "application/json" },
+  ...webhook.headers,
+  "content-type": "application/json",
   "idempotency-key": key,
 });
 

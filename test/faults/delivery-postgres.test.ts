@@ -57,8 +57,11 @@ describe("a slow first attempt", () => {
     const { status, body, headers } = await deliver(api, webhook, key);
     expect(status).toBe(409);
     expect(body.idempotency).toMatchObject({
-      ...{ state: "in_progress", operation: "deliverWebhook", retryable: true },
-      ...{ retry_after_seconds: 1, expires_at: expect.any(String) },
+      state: "in_progress",
+      operation: "deliverWebhook",
+      retryable: true,
+      retry_after_seconds: 1,
+      expires_at: expect.any(String),
     });
     expect(headers.get("retry-after")).toBe("1");
     await runs.commit();
@@ -107,8 +110,12 @@ describe("a database lost around a commit", () => {
       expect(answer.status).toBe(409);
       expect(answer.body).toMatchObject({ error: "idempotency-conflict" });
       expect(answer.body.idempotency).toMatchObject({
-        ...{ state: "outcome_unknown", operation: "deliverWebhook", retryable: true },
-        ...{ retry_after_seconds: 1, expires_at: null, recovery: { available: true } },
+        state: "outcome_unknown",
+        operation: "deliverWebhook",
+        retryable: true,
+        retry_after_seconds: 1,
+        expires_at: null,
+        recovery: { available: true },
       });
       expect(answer.headers.get("retry-after")).toBe("1");
       expect(await storedRows(sql, webhook)).toMatchObject({ events: isCommitted ? 2 : 1 });
@@ -132,7 +139,9 @@ describe("a database lost around a commit", () => {
       await cut.begun;
       expect(answer.status).toBe(409);
       expect(answer.body.idempotency).toMatchObject({
-        ...{ state: "outcome_unknown", operation: "answerInputRequest", retryable: true },
+        state: "outcome_unknown",
+        operation: "answerInputRequest",
+        retryable: true,
       });
       await cut.end();
       const again = await send();

@@ -147,7 +147,8 @@ test.skipIf(withoutDisk)(
     const findings = jsonLines(stdout);
     const of = (check: string) => findings.find((finding) => finding.check === check);
     expect(of("disk")).toMatchObject({
-      ...{ state: "failed", found: expect.stringMatching(/^full: 0\.0 GiB free in /) },
+      state: "failed",
+      found: expect.stringMatching(/^full: 0\.0 GiB free in /),
       remedy: expect.stringContaining("free some space"),
     });
     for (const check of ["database", "schema", "redis", "billing"]) {

@@ -48,7 +48,10 @@ function claim(dataDir: string, pid: number): void {
 function start(dataDir: string, command: readonly string[]) {
   const { account, cluster } = locateCluster(dataDir);
   const program = Bun.spawn([...command], {
-    ...{ cwd: cluster, stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+    cwd: cluster,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
     ...(IS_ROOT ? account : {}),
   });
   onCleanup(async () => {

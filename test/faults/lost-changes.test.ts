@@ -72,7 +72,8 @@ test("a change that a fail-over has lost is no longer waited for, and nothing cl
   const change = await put("b.md");
   const lookup = (query = "") =>
     api.send("POST", `/projects/${project.slug}/knowledge/lookup${query}`, {
-      ...{ as: member, json: { query: "absent" } },
+      as: member,
+      json: { query: "absent" },
     });
   expect((await lookup(`?min_change=${change}`)).status).toBe(200);
   await sql`DELETE FROM change_log WHERE seq = (SELECT max(seq) FROM change_log)`;

@@ -74,18 +74,21 @@ const FAULTS: Readonly<Record<string, Away>> = {
   "is frozen": { begin: async () => redis.pause(), ...AWAY },
   "has no memory left": {
     begin: withoutMemory,
-    ...{ reason: "Redis refuses commands: OOM", reads: true },
+    reason: "Redis refuses commands: OOM",
+    reads: true,
   },
   "is a replica": {
     begin: asReplica,
-    ...{ reason: "Redis refuses commands: READONLY", reads: true },
+    reason: "Redis refuses commands: READONLY",
+    reads: true,
   },
   "is a replica that has lost its primary": {
     async begin() {
       await admin.config("SET", "replica-serve-stale-data", "no");
       return await asReplica();
     },
-    ...{ reason: "Redis refuses commands: READONLY", reads: false },
+    reason: "Redis refuses commands: READONLY",
+    reads: false,
   },
   "permits nothing": {
     begin: () =>
@@ -93,7 +96,8 @@ const FAULTS: Readonly<Record<string, Away>> = {
         () => admin.call("ACL", "SETUSER", "default", "-set", "-get", "-eval"),
         () => admin.call("ACL", "SETUSER", "default", "+set", "+get", "+eval"),
       ),
-    ...{ reason: "Redis refuses commands: NOPERM", reads: false },
+    reason: "Redis refuses commands: NOPERM",
+    reads: false,
   },
   "was killed": { begin: () => redis.kill(), ...AWAY },
 };
@@ -200,7 +204,9 @@ describe("while Redis refuses writes", () => {
 
   test("an assistant is told that there is more", async () => {
     const call = {
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
       params: {
         name: "lookup",
         arguments: { project_reference: project.slug, query: "common", limit: 2 },

@@ -74,8 +74,11 @@ describe("a second answer while the first is being stored", () => {
       expect(status).toBe(409);
       // Only the lease knows a time. An answer that had waited for the row would not tell one.
       expect(body.idempotency).toMatchObject({
-        ...{ state: "in_progress", operation: "answerInputRequest", retryable: true },
-        ...{ retry_after_seconds: 1, expires_at: expect.any(String) },
+        state: "in_progress",
+        operation: "answerInputRequest",
+        retryable: true,
+        retry_after_seconds: 1,
+        expires_at: expect.any(String),
       });
       expect(headers.get("retry-after")).toBe("1");
     }
@@ -145,8 +148,12 @@ describe("deliveries during a Redis failure", () => {
       const urls = [api.url, beside.url];
       await using failure = new FaultDuring(inject);
       const tally = await sendDeliveries({
-        ...{ urls, path: webhook.path, headers: webhook.headers },
-        ...{ deliveries: 120, repeatShare: 0.2, clients: CLIENTS },
+        urls,
+        path: webhook.path,
+        headers: webhook.headers,
+        deliveries: 120,
+        repeatShare: 0.2,
+        clients: CLIENTS,
         onProgress(acknowledged) {
           if (acknowledged === 40) failure.begin();
           if (acknowledged === 100) void failure.end();

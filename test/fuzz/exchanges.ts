@@ -37,7 +37,9 @@ export function operationsOf(document: Json): Operation[] {
       : document.components.parameters[parameter.$ref.split("/").at(-1)];
   return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Json>(methods).map(([method, operation]) => ({
-      ...{ id: operation.operationId, method: method.toUpperCase(), path },
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
       parameters: operation.parameters.map(resolved),
       content: operation.requestBody?.content ?? {},
     })),
@@ -251,7 +253,10 @@ export function exchangesOf(
     }),
   );
   const exchanges = fc.oneof(...requests).map(({ path, query, headers, content, caller }) => ({
-    ...{ method: operation.method, path: `${path}${query}`, caller, body: content.body },
+    method: operation.method,
+    path: `${path}${query}`,
+    caller,
+    body: content.body,
     headers: {
       ...headers,
       ...(content.type === undefined ? {} : { "content-type": content.type }),

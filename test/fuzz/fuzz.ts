@@ -20,7 +20,9 @@ async function exchange({ api, callers }: Target, request: Exchange): Promise<nu
   const contract = await api.contract();
   const url = new URL(`${api.url}${path}`);
   const response = await fetch(url, {
-    ...{ method, redirect: "manual" as const, headers: { ...callers[caller], ...headers } },
+    method,
+    redirect: "manual" as const,
+    headers: { ...callers[caller], ...headers },
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();

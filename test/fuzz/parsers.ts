@@ -32,7 +32,8 @@ function readFilter(text: string): void {
   if (faults.length > 0) return;
   must(isObject(filter), "a filter without faults is no object");
   const { result, steps } = evaluated(filter, {
-    ...{ path: "docs/a/b.md", frontmatter: { a: [1, "x", true], b: { c: "2026-01-01" } } },
+    path: "docs/a/b.md",
+    frontmatter: { a: [1, "x", true], b: { c: "2026-01-01" } },
     metadata: { a: Number.MAX_VALUE, "": null, headings: ["x".repeat(1_000)] },
   });
   must(steps < 1_000, "a filter takes too many steps");

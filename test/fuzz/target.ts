@@ -59,7 +59,12 @@ async function fill(api: TestApi, owner: Awaited<ReturnType<TestApi["user"]>>) {
   const keys = Array.from({ length: SPARE }, () => api.key(owner));
   const webhook = await addWebhook(sql, project);
   return {
-    ...{ project, production, release, conversation, messages, webhook },
+    project,
+    production,
+    release,
+    conversation,
+    messages,
+    webhook,
     branch: await addBranch(sql, project),
     chunks: embedded.map((chunk) => chunk.id),
     requests: await Promise.all(requests),

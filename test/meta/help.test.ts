@@ -12,8 +12,11 @@ const folder = temporaryFolder("help");
 
 async function run(program: string, ...args: string[]) {
   const child = Bun.spawn([process.execPath, program, ...args], {
-    ...{ cwd: PROJECT_ROOT, env: { ...process.env, TESSERA_CWD: folder } },
-    ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, TESSERA_CWD: folder },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
   });
   const texts = [new Response(child.stdout).text(), new Response(child.stderr).text()];
   const [stdout = "", stderr = ""] = await Promise.all(texts);

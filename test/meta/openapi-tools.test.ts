@@ -144,9 +144,16 @@ export async function calls(vector: number[]): Promise<void> {
 
 const STRICT = {
   compilerOptions: {
-    ...{ target: "ESNext", module: "Preserve", moduleResolution: "bundler", noEmit: true },
-    ...{ lib: ["ESNext", "DOM", "DOM.Iterable"], types: [], allowImportingTsExtensions: true },
-    ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+    target: "ESNext",
+    module: "Preserve",
+    moduleResolution: "bundler",
+    noEmit: true,
+    lib: ["ESNext", "DOM", "DOM.Iterable"],
+    types: [],
+    allowImportingTsExtensions: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
     paths: { "openapi-fetch": [join(ROOT, "node_modules/openapi-fetch/dist/index.d.mts")] },
   },
   files: ["calls.ts"],

@@ -15,7 +15,10 @@ test.skipIf(lacksSmallDisks() || lacks("redis-server"))(
     const world = await World.shared();
     const tally = new Tally();
     await runModel(world, tally, new FaultDeck(FAULT_NAMES, SEED), {
-      ...{ seed: SEED, clients: 4, commands: 30, shrinkMs: SHRINK_MS },
+      seed: SEED,
+      clients: 4,
+      commands: 30,
+      shrinkMs: SHRINK_MS,
       faultWeight: 6,
     });
     expect(tally.tables.replies.has("200")).toBe(true);

@@ -82,7 +82,8 @@ describe.each(kernelSets())("search bodies, with the kernels %s", (set) => {
   test("the faults of a body are its rules that are broken, with the options as they are given", () => {
     const options = { dimension: DIMENSION };
     const fault = (rule: VectorFault["rule"], number = 0) => ({
-      ...{ vector: [{ rule, number }], options },
+      vector: [{ rule, number }],
+      options,
     });
     const last = (element: string) => withVector(`${numbers(DIMENSION - 1)},${element}`);
     const cases: Record<string, [Uint8Array, SearchFaults]> = {

@@ -58,11 +58,17 @@ function fileOf(number: number): TestFile {
 
 const files = Array.from({ length: FILES }, (_, i) => fileOf(i));
 const rowOf = (file: TestFile, index: number): ChunkRow => ({
-  ...{ id: file.chunks[index]?.id as string, index },
+  id: file.chunks[index]?.id as string,
+  index,
   metadata: JSON.stringify({ headings: [file.chunks[index]?.content.slice(3).split("\n")[0]] }),
-  ...{ file_version_id: file.versionId, file_id: file.versionId, file_path: file.path },
-  ...{ content: file.chunks[index]?.content as string, start_offset: 0, end_offset: 1 },
-  ...{ token_count: 1, embedding: null },
+  file_version_id: file.versionId,
+  file_id: file.versionId,
+  file_path: file.path,
+  content: file.chunks[index]?.content as string,
+  start_offset: 0,
+  end_offset: 1,
+  token_count: 1,
+  embedding: null,
 });
 
 const project = `retrieval ${process.pid}`;
@@ -232,7 +238,9 @@ describe("a retrieval", () => {
       const asked = { mode: "semantic", query, vector, threshold: -1, groupSize: 3 } as const;
       const given = (count: number, limit: number) => {
         const { json, work } = retrieve(view, {
-          ...{ ...asked, limit, given: { versions: all, hits: hitsOf(count) } },
+          ...asked,
+          limit,
+          given: { versions: all, hits: hitsOf(count) },
         });
         return { ...JSON.parse(new TextDecoder().decode(json)), work };
       };

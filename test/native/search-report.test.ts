@@ -73,7 +73,9 @@ describe("the report of a search", () => {
     expect(workOf("none")).toEqual({ rescored: false, members: 0, estimates: 0, comparisons: 0 });
     expect(workOf("all", true)).toEqual({
       rescored: false,
-      ...{ members: CHUNKS, estimates: 0, comparisons: CHUNKS },
+      members: CHUNKS,
+      estimates: 0,
+      comparisons: CHUNKS,
     });
     const scanned = workOf("all");
     expect(scanned).toMatchObject({ rescored: true, members: CHUNKS, estimates: CHUNKS });

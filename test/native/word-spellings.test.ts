@@ -179,7 +179,8 @@ test("parts of a word that is written apart are marked and named only where they
     documentOf("b.md", { content: `${filler}A username. ${filler}` }),
   ]);
   const hits = searchText(view, "username").hits.map(({ path, matched_fields, snippet }) => ({
-    ...{ path, matched_fields },
+    path,
+    matched_fields,
     marked: snippet?.matches.map(([start, end]) => snippet.text.slice(start, end)),
   }));
   expect(hits).toContainEqual({ path: "a.md", matched_fields: ["content"], marked: ["user name"] });

@@ -103,8 +103,17 @@ function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"
   const mode = RETRIEVAL_MODES.indexOf(request.mode);
   const page = asked(request, startedAt);
   const found = retrieveNatively({
-    ...{ ...page, project, scope: scope.id, mode, vector, threshold },
-    ...{ groupSize, diversity, excluded, listsMatches, given },
+    ...page,
+    project,
+    scope: scope.id,
+    mode,
+    vector,
+    threshold,
+    groupSize,
+    diversity,
+    excluded,
+    listsMatches,
+    given,
   });
   if (found === null) return { status: "not-loaded", body: joined([]) };
   if ("missing" in found) return { status: "missing-chunks", versionIds: found.missing };

@@ -15,13 +15,24 @@ const QUERIES = [
 const ROUNDS = 8;
 
 const SCOPE: Scope = {
-  ...{ id: "warm-up", kind: "environment", tenant: "", projectId: "", frozen: true },
+  id: "warm-up",
+  kind: "environment",
+  tenant: "",
+  projectId: "",
+  frozen: true,
 };
 /** Views are numbered from 1. */
 const EMPTY: SharedView = { number: 0, segments: [], documentSets: [] };
 const REQUEST: Omit<LookupRequest, "query"> = {
-  ...{ kind: "lookup", scope: SCOPE, selfPath: "", view: EMPTY, limit: LOOKUP_LIMIT_MAX },
-  ...{ shardIndex: 0, shardCount: 1, progress: "", next: "" },
+  kind: "lookup",
+  scope: SCOPE,
+  selfPath: "",
+  view: EMPTY,
+  limit: LOOKUP_LIMIT_MAX,
+  shardIndex: 0,
+  shardCount: 1,
+  progress: "",
+  next: "",
 };
 
 /**

@@ -250,7 +250,12 @@ export class IndexingThread {
     // A project that is being loaded is reported as well, because a search would wait for it.
     return byDimension(stats.length === 0 ? [NO_TEXTS] : stats).map(
       ({ dimension, entries, maintained, bytes, settled }) => ({
-        ...{ projectId, dimension, seq, waitingMs, bytes, settled: settled && isIdle },
+        projectId,
+        dimension,
+        seq,
+        waitingMs,
+        bytes,
+        settled: settled && isIdle,
         ...(dimension === 0
           ? { vectors: 0, graphed: 0, documents: entries }
           : { vectors: entries, graphed: maintained, documents: 0 }),

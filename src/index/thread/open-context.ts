@@ -78,7 +78,12 @@ export async function openContext(
   );
   const snapshots = new SnapshotStore(options.snapshotRoot);
   const context = {
-    ...{ log, changes, databaseId, snapshots, indexes, anchor },
+    log,
+    changes,
+    databaseId,
+    snapshots,
+    indexes,
+    anchor,
     reader: createVersionReader(sql),
     fields,
     fieldWork: new FieldWork(),

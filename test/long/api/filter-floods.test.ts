@@ -22,7 +22,9 @@ async function ownerOf(files: number, long: string) {
     const chunk = { content: `Rivers ${i}.`, metadata: { long: `${long}${i}` } };
     await report(project, [
       {
-        ...{ record: "file", path: `${i}.md`, content: `Rivers ${i}.` },
+        record: "file",
+        path: `${i}.md`,
+        content: `Rivers ${i}.`,
         environments: ["production"],
         chunks: [{ ...chunk, embedding: base64Of(randomVector(768, i + 1)) }],
       },

@@ -39,7 +39,8 @@ describe("a commit that changes very many scopes", () => {
     }
     const slug = `copy-${randomUUID()}`;
     const copied = await api.send("POST", "/projects", {
-      ...{ as: attacker, json: { slug, name: "Copy", templateProjectId: project.id } },
+      as: attacker,
+      json: { slug, name: "Copy", templateProjectId: project.id },
     });
     expect(copied.status, copied.text).toBe(400);
     await sql`DELETE FROM projects WHERE id = ${project.id}`;

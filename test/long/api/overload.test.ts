@@ -224,7 +224,9 @@ describe("a flood of one caller keeps no other from being answered", () => {
     const { service, greedy, polite } = await floodedService();
     const [, , slug] = greedy.path.split("/");
     const call = JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
       params: { name: "lookup", arguments: { project_reference: slug, query: "x" } },
     });
     const head = headOf(service, "/mcp", greedy.user, [

@@ -22,7 +22,10 @@ test("clients that ask for large answers and never read them do not take the mem
   const file = (content: string, chunks: number) => [
     { record: "environment", name: "production" },
     {
-      ...{ record: "file", path: "a.txt", environments: ["production"], content: "a" },
+      record: "file",
+      path: "a.txt",
+      environments: ["production"],
+      content: "a",
       chunks: Array.from({ length: chunks }, () => ({ content, embedding })),
     },
   ];

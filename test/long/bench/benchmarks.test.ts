@@ -42,8 +42,14 @@ const WITH_BROWSER: Readonly<Record<string, Values>> = {
 };
 const WITH_RUNTIME: Readonly<Record<string, Values>> = {
   "embedding/run": {
-    ...{ batches: "1,4", threads: "1", texts: 8, words: 4 },
-    ...{ files: 20, puts: 1, rate: 10, seconds: 0.5 },
+    batches: "1,4",
+    threads: "1",
+    texts: 8,
+    words: 4,
+    files: 20,
+    puts: 1,
+    rate: 10,
+    seconds: 0.5,
   },
 };
 

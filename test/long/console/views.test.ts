@@ -63,12 +63,19 @@ async function openDemo(): Promise<{ page: Page; demo: Demo }> {
 }
 
 const asked = (question: string, asked: number, without_hits = 0) => ({
-  ...{ question, asked, without_hits },
+  question,
+  asked,
+  without_hits,
 });
 
 /** A week in which people looked for what nobody has written. */
 const QUESTIONS: components["schemas"]["QuestionReport"] = {
-  ...{ counted: true, asked: 1_284, without_hits: 97, p50_ms: 2.4, p95_ms: 7.9, p99_ms: 18.2 },
+  counted: true,
+  asked: 1_284,
+  without_hits: 97,
+  p50_ms: 2.4,
+  p95_ms: 7.9,
+  p99_ms: 18.2,
   frequent: [
     asked("how do releases share files", 131),
     asked("filters", 88),
@@ -87,8 +94,12 @@ const QUESTIONS: components["schemas"]["QuestionReport"] = {
     ["2026-03-01", 121, 9],
     ["2026-03-02", 665, 59],
   ].map(([day, count, empty]) => ({
-    ...{ day: String(day), asked: Number(count), without_hits: Number(empty) },
-    ...{ p50_ms: 2.41, p95_ms: 7.9, p99_ms: 18.2 },
+    day: String(day),
+    asked: Number(count),
+    without_hits: Number(empty),
+    p50_ms: 2.41,
+    p95_ms: 7.9,
+    p99_ms: 18.2,
   })),
 };
 

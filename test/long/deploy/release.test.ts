@@ -14,7 +14,8 @@ const { version, dependencies } = JSON.parse(
 
 function run(command: readonly string[], cwd: string, env: Record<string, string> = {}) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], {
-    ...{ cwd, env: { ...process.env, ...env } },
+    cwd,
+    env: { ...process.env, ...env },
   });
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }

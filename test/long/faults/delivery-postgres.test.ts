@@ -14,8 +14,12 @@ describe("a restart of PostgreSQL during deliveries", async () => {
       const webhook = await addWebhook(own.sql, await own.project(await own.user()));
       let faultInjected: Promise<void> | undefined;
       const tally = await sendDeliveries({
-        ...{ urls: [own.url], path: webhook.path, headers: webhook.headers },
-        ...{ deliveries: 300, repeatShare: 0.2, clients: 12 },
+        urls: [own.url],
+        path: webhook.path,
+        headers: webhook.headers,
+        deliveries: 300,
+        repeatShare: 0.2,
+        clients: 12,
         onProgress(acknowledged) {
           if (acknowledged === 100) faultInjected = postgres[fault]();
         },

@@ -70,7 +70,9 @@ function trafficOf(key: string) {
     (path: string, body: string, type = headers["content-type"]) =>
     (url: string) =>
       fetch(`${url}/projects/kept/${path}`, {
-        ...{ method: "POST", body, headers: { ...headers, "content-type": type } },
+        method: "POST",
+        body,
+        headers: { ...headers, "content-type": type },
       });
   const vector = base64Of(randomVector(768, 1));
   const lookup = post("knowledge/lookup", JSON.stringify({ limit: 12 }));

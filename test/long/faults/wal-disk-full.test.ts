@@ -69,12 +69,16 @@ test.skipIf(lacksSmallDisks())(
     const importFiles = (files: number) => {
       const records = Array.from({ length: files }, (_, i) =>
         JSON.stringify({
-          ...{ record: "file", project: slug, path: `${i}.md`, version: "1" },
+          record: "file",
+          project: slug,
+          path: `${i}.md`,
+          version: "1",
           chunks: [{ content: randomBytes(BYTES_A_FILE).toString("base64") }],
         }),
       );
       return fetch(`${url}/projects/${slug}/import`, {
-        ...{ method: "POST", body: records.join("\n") },
+        method: "POST",
+        body: records.join("\n"),
         headers: { ...headers, "content-type": "application/x-ndjson" },
       });
     };

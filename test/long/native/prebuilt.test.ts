@@ -22,7 +22,11 @@ function removeAddon(): void {
 
 async function run(args: readonly string[], env: Record<string, string | undefined>) {
   const program = Bun.spawn([process.execPath, ...args], {
-    ...{ cwd: clone, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+    cwd: clone,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
   });
   const [status, stdout, stderr] = await Promise.all([
     program.exited,

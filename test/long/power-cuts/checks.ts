@@ -51,7 +51,9 @@ export function giveBack(folder: string, original: string): void {
 /** The projects of each customer in the database of a data folder, in the form of `allowed`. */
 export async function storedIn(folder: string): Promise<Map<number, string>> {
   const server = await openEmbeddedDatabase({
-    ...{ dataDir: join(folder, DATA), log: () => {}, settings: { fsync: "off" } },
+    dataDir: join(folder, DATA),
+    log: () => {},
+    settings: { fsync: "off" },
   });
   const sql = openDatabase(server.url, { connections: 1, patience: "command" });
   try {
@@ -95,7 +97,11 @@ interface Answers {
 export async function searchesAgree(folder: string, key: string, slugs: readonly string[]) {
   const service = await serve(
     loadConfig({
-      ...{ PORT: "0", HOST: "127.0.0.1", DEMO: "off", LOG_LEVEL: "warn", SEARCH_WORKERS: "1" },
+      PORT: "0",
+      HOST: "127.0.0.1",
+      DEMO: "off",
+      LOG_LEVEL: "warn",
+      SEARCH_WORKERS: "1",
       DATA_DIR: join(folder, DATA),
     }),
   );

@@ -55,7 +55,8 @@ class Customer {
   async change(url: string, key: string, number: number): Promise<void> {
     const { method, path, type, body, after } = this.#next();
     const headers = {
-      ...{ "x-api-key": key, "x-request-id": `power-${number}` },
+      "x-api-key": key,
+      "x-request-id": `power-${number}`,
       ...(type === undefined ? {} : { "content-type": type }),
     };
     this.steps.push({ number, after });
@@ -112,7 +113,9 @@ class Customer {
     );
     const working = new Map([...project.working, ...written]);
     return {
-      ...{ method: "POST", path: `/projects/${slug}/import`, type: "application/x-ndjson" },
+      method: "POST",
+      path: `/projects/${slug}/import`,
+      type: "application/x-ndjson",
       body: `${lines.join("\n")}\n`,
       after: new Map([[slug, { ...project, working }]]),
     };

@@ -36,7 +36,9 @@ export async function record(seed: number, changes: number): Promise<Recording> 
     env: {
       DATA_DIR: join(disk, DATA),
       // A demo project comes with a key.
-      ...{ DEMO: "on", SEARCH_WORKERS: "1", LOG_LEVEL: "error" },
+      DEMO: "on",
+      SEARCH_WORKERS: "1",
+      LOG_LEVEL: "error",
     },
   });
   await customers.change(server, changes);

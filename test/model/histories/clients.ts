@@ -205,7 +205,10 @@ export class Client {
 
 function importOf(contents: readonly number[]): Sending {
   const lines = contents.map((content, at) => ({
-    ...{ record: "file", path: PATHS[at], content: textOf(content), environments: ["production"] },
+    record: "file",
+    path: PATHS[at],
+    content: textOf(content),
+    environments: ["production"],
   }));
   const body = ndjson(lines);
   return { body, headers: { "content-type": "application/x-ndjson" } };

@@ -114,7 +114,8 @@ export function operation(
 ): Operation<Environment> {
   const said = answer === undefined ? "no answer" : JSON.stringify(answer);
   return {
-    ...{ called, answered: answer === undefined ? Number.POSITIVE_INFINITY : answered },
+    called,
+    answered: answer === undefined ? Number.POSITIVE_INFINITY : answered,
     ...(after === undefined ? {} : { after }),
     isRead: READS.includes(kind.type) || (answer !== undefined && !isChange(answer)),
     explains: (state) =>

@@ -9,12 +9,21 @@ const NEVER = Number.POSITIVE_INFINITY;
 type Step = Operation<number>;
 
 const write = (called: number, answered: number, value: number): Step => ({
-  ...{ called, answered, isRead: false, text: `write ${value}` },
-  ...{ explains: () => true, effect: () => value },
+  called,
+  answered,
+  isRead: false,
+  text: `write ${value}`,
+  explains: () => true,
+  effect: () => value,
 });
 const read = (called: number, answered: number, value: number, after?: Step): Step => ({
-  ...{ called, answered, isRead: true, text: `read ${value}`, ...(after ? { after } : {}) },
-  ...{ explains: (state) => state === value, effect: (state) => state },
+  called,
+  answered,
+  isRead: true,
+  text: `read ${value}`,
+  ...(after ? { after } : {}),
+  explains: (state) => state === value,
+  effect: (state) => state,
 });
 /** Writes only over an expected value; the answer says whether it did. */
 const swap = (
@@ -24,7 +33,10 @@ const swap = (
   to: number,
   passed: boolean,
 ): Step => ({
-  ...{ called, answered, isRead: !passed, text: `swap ${from} ${to}: ${passed}` },
+  called,
+  answered,
+  isRead: !passed,
+  text: `swap ${from} ${to}: ${passed}`,
   explains: (state) => (state === from) === passed,
   effect: (state) => (state === from ? to : state),
 });
@@ -92,7 +104,8 @@ describe("a history of one object", () => {
   test("that is impossible is shrunk to what shows it", () => {
     const before = simulated(new Random(SEED)).map((each) => ({
       ...each,
-      ...{ called: each.called - 1_000, answered: each.answered - 1_000 },
+      called: each.called - 1_000,
+      answered: each.answered - 1_000,
     }));
     const fault = [write(1_000, 1_001, 77), read(1_002, 1_003, 77), read(1_004, 1_005, 76)];
     const later = Array.from({ length: 20 }, (_, i) => write(2_000 + 2 * i, 2_001 + 2 * i, i));

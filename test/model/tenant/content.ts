@@ -70,7 +70,11 @@ export function fileRecord(
 ): object {
   const { content, chunks } = fileOf(number);
   return {
-    ...{ record: "file", project, path, content, ...scopes },
+    record: "file",
+    project,
+    path,
+    content,
+    ...scopes,
     chunks: chunks.map(({ index, content, vector }) => {
       return { index, content, embedding: base64Of(vector) };
     }),

@@ -71,7 +71,9 @@ export async function uploadAll(
 ): Promise<void> {
   const path = `/projects/${to.slug}/import`;
   const sending = {
-    ...{ as: to.as, body: ndjson(records), headers: { "content-type": "application/x-ndjson" } },
+    as: to.as,
+    body: ndjson(records),
+    headers: { "content-type": "application/x-ndjson" },
     timeoutMs: HANG_MS,
   };
   await untilImported(place, async () => {

@@ -128,7 +128,9 @@ async function reviewBranch(
 const chosen = fc.nat(20);
 const file = fc.record({ path: fc.nat(PATHS.length - 1), content: fc.nat(CONTENTS - 1) });
 const files = fc.uniqueArray(file, {
-  ...{ minLength: 1, maxLength: FILES_MAX, size: "max" as const },
+  minLength: 1,
+  maxLength: FILES_MAX,
+  size: "max" as const,
   selector: ({ path }) => path,
 });
 /** Most imports fill no release. */

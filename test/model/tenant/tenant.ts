@@ -106,8 +106,13 @@ export function newProject(slug: string, isShared = false): ModelProject {
 }
 
 const newWebhook = (project: string, conversation: string | null): ModelWebhook => ({
-  ...{ id: randomUUID(), secret: randomUUID(), project, conversation },
-  ...{ keyed: new Map(), unkeyed: new Set(), unkeyedPerhaps: 0 },
+  id: randomUUID(),
+  secret: randomUUID(),
+  project,
+  conversation,
+  keyed: new Map(),
+  unkeyed: new Set(),
+  unkeyedPerhaps: 0,
 });
 
 /** A tenant with one project, and the records that create it. */
@@ -122,7 +127,12 @@ export async function newTenant(world: World): Promise<{ tenant: Tenant; records
   const project = newProject(slug, true);
   project.environments.set("preview", new Environment());
   const tenant: Tenant = {
-    ...{ id, owner, member, perhaps: new Set(), keys: [], upgrades: new Map() },
+    id,
+    owner,
+    member,
+    perhaps: new Set(),
+    keys: [],
+    upgrades: new Map(),
     projects: new Map([[slug, project]]),
     webhooks: [newWebhook(slug, null), newWebhook(slug, deliveries)],
     conversation: {
@@ -130,7 +140,11 @@ export async function newTenant(world: World): Promise<{ tenant: Tenant; records
       messages: Array.from({ length: MESSAGES }, () => randomUUID()),
     },
     requests: Array.from({ length: OPEN_REQUESTS + 2 }, (_, at) => ({
-      ...{ id: randomUUID(), conversation, stored: undefined, perhaps: new Set(), accepted: 0 },
+      id: randomUUID(),
+      conversation,
+      stored: undefined,
+      perhaps: new Set(),
+      accepted: 0,
       closed: at >= OPEN_REQUESTS,
     })),
     branch: { id: randomUUID(), project: slug, approvals: new Set(), checks: new Map() },
@@ -157,19 +171,28 @@ function recordsOf(tenant: Tenant, slug: string, deliveries: string): object[] {
     conversationRecord(conversation.id),
     conversationRecord(deliveries),
     ...conversation.messages.map((message, at) => ({
-      ...{ record: "message", id: message, conversation_id: conversation.id, seq: at + 1 },
-      ...{ role: "user", parent_id: conversation.messages[at - 1] },
+      record: "message",
+      id: message,
+      conversation_id: conversation.id,
+      seq: at + 1,
+      role: "user",
+      parent_id: conversation.messages[at - 1],
       parts: [{ type: "text", text: message }],
     })),
     ...requests.map((request, at) => ({
-      ...{ record: "input_request", id: request.id, conversation_id: conversation.id },
+      record: "input_request",
+      id: request.id,
+      conversation_id: conversation.id,
       fields: [{ name: "choice", type: "number", required: true }],
       // The last two are closed: one was cancelled, the other is overdue.
       ...(at === OPEN_REQUESTS ? { status: "cancelled" } : {}),
       ...(at === OPEN_REQUESTS + 1 ? { expires_at: "2001-01-01T00:00:00Z" } : {}),
     })),
     ...webhooks.map(({ id, secret, conversation }) => ({
-      ...{ record: "webhook_definition", id, project: slug, secret },
+      record: "webhook_definition",
+      id,
+      project: slug,
+      secret,
       ...(conversation === null ? {} : { conversation_id: conversation }),
     })),
   ];

@@ -211,8 +211,10 @@ export function planWord(
     term.text === text
       ? { ...term, similarity: 1, coverage: 1, earnsBonus: true }
       : {
-          ...{ ...term, similarity: weights.STEM_SIMILARITY },
-          ...{ coverage: weights.STEM_COVERAGE, earnsBonus: true },
+          ...term,
+          similarity: weights.STEM_SIMILARITY,
+          coverage: weights.STEM_COVERAGE,
+          earnsBonus: true,
         },
   );
   const longer = longerMatches(word, vocabulary, frequencyOf(forms), typed);
@@ -235,7 +237,13 @@ export function planWord(
   const idf = formWeight + exactWeight;
   const others = all.filter((match) => !forms.some((form) => isSame(form, match)));
   return {
-    ...{ idf, formWeight, exactWeight, otherWeight, frequency, parts, apart },
+    idf,
+    formWeight,
+    exactWeight,
+    otherWeight,
+    frequency,
+    parts,
+    apart,
     isHeld: forms.length + longer.length + apart.flat().length > 0,
     forms: bestByTerm(forms, [...forms, ...meant], view.segments.length),
     others: bestByTerm(others, all, view.segments.length),

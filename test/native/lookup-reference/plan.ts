@@ -65,8 +65,13 @@ interface KnownWord extends AnalysedWord {
 
 /** The properties of a part of a compound, which is a whole word. */
 const WHOLE = {
-  ...{ isPrefix: false, isCharacter: false, isChance: false, isIdentifier: false },
-  ...{ pairs: 0, englishPairs: 0, parts: 0 },
+  isPrefix: false,
+  isCharacter: false,
+  isChance: false,
+  isIdentifier: false,
+  pairs: 0,
+  englishPairs: 0,
+  parts: 0,
 };
 
 /** For each word itself and, if it is a compound, its parts, unless they are in the query. */
@@ -92,7 +97,9 @@ function scaled(planned: PlannedWord, factor: number, selective: boolean): Omit<
   const covers = (matches: readonly TermMatch[]) =>
     matches.map((match) => ({ ...match, coverage: match.coverage * (planned.idf * factor) }));
   return {
-    ...{ idf: planned.idf, weight: planned.idf * factor, selective },
+    idf: planned.idf,
+    weight: planned.idf * factor,
+    selective,
     formWeight: planned.formWeight * factor,
     exactWeight: planned.exactWeight * factor,
     otherWeight: planned.otherWeight * factor,
@@ -184,7 +191,11 @@ export function planByReference(vocabulary: Vocabulary, query: string, typed = t
     parsed.slice(first, last + 1).map((word) => known.indexOf(word));
   const joinedWords = joined.map(({ first, last, terms }) => ({ words: run(first, last), terms }));
   return {
-    ...{ words, maxScore, missingScore: sum(missing), pairWeight, averageLength },
+    words,
+    maxScore,
+    missingScore: sum(missing),
+    pairWeight,
+    averageLength,
     joined: found.length > weights.QUERY_MAX_WORDS ? [] : joinedWords,
   };
 }

@@ -132,7 +132,8 @@ export function wordsOfTerms(s: number, plan: QueryPlan) {
   plan.words.forEach(({ forms, others, apart, weight }, word) => {
     const parts = (apart[s] ?? []).flatMap(({ terms }) =>
       terms.map((term) => ({
-        ...{ term, earnsBonus: true },
+        term,
+        earnsBonus: true,
         coverage: weights.SPELLING_COVERAGE * weight,
       })),
     );

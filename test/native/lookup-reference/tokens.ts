@@ -36,7 +36,10 @@ export function matchesAt(
   );
   if (own === undefined) return [{ start, position, word, coverage, isFirst: true }];
   return own.words.map((each, i) => ({
-    ...{ start, position, word: each, isFirst: i === 0 },
+    start,
+    position,
+    word: each,
+    isFirst: i === 0,
     coverage: weights.SPELLING_COVERAGE * (words[each] as QueryWord).weight,
   }));
 }

@@ -10,8 +10,13 @@ afterEach(() => void setSystemTime());
 const key = generateKey();
 const prefix = parseKey(key)?.keyPrefix as string;
 const row = {
-  ...{ id: randomUUID(), user_id: randomUUID(), project_id: null, key_hash: hashKey(key) },
-  ...{ scopes: [], expires_at: null as Date | null, revoked_at: null as Date | null },
+  id: randomUUID(),
+  user_id: randomUUID(),
+  project_id: null,
+  key_hash: hashKey(key),
+  scopes: [],
+  expires_at: null as Date | null,
+  revoked_at: null as Date | null,
 };
 type Row = typeof row;
 

@@ -26,13 +26,19 @@ const UUID = "11111111-2222-4333-8444-555555555555";
 const VALUES: Readonly<Record<keyof typeof ARRAY_ELEMENTS, unknown[]>> = {
   bool: [true, false],
   bytea: [Buffer.from([0, 34, 92, 255]), Buffer.alloc(0)],
-  ...{ name: odd, text: odd, varchar: odd },
-  ...{ int2: [-1, 32_767], int4: [0, 2_147_483_647], oid: [4_294_967_295] },
-  ...{ float4: [0.5, -1.25], float8: [0.1, 1e300, Number.POSITIVE_INFINITY] },
+  name: odd,
+  text: odd,
+  varchar: odd,
+  int2: [-1, 32_767],
+  int4: [0, 2_147_483_647],
+  oid: [4_294_967_295],
+  float4: [0.5, -1.25],
+  float8: [0.1, 1e300, Number.POSITIVE_INFINITY],
   int8: ["-1", "9223372036854775807"],
   timestamptz: [new Date("2026-01-02T03:04:05.678Z")],
   uuid: [UUID],
-  ...{ json: [{ a: 'b"\\' }, [1, "NULL"]], jsonb: [{ a: 'b"\\,' }, [], "x"] },
+  json: [{ a: 'b"\\' }, [1, "NULL"]],
+  jsonb: [{ a: 'b"\\,' }, [], "x"],
 };
 
 test.each(Object.keys(ARRAY_ELEMENTS))(

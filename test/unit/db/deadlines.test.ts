@@ -47,7 +47,8 @@ test("a statement whose connection opens after its deadline is never sent, and o
   const guard = new OutageGuard({ url, suspectMs: 600_000, patienceMs: 0, onChange() {} });
   const opening = Promise.withResolvers<void>();
   const base = postgres(url, {
-    ...{ max: 1, connection: { ...sessionOf(url).parameters } },
+    max: 1,
+    connection: { ...sessionOf(url).parameters },
     async socket(address: Parameters<OutageGuard["sockets"]["connect"]>[0]) {
       await opening.promise;
       return guard.sockets.connect(address);

@@ -14,7 +14,11 @@ function handedOver() {
   };
   const calls: string[] = [];
   const query = {
-    ...{ strings: ["DELETE FROM users"], args: [], state: null, active: false, executed: true },
+    strings: ["DELETE FROM users"],
+    args: [],
+    state: null,
+    active: false,
+    executed: true,
     handler() {},
     resolve() {},
     reject: () => calls.push("rejected"),

@@ -11,7 +11,11 @@ import { createTestDatabase } from "../../../support/processes/postgres.ts";
 const { sql } = await createTestDatabase();
 const owner = await addUser(sql);
 const principal: Principal = {
-  ...{ userId: owner, identity: null, keyId: null, projectId: null, scopes: null },
+  userId: owner,
+  identity: null,
+  keyId: null,
+  projectId: null,
+  scopes: null,
   account: new Set(),
 };
 

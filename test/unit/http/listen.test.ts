@@ -94,7 +94,8 @@ test("whatever the application throws is answered with a problem, whose cause is
     const requestId = response.headers.get("x-request-id");
     const text = await response.text();
     expect(JSON.parse(text), path).toMatchObject({
-      ...{ slug: "internal-error", type: `${origin}/errors/internal-error` },
+      slug: "internal-error",
+      type: `${origin}/errors/internal-error`,
       instance: `urn:request:${requestId}`,
     });
     expect(text, path).not.toContain("cause");

@@ -28,7 +28,8 @@ function world() {
   const ask = (path: string, method = "GET") =>
     app.fetch(new Request(`http://host.example${path}`, { method }));
   return {
-    ...{ ask, lines },
+    ask,
+    lines,
     fill: () => {
       isFull = true;
     },
@@ -45,7 +46,8 @@ test.each(["/throws", "/rejects"])(
     const requestId = response.headers.get("x-request-id");
     const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({
-      ...{ slug: "internal-error", instance: `urn:request:${requestId}` },
+      slug: "internal-error",
+      instance: `urn:request:${requestId}`,
     });
     expect(text).not.toContain("cause");
     expect(lines).toMatchObject([{ requestId, slug: "internal-error", err: FAILURE }]);

@@ -9,7 +9,11 @@ import { temporaryFolder } from "../../../support/folders.ts";
 const BROKEN_ADDRESS = "postgres://:not-a-port/";
 
 const scopeOf = (projectId: string): Scope => ({
-  ...{ projectId, id: "scope", kind: "environment", tenant: projectId, frozen: false },
+  projectId,
+  id: "scope",
+  kind: "environment",
+  tenant: projectId,
+  frozen: false,
 });
 
 function openIndexer(onParked?: (projectId: string, task: string) => void): Indexer {

@@ -8,7 +8,8 @@ const AWAY = new Error("away");
 function broken(options: Partial<ConstructorParameters<typeof Breaker>[0]> = {}) {
   const state = { now: 0, isAway: true, calls: 0, changes: [] as unknown[] };
   const breaker = new Breaker({
-    ...{ pauseMs: PAUSE_MS, now: () => state.now },
+    pauseMs: PAUSE_MS,
+    now: () => state.now,
     onChange: (...change) => state.changes.push(change),
     ...options,
   });

@@ -117,7 +117,11 @@ class Reader {
     const { files, rest } = pieces;
     if (rest.includes("AT_FDCWD<")) this.#folders.set(pid, files[0] as string);
     const call: Call = {
-      ...{ name, start: this.line, end: 0, files, result: -1 },
+      name,
+      start: this.line,
+      end: 0,
+      files,
+      result: -1,
       strings: this.#strings(pid, name, pieces),
       words: rest.slice(at).replace(ENDING, "").split(", "),
     };

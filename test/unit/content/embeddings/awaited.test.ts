@@ -11,7 +11,9 @@ const LOOK_MS = 100;
 /** A project whose files wait at these places of the queue. */
 function queueOf(...places: number[]) {
   const position = (): object => ({
-    ...{ id: "project", embedder: EMBEDDER, seq: 7 },
+    id: "project",
+    embedder: EMBEDDER,
+    seq: 7,
     oldest: places[0] ?? null,
     newest: places.at(-1) ?? null,
   });

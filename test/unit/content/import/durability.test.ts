@@ -38,7 +38,9 @@ test("an import that is answered survives a power cut", async () => {
     server.sql,
     readBatches([{ name: "", size: null, open: input }], {}),
     {
-      ...{ actor: OPERATOR, strict: false, onRejected() {} },
+      actor: OPERATOR,
+      strict: false,
+      onRejected() {},
       async finalStep({ sql }) {
         lastStep = { setting: await settingOf(sql), end: await endOfLog(sql) };
         return 0;

@@ -76,7 +76,10 @@ function importStrictly(project: { id: string; slug: string }, files: number, mo
   async function* batches(): AsyncGenerator<InputRecord[]> {
     const common = { project: project.slug, environments: ["large"] };
     const records = Array.from({ length: files }, (_, i) => ({
-      ...{ ...common, record: "file", path: `${i}.md`, content: `text ${i}` },
+      ...common,
+      record: "file",
+      path: `${i}.md`,
+      content: `text ${i}`,
     }));
     const environment = { record: "environment", project: project.slug, name: "large" };
     yield [environment, ...records, ...more].map((record) => ({
@@ -85,7 +88,9 @@ function importStrictly(project: { id: string; slug: string }, files: number, mo
     }));
   }
   return importRecords(sql, batches(), {
-    ...{ actor: OPERATOR, strict: true, onRejected() {} },
+    actor: OPERATOR,
+    strict: true,
+    onRejected() {},
     target: { ...project, asOwner: true },
   });
 }
@@ -141,7 +146,9 @@ describe("an import while indexes lag", () => {
     }
     const steps: string[] = [];
     const done = importRecords(sql, batches(), {
-      ...{ actor: OPERATOR, strict: false, indexWaitMaxMs: FOR_EVER_MS },
+      actor: OPERATOR,
+      strict: false,
+      indexWaitMaxMs: FOR_EVER_MS,
       onRejected: (where, reason) => expect.unreachable(`${where}: ${reason}`),
       onFinishing: (step) => void steps.push(step),
     });
@@ -202,7 +209,10 @@ test("imports of the same files at once store each file once, and it counts as c
   await addEnvironment(sql, project, "production");
   const files = Array.from({ length: 400 }, (_, i) =>
     parseRecord({
-      ...{ record: "file", project: project.slug, path: `${i}.md`, environments: ["production"] },
+      record: "file",
+      project: project.slug,
+      path: `${i}.md`,
+      environments: ["production"],
       content: `text ${i}`,
     }),
   );

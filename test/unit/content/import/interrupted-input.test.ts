@@ -56,7 +56,9 @@ describe("an input that breaks off while a batch of it is written", () => {
     }
     await expect(importing(input(), strict)).rejects.toThrow("the input is lost");
     expect(await storedIn(project)).toEqual({
-      ...{ environments: 1 + added, versions: 1 + added, served: "old" },
+      environments: 1 + added,
+      versions: 1 + added,
+      served: "old",
     });
   });
 });

@@ -9,14 +9,20 @@ import { createTestDatabase } from "../../../../support/processes/postgres.ts";
 const { sql, url } = await createTestDatabase();
 let queries = 0;
 const counting = postgres(url, {
-  ...{ max: 1, fetch_types: false, debug: () => queries++ },
+  max: 1,
+  fetch_types: false,
+  debug: () => queries++,
   connection: { search_path: "public" },
 }) as Sql;
 afterAll(() => counting.end());
 
 const userId = await addUser(sql);
 const principal: Principal = {
-  ...{ userId, identity: null, keyId: null, projectId: null, scopes: null },
+  userId,
+  identity: null,
+  keyId: null,
+  projectId: null,
+  scopes: null,
   account: new Set(),
 };
 const project = await addProject(sql, userId);

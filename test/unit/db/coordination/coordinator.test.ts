@@ -290,14 +290,16 @@ describe("an unavailable Redis", () => {
       const server = await startRedis();
       let deadConnections = 0;
       const relay = Bun.listen<{ to: Promise<Socket>; isDead: () => boolean }>({
-        ...{ hostname: "127.0.0.1", port: 0 },
+        hostname: "127.0.0.1",
+        port: 0,
         socket: {
           open(from) {
             const generation = deadConnections;
             const isDead = () => generation < deadConnections;
             const { hostname, port } = new URL(server.url);
             const to = Bun.connect({
-              ...{ hostname, port: Number(port) },
+              hostname,
+              port: Number(port),
               socket: { data: (_, bytes) => void (isDead() || from.write(bytes)) },
             });
             from.data = { to, isDead };

@@ -114,8 +114,12 @@ describe("finding Markdown files", () => {
     }
     const { files } = findMarkdown(folder, { html: true, asciidoc: true, text: true });
     expect(Object.fromEntries(files.map(({ file, path }) => [file, path]))).toEqual({
-      ...{ "page.html": "page.html.md.md", "page.html.md": "page.html.md", "a.adoc": "a.adoc.md" },
-      ...{ LICENSE: "LICENSE.txt.txt", "LICENSE.txt": "LICENSE.txt", "b.txt": "b.txt" },
+      "page.html": "page.html.md.md",
+      "page.html.md": "page.html.md",
+      "a.adoc": "a.adoc.md",
+      LICENSE: "LICENSE.txt.txt",
+      "LICENSE.txt": "LICENSE.txt",
+      "b.txt": "b.txt",
     });
   });
 

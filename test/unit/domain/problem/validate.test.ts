@@ -38,7 +38,10 @@ describe("validation", () => {
       sent: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { keptAsSent: true })),
     });
     const value = {
-      ...{ name: "a\0", note: "\udc00b", scopes: ["a", "b\ud83d"], ignored: "\0" },
+      name: "a\0",
+      note: "\udc00b",
+      scopes: ["a", "b\ud83d"],
+      ignored: "\0",
       config: { ok: 1, list: [{ deep: "\0" }], "bad\0": 1, inner: { "\ud83d": { a: 1 } } },
       sent: { "\0": "\ud83d" },
     };

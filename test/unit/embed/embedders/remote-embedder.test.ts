@@ -276,7 +276,9 @@ describe("a text at which an endpoint fails", () => {
           : answer(...input.map((text) => vectorOf(text, 768)));
       const notes: string[] = [];
       const embedder = remoteEmbedder({
-        ...{ url: endpoint.url, model: "m", retryBaseMs: 1 },
+        url: endpoint.url,
+        model: "m",
+        retryBaseMs: 1,
         onNote: (note) => notes.push(note),
       });
       const texts = Array.from({ length: 70 }, (_, i) => (i === 41 ? "POISON" : `text ${i}`));

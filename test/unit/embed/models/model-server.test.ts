@@ -38,7 +38,8 @@ function open() {
   const ask = (input: readonly string[], { path = "/", signal }: Asking = {}) =>
     server.answer(
       new Request(`http://model${path}`, {
-        ...{ method: "POST", body: JSON.stringify({ input }) },
+        method: "POST",
+        body: JSON.stringify({ input }),
         ...(signal === undefined ? {} : { signal }),
       }),
     );

@@ -21,14 +21,13 @@ needs("onnxruntime");
 
 const runtime = programPath("onnxruntime");
 const UNSET = {
-  ...{
-    name: "local",
-    dimension: undefined,
-    pooling: undefined,
-    threads: 1,
-    idleSeconds: undefined,
-  },
-  ...{ queryPrefix: undefined, documentPrefix: undefined },
+  name: "local",
+  dimension: undefined,
+  pooling: undefined,
+  threads: 1,
+  idleSeconds: undefined,
+  queryPrefix: undefined,
+  documentPrefix: undefined,
 };
 const resolve = (settings: Partial<ModelConfig> & { onnx: string }): Promise<LocalModel> =>
   resolveModel({ ...UNSET, ...settings }, { dataDir: "/nowhere", socket: "/nowhere" });

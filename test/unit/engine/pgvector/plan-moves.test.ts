@@ -6,7 +6,10 @@ const MIB = 1_048_576;
 const WORKERS = ["a:1", "b:1", "c:1", "d:1"];
 
 const group = (copyId: string, index: number, worker: string, mebibytes = 10): ShardGroup => ({
-  ...{ shardId: `${copyId}-${index}`, copyId, worker, bytes: mebibytes * MIB },
+  shardId: `${copyId}-${index}`,
+  copyId,
+  worker,
+  bytes: mebibytes * MIB,
 });
 
 /** The groups as they are after a plan was carried out. */

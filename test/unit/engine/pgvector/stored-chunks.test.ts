@@ -7,11 +7,20 @@ import type { ChunkRow, EmptyVersionRow } from "../../../../src/index/versions/v
 import { SCOPE } from "../../../../support/requests.ts";
 
 const fileOf = (version: string) => ({
-  ...{ file_version_id: version, file_id: `file of ${version}`, file_path: `${version}.md` },
+  file_version_id: version,
+  file_id: `file of ${version}`,
+  file_path: `${version}.md`,
 });
 const chunkOf = (version: string, index: number): ChunkRow => ({
-  ...{ id: `${version} ${index}`, ...fileOf(version), index, content: "text" },
-  ...{ start_offset: 0, end_offset: 4, token_count: 1, metadata: "{}", embedding: null },
+  id: `${version} ${index}`,
+  ...fileOf(version),
+  index,
+  content: "text",
+  start_offset: 0,
+  end_offset: 4,
+  token_count: 1,
+  metadata: "{}",
+  embedding: null,
 });
 /** The versions that are stored: `none` has no chunks. */
 const STORED: Readonly<Record<string, ReadonlyArray<ChunkRow | EmptyVersionRow>>> = {

@@ -41,8 +41,18 @@ afterEach(() => clock.restore());
 type Batch = ReadonlyArray<SearchRequest | LookupRequest>;
 
 const work: SearchWork = {
-  ...{ plan: "scan", ignored: null, parseMs: 1, searchMs: 2, renderMs: 3, rescoreMs: 0 },
-  ...{ scopeVectors: 0, estimates: 0, comparisons: 0, countsAll: true, waitMs: 0, tookMs: 5 },
+  plan: "scan",
+  ignored: null,
+  parseMs: 1,
+  searchMs: 2,
+  renderMs: 3,
+  rescoreMs: 0,
+  scopeVectors: 0,
+  estimates: 0,
+  comparisons: 0,
+  countsAll: true,
+  waitMs: 0,
+  tookMs: 5,
 };
 const anyNumber = expect.any(Number) as unknown as number;
 const answerOf = (number: number): Reply => ({

@@ -4,8 +4,11 @@ import type { Scope } from "../../../../src/domain/scope.ts";
 import { type ProjectLoader, whenLoaded } from "../../../../src/index/when-loaded.ts";
 
 const scope: Scope = {
-  ...{ tenant: "t", projectId: "p", id: "s" },
-  ...{ kind: "release", frozen: false },
+  tenant: "t",
+  projectId: "p",
+  id: "s",
+  kind: "release",
+  frozen: false,
 };
 
 /** A loader that gives these answers in order. */

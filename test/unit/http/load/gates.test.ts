@@ -27,8 +27,16 @@ const operationOf = (
   changesAccess = false,
 ) =>
   operation({
-    ...{ id, method: "GET", path: `/${id}`, tag: "Projects", summary: id, permission: null },
-    ...{ problems: [], sheddable, handle, changesAccess },
+    id,
+    method: "GET",
+    path: `/${id}`,
+    tag: "Projects",
+    summary: id,
+    permission: null,
+    problems: [],
+    sheddable,
+    handle,
+    changesAccess,
   });
 
 /** Two operations of a service whose engine is full of the requests of one tenant, named as its key. */
@@ -47,27 +55,25 @@ function world() {
   const metrics = createMetrics();
   const refusals = new RejectionThrottle(() => "");
   const context = {
-    ...{
-      baseUrl: "http://base",
-      maxBodyBytes: BODIES_BYTES,
-      gates,
-      bodies: new BodyReader(gates),
-    },
-    ...{
-      refusals: {
-        async pace(...args: Parameters<RejectionThrottle["pace"]>) {
-          state.insideAtRefusals.push(gates.database.acquired);
-          await refusals.pace(...args);
-        },
+    baseUrl: "http://base",
+    maxBodyBytes: BODIES_BYTES,
+    gates,
+    bodies: new BodyReader(gates),
+    refusals: {
+      async pace(...args: Parameters<RejectionThrottle["pace"]>) {
+        state.insideAtRefusals.push(gates.database.acquired);
+        await refusals.pace(...args);
       },
-      rateLimits: undefined,
-      log,
-      metrics,
     },
+    rateLimits: undefined,
+    log,
+    metrics,
     changes: { token: async () => undefined },
     forgetAccess: () => state.forgotten++,
     authenticator: createAuthenticator(keys as never, {} as never),
-    ...{ audit: { denied() {} }, config: { slowRequestMs: 0 }, questions: { counts: undefined } },
+    audit: { denied() {} },
+    config: { slowRequestMs: 0 },
+    questions: { counts: undefined },
   } as unknown as HttpContext;
   const search = bindOperation(
     operationOf("search", true, () => new Response("{}")),
@@ -88,8 +94,14 @@ function world() {
   const admitted = { inside: 0, bytes: Promise.withResolvers<void>(), fails: false };
   const put = bindOperation(
     operation({
-      ...{ id: "put", method: "PUT", path: "/put", tag: "Files", summary: "put", permission: null },
-      ...{ problems: [], bodies: {} },
+      id: "put",
+      method: "PUT",
+      path: "/put",
+      tag: "Files",
+      summary: "put",
+      permission: null,
+      problems: [],
+      bodies: {},
       async admit() {
         await admitted.bytes.promise;
         admitted.inside++;
@@ -195,7 +207,8 @@ describe("a place on the database", () => {
 describe("a place that an operation admits a request to", () => {
   const body = (name: string, bytes: number) =>
     new Request("http://host/", {
-      ...{ method: "PUT", body: new Uint8Array(bytes) },
+      method: "PUT",
+      body: new Uint8Array(bytes),
       headers: { "x-api-key": KEYS[name] as string, "content-length": `${bytes}` },
     });
 
@@ -226,8 +239,14 @@ test("a change is not made for a client that has closed its connection", async (
   let made = 0;
   const change = bindOperation(
     operation({
-      ...{ id: "change", method: "POST", path: "/change", tag: "Projects", summary: "change" },
-      ...{ permission: null, problems: [], handle: () => made++ },
+      id: "change",
+      method: "POST",
+      path: "/change",
+      tag: "Projects",
+      summary: "change",
+      permission: null,
+      problems: [],
+      handle: () => made++,
     }),
     context,
   );

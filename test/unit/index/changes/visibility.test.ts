@@ -28,7 +28,8 @@ const reports = (seq: number, own?: number, answered = LATER) =>
   });
 const shown = (timeoutMs: number) =>
   untilShown(sql, {
-    ...{ projects: [project.id], position: POSITION },
+    projects: [project.id],
+    position: POSITION,
     signal: AbortSignal.timeout(timeoutMs),
   });
 

@@ -182,7 +182,9 @@ test("a summary has the 200 most frequent fields and their 20 most frequent valu
 });
 
 const fileOf = (frontmatter: Json, metadata: readonly Json[] = []): TestVersion => ({
-  ...{ path: "a.md", frontmatter, metadata },
+  path: "a.md",
+  frontmatter,
+  metadata,
 });
 
 test("files with more fields and values than columns take are filtered like others", () => {

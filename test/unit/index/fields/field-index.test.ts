@@ -75,7 +75,9 @@ function deriving(fields: FieldIndex) {
     const id = `a#${json}`;
     const filter = { base: "a", json };
     const isThere = await scopes.ensure({
-      ...{ scope: { id, kind: "environment", filter }, tenant, indexes: ["searched"] },
+      scope: { id, kind: "environment", filter },
+      tenant,
+      indexes: ["searched"],
     });
     return isThere ? derived.get(id) : undefined;
   };

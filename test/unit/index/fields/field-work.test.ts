@@ -53,7 +53,9 @@ const WORK: Readonly<Record<string, (tenant: string) => Promise<unknown>>> = {
     ),
   "index/projects/match-versions.ts": (tenant) =>
     matchVersions(context, {
-      ...{ projectId: TARGET.projectId, tenant, filter: `{"path":"v.md"}` },
+      projectId: TARGET.projectId,
+      tenant,
+      filter: `{"path":"v.md"}`,
       // The second one is read from the database.
       versionIds: ["v", "w"],
     }),

@@ -15,7 +15,11 @@ import {
 const PROJECT = "project";
 
 const row = (id: string): FieldsRow => ({
-  ...{ file_version_id: id, path: `${id}.md`, head: "", dimensions: [], metadata: "[]" },
+  file_version_id: id,
+  path: `${id}.md`,
+  head: "",
+  dimensions: [],
+  metadata: "[]",
 });
 
 /** Versions that are not stored, because their commit was lost. */

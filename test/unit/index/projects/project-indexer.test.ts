@@ -12,7 +12,9 @@ const scope = (id: string): ScopeRef => ({ id, kind: "environment" });
 function openSink(given: Partial<ProjectSink> = {}) {
   const [known, indexed, done] = [new Set<string>(), new Set<string>(), [] as string[]];
   const sink: ProjectSink = {
-    ...{ slicesAtOnce: 1, announcedSlices: 1, exclusively: (step) => step() },
+    slicesAtOnce: 1,
+    announcedSlices: 1,
+    exclusively: (step) => step(),
     limited: (_, work) => work(),
     unknown: (versions) => versions.filter((version) => !known.has(version)),
     async add(versions) {

@@ -103,8 +103,12 @@ const view = newView(
 /** The ids of the chunks of a version that a retrieval in a scope shows; null for a file without chunks. */
 function shown(scope: string, version: number): Array<string | null> {
   const { json } = retrieve(view, {
-    ...{ project: PROJECT, scope: { ...SCOPE, id: scope }, mode: "keyword" },
-    ...{ query: `only${version}`, limit: 1, groupSize: CHUNKS },
+    project: PROJECT,
+    scope: { ...SCOPE, id: scope },
+    mode: "keyword",
+    query: `only${version}`,
+    limit: 1,
+    groupSize: CHUNKS,
   });
   const { data } = JSON.parse(new TextDecoder().decode(json)) as {
     data: Array<{ hits: Array<{ chunk: { id: string } | null }> }>;

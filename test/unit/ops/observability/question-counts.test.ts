@@ -24,18 +24,27 @@ describe("counted questions", () => {
     const shown = days.map(({ durations, questions, ...day }) => ({ ...day, of: [...questions] }));
     expect(shown).toEqual([
       {
-        ...{ project: "a", day: "2026-01-06", asked: 3, without_hits: 2 },
+        project: "a",
+        day: "2026-01-06",
+        asked: 3,
+        without_hits: 2,
         of: [
           ["rope", { asked: 2, without_hits: 1 }],
           ["crane", { asked: 1, without_hits: 1 }],
         ],
       },
       {
-        ...{ project: "a", day: "2026-01-07", asked: 1, without_hits: 0 },
+        project: "a",
+        day: "2026-01-07",
+        asked: 1,
+        without_hits: 0,
         of: [["rope", { asked: 1, without_hits: 0 }]],
       },
       {
-        ...{ project: "b", day: "2026-01-06", asked: 1, without_hits: 0 },
+        project: "b",
+        day: "2026-01-06",
+        asked: 1,
+        without_hits: 0,
         of: [["rope", { asked: 1, without_hits: 0 }]],
       },
     ]);

@@ -15,13 +15,11 @@ function world() {
   const dropped: Item[] = [];
   const clock = { now: 0 };
   const queue = new FairQueue<Item>({
-    ...{
-      maxWork: MAX_WORK,
-      minLength: 1,
-      maxCost: MAX_WORK / 4,
-      quantum: 1,
-      maxWaitMs: MAX_WAIT_MS,
-    },
+    maxWork: MAX_WORK,
+    minLength: 1,
+    maxCost: MAX_WORK / 4,
+    quantum: 1,
+    maxWaitMs: MAX_WAIT_MS,
     onDrop: (item) => dropped.push(item),
     now: () => clock.now,
   });
@@ -42,7 +40,11 @@ describe("the fair queue", () => {
     const clock = { now: 0 };
     const dropped: number[] = [];
     const queue = new FairQueue<number>({
-      ...{ maxWork: 10, minLength: 16, maxCost: 10, quantum: 1, maxWaitMs: MAX_WAIT_MS },
+      maxWork: 10,
+      minLength: 16,
+      maxCost: 10,
+      quantum: 1,
+      maxWaitMs: MAX_WAIT_MS,
       onDrop: (item) => dropped.push(item),
       now: () => clock.now,
     });

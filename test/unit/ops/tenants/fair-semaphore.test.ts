@@ -229,7 +229,8 @@ describe("turns of a tenant", () => {
   test("are followed by a rest in proportion, but where it is alone", async () => {
     let isAlone = false;
     const turns = new FairSemaphore({
-      ...{ ...SERIAL, waitMaxMs: LONG_MS },
+      ...SERIAL,
+      waitMaxMs: LONG_MS,
       restMs: (_, tookMs) => (isAlone ? 0 : 4 * tookMs),
     });
     const begunAt: number[] = [];

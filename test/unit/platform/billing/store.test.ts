@@ -12,7 +12,11 @@ const fingerprintOf = (text: string) =>
   new Uint8Array(new Bun.CryptoHasher("sha256").update(text).digest());
 const upgrade = (of = "pro") => ({ accountId: randomUUID(), fingerprint: fingerprintOf(of) });
 const session = (id: string): Session & { readonly url: string } => ({
-  ...{ id, url: `https://pay.example.com/${id}`, isOpen: true, due: null, customerId: null },
+  id,
+  url: `https://pay.example.com/${id}`,
+  isOpen: true,
+  due: null,
+  customerId: null,
   expiresAt: new Date(Date.now() + HOUR_MS),
 });
 const idOf = (stored: StoredSession | null) => stored?.id;

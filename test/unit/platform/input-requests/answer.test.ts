@@ -16,7 +16,11 @@ const project = await addProject(sql, member);
 const conversation = await addConversation(sql, { userId: member }, project);
 
 const principalOf = (userId: string): Principal => ({
-  ...{ userId, identity: null, keyId: null, projectId: null, scopes: null },
+  userId,
+  identity: null,
+  keyId: null,
+  projectId: null,
+  scopes: null,
   account: new Set(),
 });
 
@@ -38,7 +42,9 @@ function answer(
     return (await acquiring(name, ttlMs)) ?? (await memory.acquire(name, ttlMs));
   };
   const services = {
-    ...{ sql, coordinator: { ...memory, acquire }, baseUrl: "http://localhost" },
+    sql,
+    coordinator: { ...memory, acquire },
+    baseUrl: "http://localhost",
     failpoint() {},
   };
   const given = { conversationId: conversation, requestId, values: { note: "a" } };

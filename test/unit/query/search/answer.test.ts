@@ -6,8 +6,17 @@ import { Scrape } from "../../../../support/prometheus.ts";
 
 const work: SearchWork = {
   ignored: null,
-  ...{ parseMs: 1, searchMs: 10, renderMs: 2, rescoreMs: 4, waitMs: 0, tookMs: 13 },
-  ...{ scopeVectors: 100, estimates: 50, comparisons: 20, countsAll: false, plan: "graph" },
+  parseMs: 1,
+  searchMs: 10,
+  renderMs: 2,
+  rescoreMs: 4,
+  waitMs: 0,
+  tookMs: 13,
+  scopeVectors: 100,
+  estimates: 50,
+  comparisons: 20,
+  countsAll: false,
+  plan: "graph",
 };
 
 async function secondsOf(plan: SearchWork["plan"]): Promise<Record<string, number>> {
