@@ -26,6 +26,8 @@ function flipByte(file: string): void {
   const bytes = readFileSync(file);
   const at = bytes.length >> 1;
   bytes[at] = (bytes[at] as number) ^ 0x10;
+  // Parts can only be read, also by their owner.
+  rmSync(file);
   writeFileSync(file, bytes);
 }
 
