@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { startApiProcess } from "../../../support/api/api.ts";
 import { importsOf, openUpload, PRODUCTION } from "../../../support/api/imports.ts";
 
-/** The size of an import that must not be held in memory. */
-const STREAM_BYTES = 400_000_000;
+/** The size of an import that must not be held in memory: several times the garbage between two collections. */
+const STREAM_BYTES = 1_000_000_000;
 
 test("the service imports a stream that is far larger than the memory that it takes", async () => {
   const service = await startApiProcess();
