@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { setQuotaDefaults, setQuotas } from "../../src/content/projects/quota.ts";
@@ -238,6 +238,9 @@ describe("the default for all projects of an owner", () => {
   beforeAll(async () => {
     await setQuotaDefaults(api.sql, { bytes: null, owner_files: 6 });
   });
+  afterAll(async () => {
+    await setQuotaDefaults(api.sql, { owner_files: null });
+  });
 
   test("holds for copies and writes at the same time, and for nobody else", async () => {
     const { owner: caller, project: template } = await api.ownedProject();
@@ -303,6 +306,8 @@ test("the defaults are read and set by a command, and hold at once", async () =>
   expect(refusal(await post(project, large))).toEqual(REFUSED);
   const lifted = await run("--owner-bytes", "none");
   expect(lifted.stdout).toMatch(/^owner_bytes +any number$/m);
+  // With a row, each write compares.
+  expect(await api.sql`SELECT FROM quota_defaults`).toHaveLength(0);
   expect((await post(project, large)).status).toBe(200);
   expect((await run("--bytes", "many")).status).toBe(2);
 });

@@ -66,11 +66,14 @@ export async function readQuotaDefaults(sql: Queryable): Promise<QuotaDefault[]>
   return DEFAULT_QUOTAS.map((quota) => ({ quota, allowed: row?.[quota] ?? null }));
 }
 
-/** Sets the default limits that are given, for all processes; null for no limit. */
+/** Sets the default limits that are given, for all processes; null for no limit. Without limits, writes skip the comparison. */
 export async function setQuotaDefaults(
   sql: Queryable,
   limits: Readonly<Partial<Record<Quota | `owner_${Quota}`, number | null>>>,
 ): Promise<void> {
   await sql`
     INSERT INTO quota_defaults ${sql(limits)} ON CONFLICT (is_only) DO UPDATE SET ${sql(limits)}`;
+  await sql`
+    DELETE FROM quota_defaults
+    WHERE num_nonnulls(files, bytes, chunks, owner_files, owner_bytes, owner_chunks) = 0`;
 }
