@@ -151,12 +151,14 @@ interface Route {
  */
 async function referenceScript(): Promise<string> {
   const { default: plugin } = await import("@scalar/fastify-api-reference");
-  const { promise, resolve } = Promise.withResolvers<string>();
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const reply: Reply = { header: () => reply, send: resolve };
   const route = ({ url, handler }: Route) => {
     if (url.endsWith("/scalar.js")) handler(null, reply);
   };
   // Nothing but the script is wanted, so the address of the document does not matter.
   plugin({ route } as never, { configuration: { url: "/" } }, () => {});
+  // It registers its routes before it returns.
+  reject(new Error("the package of Scalar has no script"));
   return await promise;
 }
