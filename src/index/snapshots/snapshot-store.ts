@@ -56,17 +56,16 @@ export class SnapshotStore {
   async write(projectId: string, origin: Origin, indexes: readonly SavedIndex[]): Promise<void> {
     const directory = join(this.root, projectId);
     mkdirSync(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-    const earlier = this.#partsOf(projectId);
-    const writer = new PartWriter(directory, earlier);
-    let kept = earlier;
+    const writer = new PartWriter(directory, this.#partsOf(projectId));
     try {
       const parts: Record<string, readonly Part[]> = {};
       for (const index of indexes) parts[index.name] = await index.snapshot(projectId, writer);
       const manifest = encodeManifest(projectId, { ...origin, parts });
       await writeDurably(join(directory, MANIFEST), manifest);
-      kept = byName(parts);
     } finally {
-      // Parts of a snapshot that failed would take the space of other files.
+      // Parts of a snapshot that failed would take the space of other files. The manifest may have replaced the earlier
+      // one although its write has failed.
+      const kept = this.#partsOf(projectId);
       for (const name of await readdir(directory)) {
         if (name !== MANIFEST && !kept.has(name)) {
           await rm(join(directory, name), { recursive: true, force: true });
