@@ -2,10 +2,10 @@
  * The native search core: the vectors, graphs, scopes and rendered chunks of the loaded projects, and
  * searches over them. `text.ts` has lookups by text.
  *
- * A *project* holds up to six *indexes*: one per dimension (768, 1024, 1536, 3072, 4096), and one of dimension 0 with the
- * chunks that have no vector. An index consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A *scope* (an environment or a
- * release) is a set of ordinals per dimension. The projects belong to the process: every worker thread can search a
- * project that any thread has loaded.
+ * A *project* holds up to six *indexes*: one per dimension (768, 1024, 1536, 3072, 4096), and one of dimension 0 for
+ * chunks without a vector. An index consists of *shards* of bounded size and numbers its chunks: their *ordinals*. A
+ * *scope* (an environment or a release) is a set of ordinals per dimension. The projects belong to the process: every
+ * worker thread can search a project that any thread has loaded.
  *
  * Every function throws a TypeError on arguments of a wrong shape before it touches any memory.
  * Searches may run in any number of threads while one thread appends, maintains the indexes, sets

@@ -34,9 +34,9 @@ export interface Excluded {
 interface Retrieval {
   /**
    * Retrieves one page. Null when the scope is not loaded. `missing` names the file versions of the page that a caller
-   * without an index of chunks must provide. `countsAll` says that `total` counts all hits, and `lacksHits` that the page is short because the
-   * caller provided too few hits. `matched` has the ids of the versions that match, separated by commas, if they are
-   * listed, and `hasAllMatched` says that the list is complete.
+   * without an index of chunks must provide. `countsAll` says that `total` counts all hits, and `lacksHits` that the page
+   * is short because the caller provided too few hits. `matched` has the ids of the versions that match, separated by
+   * commas, if they are listed, and `hasAllMatched` says that the list is complete.
    */
   retrieve(
     request: Page & {

@@ -31,7 +31,7 @@ export async function addInputRequest(
   return { id, conversationId, path };
 }
 
-/** What is stored of an input request. */
+/** The stored columns of an input request. */
 export async function storedFor(sql: Sql, { id }: TestInputRequest) {
   const [row] = await sql<{ status: string; expired_at: Date | null; answers: number }[]>`
     SELECT r.status, r.expired_at, count(a.id)::int AS answers

@@ -25,7 +25,7 @@ const RELEASED: Omit<Change, "leaves"> = {
   records: () => [RELEASE],
 };
 
-/** What an environment serves, by its release. */
+/** The contents that an environment serves, by its release. */
 const serving = (active_release: string | null, earlier_release: string | null) =>
   ({
     leaves: [

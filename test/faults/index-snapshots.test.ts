@@ -31,14 +31,14 @@ function flipByte(file: string): void {
   writeFileSync(file, bytes);
 }
 
-/** What can happen to the snapshot of a project. `damaged-parts.test.ts` has every kind of damage. */
+/** Damages of the snapshot of a project. `damaged-parts.test.ts` has every kind of damage. */
 const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   "a flipped bit in one file": (folder) => flipByte(partFile(folder, /^state-/)),
   "a manifest of rubbish": (folder) => writeFileSync(join(folder, "manifest.json"), "{{"),
 };
 const damages = Object.entries(DAMAGES);
 
-/** What can happen to the text snapshot of a project. */
+/** Damages of the text snapshot of a project. */
 const TEXT_DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   "has lost a segment": (folder) => rmSync(partFile(folder, /\.segment$/)),
 };

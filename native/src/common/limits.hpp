@@ -63,7 +63,7 @@ inline int dimensionSlot(uint32_t dimension) {
   return -1;
 }
 
-/// The position of the index of a dimension among the indexes of a project; -1 for a number that is no dimension.
+/// The position of the index of a dimension among the indexes of a project; -1 for a number that is not a dimension.
 inline int indexSlot(uint32_t dimension) {
   return dimension == NO_VECTORS ? static_cast<int>(DIMENSION_COUNT) : dimensionSlot(dimension);
 }

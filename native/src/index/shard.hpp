@@ -1,8 +1,8 @@
 // A bounded part of the chunks of one project and one dimension, and their vectors.
 //
 // A chunk has a *row*; a *node* is a distinct vector. A shard of dimension 0 has rows only. Chunks whose vectors are
-// equal bit by bit share a node. Versions of a file repeat most of their chunks, so this saves memory. It also keeps the graph
-// free of equal points, which would link only to each other.
+// equal bit by bit share a node. Versions of a file repeat most of their chunks, so this saves memory. It also keeps the
+// graph free of equal points, which would link only to each other.
 //
 // Rows and nodes are only ever added. Nothing that a search reads is changed or moved: the graph and
 // the codes are replaced as a whole, and a search keeps the generation that it started with.

@@ -41,7 +41,7 @@ class ChunkSource {
   ChunkSource(const Scope* scope, const Project* project, uint32_t dimension,
               std::span<const GivenVersion> given);
 
-  /// The chunks of a version that are in the scope, by index, or the text that stands for it if it has none.
+  /// The chunks of a version that are in the scope, by index; for a version without chunks the entry of its file.
   std::vector<ChunkRef> chunksOf(std::string_view versionId) const;
   /// Calls `visit(i, vector, inverseNorm)` for the vectors of the chunks of each version in the index, until it
   /// returns false for the version. Vectors of versions that the caller has read count only as hits of a search, because

@@ -85,7 +85,7 @@ export interface RetrieveRequest extends AskedPage {
   readonly excluded: Excluded;
   /** Whether the versions of all matching files are listed. */
   readonly listsMatches: boolean;
-  /** The members that the engine adds: as in a search and a lookup, and the files that an engine without these indexes has read. */
+  /** The members that the engine adds: as in a search and a lookup, and the chunks that the engine pgvector has read. */
   project?: string;
   view?: SharedView;
   given?: Given;

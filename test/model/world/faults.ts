@@ -57,7 +57,7 @@ function stalled(at: number): Fault {
   };
 }
 
-/** What can happen to the processes and disks of a world. */
+/** Faults of the processes and disks of a world. */
 const FAULTS = {
   "kill service 0": killed(0),
   "kill service 1": killed(1),

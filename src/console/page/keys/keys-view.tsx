@@ -71,7 +71,7 @@ function KeyTable({ keys, projects, onRevoked }: KeyTableProps) {
               yes="Revoke"
               onConfirm={() => client.revokeApiKey(id).then(onRevoked)}
             >
-              What uses the key {key_prefix} stops working.
+              Clients with the key {key_prefix} lose access.
             </ConfirmButton>
           ),
         },
