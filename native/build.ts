@@ -24,6 +24,7 @@ import {
   AVX512,
   sourceFiles,
   sources,
+  sourcesOf,
   type Unit,
   unitsFor,
   vendor,
@@ -182,8 +183,7 @@ const unfinishedPath = (path: string) => `${path}.${process.pid}`;
 /** Compiles a unit, unless its object is there. The name of an object has the hash of all that is in it. */
 async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Promise<string> {
   const extra = unit.extensions.map((extension) => `-m${extension}`);
-  // Units in C are third-party sources, which rarely change.
-  const inputs = unit.language === "c" ? hashOf(options, vendoredFiles()) : fingerprint(options);
+  const inputs = hashOf(options, sourcesOf(unit));
   const hash = Bun.hash(JSON.stringify([cxx, inputs, unit])).toString(16);
   const object = join(objectFolder, `${unit.name}-${hash}.o`);
   if (existsSync(object)) return object;

@@ -1,5 +1,5 @@
 /** The sources of the addon: C++ files below `native/src`, and how they are grouped. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, parse } from "node:path";
 
 export const sources = join(import.meta.dir, "src");
@@ -113,6 +113,18 @@ export const vendoredFiles = (): string[] => filesBelow("vendor", /\.[ch]$/);
 
 /** Every C++ file of the addon and every table, relative to `native`, sorted. */
 export const sourceFiles = (): string[] => filesBelow("src", /\.(cc|hpp|inc)$/);
+
+/** All files that a unit may be compiled from, relative to `native`, sorted. */
+export function sourcesOf({ files, language }: Unit): string[] {
+  if (language === "c") return vendoredFiles();
+  const found = new Set(files.map((file) => `src/${file}`));
+  // The loop visits what is added to the set meanwhile.
+  for (const file of found) {
+    const text = readFileSync(join(import.meta.dir, file), "utf8");
+    for (const [, name] of text.matchAll(/^#include "(.+)"/gm)) found.add(`src/${name}`);
+  }
+  return [...vendoredFiles(), ...found].sort();
+}
 
 const SNOWBALL_FOLDER = "vendor/snowball/";
 
