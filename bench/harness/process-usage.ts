@@ -3,18 +3,30 @@ import { readFileSync } from "node:fs";
 /** Clock ticks per second in /proc/<pid>/stat, the same on every Linux that Bun runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds that all threads of a process have used so far, user and system. */
-export function cpuSeconds(pid: number): number {
+/** CPU seconds that all threads of a process have used so far. */
+export function cpuTimes(pid: number): { readonly user: number; readonly system: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The program's name comes first, in parentheses, and may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const secondsOf = (ticks = "") => Number(ticks) / TICKS_PER_SECOND;
+  return { user: secondsOf(fields[11]), system: secondsOf(fields[12]) };
 }
 
-/** Resident bytes of a process, without the pages of mapped files. */
-export function anonymousBytes(pid: number): number {
+/** Their sum. */
+export function cpuSeconds(pid: number): number {
+  const { user, system } = cpuTimes(pid);
+  return user + system;
+}
+
+/** Resident bytes of a process: in memory of its own, and in pages of mapped files, which the system can drop. */
+export function residentBytes(pid: number): {
+  readonly anonymous: number;
+  readonly mapped: number;
+} {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/RssAnon:\s+(\d+)/.exec(status)?.[1]) * 1024;
+  const bytesOf = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]) * 1024;
+  return { anonymous: bytesOf("RssAnon"), mapped: bytesOf("RssFile") };
 }
 
 /** Seconds of the clock, and CPU seconds of all threads of this process. */

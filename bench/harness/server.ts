@@ -1,6 +1,6 @@
 import { onCleanup } from "../../support/cleanup.ts";
 import { PROJECT_ROOT, startServer } from "../../support/processes/process.ts";
-import { anonymousBytes, cpuSeconds } from "./process-usage.ts";
+import { cpuSeconds, residentBytes } from "./process-usage.ts";
 
 const POLL_MS = 20;
 
@@ -49,7 +49,7 @@ export class BenchServer {
   }
 
   anonymousBytes(): number {
-    return anonymousBytes(this.pid);
+    return residentBytes(this.pid).anonymous;
   }
 
   logs(): string {

@@ -35,6 +35,8 @@ const FULL_RATE_SHARE = 0.25;
 /** The size of a written file, about. */
 const WRITE_BYTES = 2_000;
 const FILES = 200;
+/** Writes with different contents, so that none is that of a file already. */
+const WRITES = 20 * FILES;
 /**
  * The connections of the clients, as many as a pool has. With a thousand, a stall of the machine fills the queue of the
  * service, which holds refusals back for a second: the connections wait for refusals then, and the load never recovers.
@@ -42,10 +44,10 @@ const FILES = 200;
 const CONNECTIONS = 64;
 
 /** Writes of small files, each with another content than the one before. */
-const writesOf = ({ server, key }: Awaited<ReturnType<typeof fill>>): Uint8Array[] =>
-  Array.from({ length: FILES }, (_, i) => {
+export const writesOf = ({ server, key }: Awaited<ReturnType<typeof fill>>): Uint8Array[] =>
+  Array.from({ length: WRITES }, (_, i) => {
     const text = `# Written ${i}\n\n${`Sentence ${i} of a text. `.repeat(WRITE_BYTES / 24)}`;
-    const path = `${PROJECT}/files/written-${i}.md`;
+    const path = `${PROJECT}/files/written-${i % FILES}.md`;
     return keyedRequest(server, "PUT", path, key, text, "text/markdown");
   });
 

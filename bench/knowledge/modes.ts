@@ -8,6 +8,7 @@
  * process. `hybrid` is compared with the sum of a search and a lookup, the other modes with one of them.
  */
 
+import type { Sql } from "../../src/db/client.ts";
 import { base64Of } from "../../src/domain/vector.ts";
 import { embed } from "../../src/embed/embedders/feature-hashing.ts";
 import type { KnowledgeDocument } from "../../src/index/segments/index.ts";
@@ -75,11 +76,19 @@ function recordOf({ path, frontmatter, headings, content }: KnowledgeDocument): 
 /** A project with these files, once all their embeddings can be searched. */
 export async function fill(
   context: BenchContext,
-  { folder, documents: count }: Pick<Options, "folder" | "documents">,
+  { folder, documents }: Pick<Options, "folder" | "documents">,
 ) {
   const { env, sql } = await context.openDatabase();
+  return await fillServer(await context.startServer(env), sql, { folder, documents });
+}
+
+/** The same in a service that runs. */
+export async function fillServer(
+  server: BenchServer,
+  sql: Sql,
+  { folder, documents: count }: Pick<Options, "folder" | "documents">,
+) {
   const { key } = await addApiKey(sql, await addUser(sql));
-  const server = await context.startServer(env);
   const api = new Api(server.url, key);
   await api.call("POST", "/projects", { name: "Modes", slug: "modes", embedder: "hashing" });
   const corpus = readCorpus(folder);

@@ -75,10 +75,11 @@ export async function writeScopes(
   count: number,
   fileOf: (number: number) => BenchFile,
   parts: readonly Part[],
+  slug = SLUG,
 ): Promise<Owned> {
   const userId = await addUser(sql);
   const { key: apiKey } = await addApiKey(sql, userId);
-  const project = await addProject(sql, userId, SLUG);
+  const project = await addProject(sql, userId, slug);
   const versions: string[] = [];
   while (versions.length < count) {
     const batch: BenchFile[] = [];
@@ -99,7 +100,11 @@ export async function writeScopes(
 }
 
 /** Writes the world to PostgreSQL. */
-export async function writeWorld<T extends World>(sql: Sql, world: T): Promise<T & Owned> {
+export async function writeWorld<T extends World>(
+  sql: Sql,
+  world: T,
+  slug = SLUG,
+): Promise<T & Owned> {
   const { chunks, vectors, dimension } = world;
   const count = Math.ceil(chunks / CHUNKS_PER_FILE);
   const numbers = Array.from({ length: count }, (_, i) => i);
@@ -112,7 +117,7 @@ export async function writeWorld<T extends World>(sql: Sql, world: T): Promise<T
     name: releaseName(share),
     files: numbers.filter((file) => isMember(file, share)),
   }));
-  return { ...world, ...(await writeScopes(sql, count, fileOf, parts)) };
+  return { ...world, ...(await writeScopes(sql, count, fileOf, parts, slug)) };
 }
 
 /** The number of the chunk that a result is. */
@@ -121,9 +126,9 @@ export function chunkOf(hit: { readonly file_path: string; readonly index: numbe
 }
 
 /** Path of the search operation in the scope of this share. */
-export function searchPath(share: number): string {
+export function searchPath(share: number, slug = SLUG): string {
   const scope = share === 1 ? "environments/production" : `releases/${releaseName(share)}`;
-  return `/projects/${SLUG}/${scope}/search`;
+  return `/projects/${slug}/${scope}/search`;
 }
 
 /** Waits until the graph holds every vector. */

@@ -10,6 +10,7 @@ const JUDGED = "test/fixtures/judged";
 
 /** Options with which each benchmark runs in a few seconds. The load tester has tests of its own. */
 const SMALL: Readonly<Record<string, Values>> = {
+  "growth/run": { documents: "20", requests: 10, rounds: 1 },
   "import/run": { chunks: 200, dimension: 768 },
   "knowledge/half-load": { clients: 2, seconds: 0.5, writes: 10 },
   "knowledge/modes": { requests: 10, rounds: 1, clients: "1,2" },
@@ -21,6 +22,7 @@ const SMALL: Readonly<Record<string, Values>> = {
   "overload/writes": { seconds: 0.5, bytes: 20_000 },
   "peers/run": { vectors: 100, queries: 5, clients: 2, seconds: 0.5, rounds: 1, peers: "usearch" },
   "recall/run": { vectors: "200", count: 5 },
+  "request-time/run": { chunks: 100, requests: 10, rounds: 1 },
   "rest/run": { seconds: 0.5, rounds: 1 },
   "search/filters": { chunks: 200, queries: 4, requests: 10, rounds: 1, cold: 3, changes: 2 },
   "search/releases": { chunks: 100, dimension: 768, releases: 5, settle: 0.6 },
