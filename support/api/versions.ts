@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "../../src/db/client.ts";
 import { fileTitle } from "../../src/documents/markdown/index.ts";
 import { base64Of } from "../../src/domain/vector.ts";
-import type { NamedScope } from "../accounts.ts";
+import { addRelease, type NamedScope } from "../accounts.ts";
 import { randomNumbers } from "../random.ts";
 import type { TestProject } from "./api.ts";
 
@@ -130,4 +130,19 @@ export async function release(
     UPDATE releases SET contents_id = (SELECT stored FROM store_contents(${project.id},
       ARRAY(SELECT contents_versions(contents_id)) || ${versions.map((v) => v.id)}::uuid[]))
     WHERE id = ${releaseId}`;
+}
+
+/** A release that appears with these versions, so that no search finds it empty. */
+export async function filledRelease(
+  sql: Sql,
+  project: TestProject,
+  name: string,
+  versions: readonly TestVersion[],
+): Promise<NamedScope> {
+  return await sql.begin(async (transaction) => {
+    const tx = transaction as never;
+    const added = await addRelease(tx, project, name);
+    await release(tx, project, added.id, versions);
+    return added;
+  });
 }

@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { McpHeaders } from "../../src/api/mcp/schema.ts";
 import { ANSWER_PIECE_BYTES } from "../../src/domain/limits.ts";
-import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { type Caller, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   chunkOf,
+  filledRelease,
   publishTexts,
   randomVector,
-  release,
   writeVersion,
 } from "../../support/api/versions.ts";
 import { until } from "../../support/until.ts";
@@ -27,8 +27,7 @@ const version = await sql.begin((tx) =>
   writeVersion(tx as never, project, "a.md", [chunkOf(query)]),
 );
 await attach(sql, project, environment.id, [version]);
-const v1 = await addRelease(sql, project, "v1.0.0");
-await release(sql, project, v1.id, [version]);
+await filledRelease(sql, project, "v1.0.0", [version]);
 await publishTexts(sql, project, environment, {
   "guide/snapshots.md": "# Snapshots\n\nHow the index is written to disk.",
   "guide/webhooks.md": "# Webhooks\n\nDeliveries arrive over HTTP.",

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { type Answer, type Caller, ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   attach,
   chunkOf,
+  filledRelease,
   nearVector,
   randomVector,
-  release,
   writeVersion,
 } from "../../support/api/versions.ts";
 import { randomNumbers } from "../../support/random.ts";
@@ -26,8 +26,7 @@ const centre = randomVector(DIMENSION, seed());
 const chunks = Array.from({ length: CHUNKS }, () => chunkOf(nearVector(centre, 1, seed())));
 const version = await writeVersion(sql, project, "docs/all.md", chunks);
 await attach(sql, project, environment.id, [version]);
-const frozen = await addRelease(sql, project, "v1.0.0");
-await release(sql, project, frozen.id, [version]);
+const frozen = await filledRelease(sql, project, "v1.0.0", [version]);
 await sql`UPDATE releases SET frozen_at = now() WHERE id = ${frozen.id}`;
 
 const base = `/projects/${project.slug}`;
@@ -44,7 +43,7 @@ const OPERATIONS = [
   },
 ];
 await addEnvironment(sql, project, "empty");
-await release(sql, project, (await addRelease(sql, project, "v0.0.0")).id, []);
+await filledRelease(sql, project, "v0.0.0", []);
 
 /** The engine pgvector compares the vectors of a scope of this size at once. */
 const planOf300Chunks = process.env[ENGINE_VARIABLE] === "pgvector" ? "exact" : "scan";

@@ -5,6 +5,7 @@ import { importsOf } from "../../support/api/imports.ts";
 import type { Json } from "../../support/api/openapi.ts";
 import {
   chunkOf,
+  filledRelease,
   nearVector,
   randomVector,
   release,
@@ -27,10 +28,8 @@ const [older, newer, alone] = await sql.begin(async (tx) => [
   await writeVersion(tx as never, project, "a.md", chunksNear(20)),
   await writeVersion(tx as never, project, "b.md", chunksNear(30)),
 ]);
-const v1 = await addRelease(sql, project, "v1.0.0");
-const v2 = await addRelease(sql, project, "v2.0.0");
-await release(sql, project, v1.id, [older]);
-await release(sql, project, v2.id, [newer, alone]);
+const v1 = await filledRelease(sql, project, "v1.0.0", [older]);
+const v2 = await filledRelease(sql, project, "v2.0.0", [newer, alone]);
 await sql`UPDATE releases SET frozen_at = now() WHERE id IN (${v1.id}, ${v2.id})`;
 
 const pathOf = (version: string) => `/projects/${project.slug}/releases/${version}/search`;
@@ -52,8 +51,7 @@ describe("POST /projects/{project_reference}/releases/{version}/search", () => {
   });
 
   test("an id takes precedence over another release of that name", async () => {
-    const named = await addRelease(sql, project, v1.id);
-    await release(sql, project, named.id, [alone]);
+    const named = await filledRelease(sql, project, v1.id, [alone]);
     expect(idsOf(await look(v1.id))).toEqual(chunkIds(older));
     expect(idsOf(await look(named.id))).toEqual(chunkIds(alone));
   });
@@ -97,8 +95,7 @@ describe("revalidating the answer of a release", () => {
   });
 
   test("a release that is not frozen is revalidated by its results", async () => {
-    const open = await addRelease(sql, project, "open");
-    await release(sql, project, open.id, [alone]);
+    const open = await filledRelease(sql, project, "open", [alone]);
     const before = await ask("open", undefined);
     const etag = before.headers.get("etag") as string;
     expect(idsOf(before)).toEqual(chunkIds(alone));

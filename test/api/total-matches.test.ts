@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { addEnvironment, addRelease } from "../../support/accounts.ts";
+import { addEnvironment } from "../../support/accounts.ts";
 import { ENGINE_VARIABLE, sharedApi } from "../../support/api/api.ts";
 import {
   attach,
   chunkOf,
   cosineOf,
+  filledRelease,
   nearVector,
   randomVector,
-  release,
   writeVersion,
 } from "../../support/api/versions.ts";
 import { searchForms } from "./searches.ts";
@@ -39,7 +39,7 @@ const versions = {
 };
 for (const [name, version] of Object.entries(versions)) {
   await attach(sql, project, (await addEnvironment(sql, project, name)).id, [version]);
-  await release(sql, project, (await addRelease(sql, project, name)).id, [version]);
+  await filledRelease(sql, project, name, [version]);
 }
 
 const truth = (list: typeof chunks) =>

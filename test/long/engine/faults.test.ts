@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
 import { tablesOf } from "../../../src/engine/pgvector/tables.ts";
-import { addRelease } from "../../../support/accounts.ts";
 import { startApi, startApiProcess } from "../../../support/api/api.ts";
 import {
   attach,
   chunkOf,
+  filledRelease,
   randomVector,
-  release,
   writeVersion,
 } from "../../../support/api/versions.ts";
 import { createTestDatabase, startPostgres } from "../../../support/processes/postgres.ts";
@@ -107,8 +106,7 @@ test("a scope that changes during a first fill shares file versions with it, and
   const filling = await startApiProcess({ beside: source, env: { LOG_LEVEL: "warn" } });
   const stored = () => storedRows(sql);
   await eventually("the first fill has begun", stored, (rows) => rows > 0);
-  const { id } = await addRelease(sql, project, "v1");
-  await release(sql, project, id, versions);
+  await filledRelease(sql, project, "v1", versions);
   await untilComplete({ ...world, api: filling });
   expect(await stored()).toBe(INTERRUPTED_CHUNKS);
   // On a busy machine statements are cancelled and repeated, but no version is added again.
