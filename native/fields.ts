@@ -1,6 +1,6 @@
 /**
  * The fields of file versions that filters compare, filters over them, and counts of their values. All of these belong
- * to the thread that opens them. The versions of a project are numbered, and so are the chunks of all versions, in the
+ * to the thread that opens them; facets of other threads count fields that it shares. The versions of a project are numbered, and so are the chunks of all versions, in the
  * same order. A set of numbers has bit n & 31 of word n >> 5.
  *
  * Every function throws a TypeError on arguments of a wrong shape before it touches any memory.
@@ -55,8 +55,6 @@ interface CountedValues {
   readonly files: number;
   /** Different values. */
   readonly distinct: number;
-  /** Whether some values of the root are in no column, so that they are not counted. */
-  readonly hasOthers: boolean;
   readonly types: readonly ("string" | "number" | "boolean")[];
   /** The most frequent values with the number of files, as the JSON text of an array. */
   readonly values: string;
@@ -70,15 +68,34 @@ interface FieldFunctions {
    */
   addFields(
     fields: FieldStore,
+    version: string,
     path: string,
     frontmatter: string,
     metadata: string,
     chunks: number,
   ): void;
   /** Adds the next version without values, which `restoreEntries` adds. */
-  appendVersion(fields: FieldStore, chunks: number): void;
+  appendVersion(fields: FieldStore, version: string, chunks: number): void;
   /** A copy with the versions of a set only, which get new numbers in the same order. */
   keepVersions(fields: FieldStore, held: Uint32Array): FieldStore;
+  /**
+   * Lets facets of any thread count fields, under the name that a project has in the native registry. Filtered scopes that
+   * were shared before no longer are.
+   */
+  shareFields(fields: FieldStore, project: string): void;
+  /** `dropProject` does this, too. */
+  unshareFields(project: string): void;
+  /**
+   * Lets facets count the chunks of a filtered scope, by the numbers of these fields; null for all chunks of its
+   * versions. Without effect unless they are the shared fields of the project.
+   */
+  shareFilteredScope(
+    fields: FieldStore,
+    project: string,
+    scope: string,
+    chunks: Uint32Array | null,
+  ): void;
+  unshareFilteredScope(project: string, scope: string): void;
   /** Memory, in bytes. */
   fieldBytes(fields: FieldStore): number;
   fieldColumns(fields: FieldStore): FieldColumn[];
@@ -110,7 +127,6 @@ interface FieldFunctions {
   /**
    * Counts files, not entries: arrays, and chunks of one file, may repeat a value.
    *
-   * @param chunks those of metadata that count; null for all of the versions
    * @param valuesMax values that are listed, those that the most files have
    * @param charsMax the length of a text up to which it is listed
    */
@@ -119,7 +135,6 @@ interface FieldFunctions {
     root: number,
     path: string,
     versions: Uint32Array,
-    chunks: Uint32Array | null,
     valuesMax: number,
     charsMax: number,
   ): OpenCount;
@@ -133,6 +148,10 @@ export const {
   addFields,
   appendVersion,
   keepVersions,
+  shareFields,
+  unshareFields,
+  shareFilteredScope,
+  unshareFilteredScope,
   fieldBytes,
   fieldColumns,
   fieldEntries,

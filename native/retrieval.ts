@@ -33,10 +33,10 @@ export interface Excluded {
 
 interface Retrieval {
   /**
-   * Retrieves one page. Null when the scope is not loaded. `missing` names the file versions of the page that a caller
-   * without an index of chunks must provide. `countsAll` says that `total` counts all hits, and `lacksHits` that the page
-   * is short because the caller provided too few hits. `matched` has the ids of the versions that match, separated by
-   * commas, if they are listed, and `hasAllMatched` says that the list is complete.
+   * Retrieves one page. Null when the scope is not loaded, or its fields are not shared. `missing` names the file
+   * versions of the page that a caller without an index of chunks must provide. `countsAll` says that `total` counts all
+   * hits, and `lacksHits` that the page is short because the caller provided too few hits. `isLate` says that counting
+   * the facets took too long.
    */
   retrieve(
     request: Page & {
@@ -52,18 +52,20 @@ interface Retrieval {
       /** How much hits must differ from earlier ones: 0 to 1. */
       readonly diversity: number;
       readonly excluded: Excluded;
-      /** Whether the versions of all matching files are listed. */
-      readonly listsMatches: boolean;
+      /** The fields whose values are counted over the files of all pages, as filters name them; null without facets. */
+      readonly facets: readonly string[] | null;
+      /** The project whose fields are shared, and the time that counting may take; of no use without facets. */
+      readonly fields: string | null;
+      readonly facetsMaxMs: number;
       readonly given: Given | null;
     },
   ):
     | (FoundPage & {
         readonly countsAll: boolean;
         readonly lacksHits: boolean;
-        readonly matched: string | null;
-        readonly hasAllMatched: boolean;
       })
     | { readonly missing: string[] }
+    | { readonly isLate: true }
     | null;
 }
 

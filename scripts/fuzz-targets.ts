@@ -104,7 +104,13 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   },
   {
     name: "fields",
-    sources: ["fields/*.cc", "json/write.cc", "common/keyed_hash.cc", "common/utf8.cc"],
+    sources: [
+      "fields/*.cc",
+      "json/write.cc",
+      "common/keyed_hash.cc",
+      "common/utf8.cc",
+      "common/version_key.cc",
+    ],
     maxBytes: 4_096,
     seeds: fieldSeeds,
   },

@@ -1,8 +1,8 @@
 /**
  * Runs the programs of native/stress under ThreadSanitizer and then under AddressSanitizer and
  * UndefinedBehaviorSanitizer: `npm run test:threads -- --seconds 60`. One runs the native search core with builders,
- * searchers, replaced shards, snapshots and dropped projects at once; the other builds and merges text segments, and
- * looks up words in them. Linux, g++. The exit status is 0 when nothing was found.
+ * searchers, replaced shards, snapshots and dropped projects at once; another builds and merges text segments, and looks
+ * up words in them; the third adds fields while their values are counted. Linux, g++. The exit status is 0 when nothing was found.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,6 +24,7 @@ const EXCLUDED = ["addon.cc", "binding", "testing", "kernels", "retrieval"];
 const PROGRAMS: readonly { name: string; uses(file: string): boolean }[] = [
   { name: "stress", uses: (file) => !file.startsWith("text") },
   { name: "text", uses: (file) => /^(?:text|common|json\/write)/.test(file) },
+  { name: "fields", uses: (file) => /^(?:fields|common|json)/.test(file) },
 ];
 
 const root = join(import.meta.dir, "..");

@@ -61,7 +61,7 @@ export const PLAIN = {
   groupSize: 0,
   diversity: 0,
   excluded: { chunkIds: [], paths: [], chunks: 0 },
-  listsMatches: false,
+  facets: null,
 } as const;
 
 /** Retrieves on this thread. Throws when the retrieval fails. */

@@ -115,6 +115,10 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<addFields>(env, exports, "addFields");
   add<appendVersion>(env, exports, "appendVersion");
   add<keepVersions>(env, exports, "keepVersions");
+  add<shareFields>(env, exports, "shareFields");
+  add<unshareFields>(env, exports, "unshareFields");
+  add<shareFilteredScope>(env, exports, "shareFilteredScope");
+  add<unshareFilteredScope>(env, exports, "unshareFilteredScope");
   add<fieldBytes>(env, exports, "fieldBytes");
   add<fieldColumns>(env, exports, "fieldColumns");
   add<fieldEntries>(env, exports, "fieldEntries");

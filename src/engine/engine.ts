@@ -47,17 +47,6 @@ export interface Engine {
    * Rejects with problems.
    */
   fields(scope: Scope): Promise<readonly FieldSummary[]>;
-  /**
-   * Counts the values of some fields among the files that a retrieval has found in a scope. Returns the JSON of an
-   * object of `values` (`value`, `count`), `total` and `exact` by field. Rejects with problems.
-   *
-   * @param matches the versions that the retrieval has listed
-   */
-  facets(
-    scope: Scope,
-    matches: { readonly versionIds: string; readonly areAll: boolean },
-    names: readonly string[],
-  ): Promise<string>;
   /** Notes that the log has this change: answers without it know that they lack it. */
   noteChange(seq: number): void;
   /** Resolves with true once the reads see the change, or with false when the wait ends first. */

@@ -99,9 +99,10 @@ function openTexts(
   const lookups = new Searcher<LookupRequest>(scheduler, indexer.loaderFor("text"), attach);
   const retrievals = new Searcher<RetrieveRequest>(
     scheduler,
-    indexer.loaderFor("vector", "text"),
+    indexer.loaderFor("fields", "vector", "text"),
     (request) => {
       const project = indexer.nativeName(request.scope.projectId);
+      if (project !== undefined) request.fields = project;
       if (vectors && project !== undefined) request.project = project;
       return attach(request);
     },
@@ -140,10 +141,9 @@ function openRecallMonitor(parts: Parts): RecallMonitor {
 }
 
 /** Reads of fields, which both engines have. */
-const fieldReads = (indexer: Indexer): Pick<Engine, "matching" | "fields" | "facets"> => ({
+const fieldReads = (indexer: Indexer): Pick<Engine, "matching" | "fields"> => ({
   matching: (scope, versionIds) => indexer.matching(scope, versionIds),
   fields: (scope) => indexer.fields(scope),
-  facets: (scope, matches, names) => indexer.facets(scope, matches, names),
 });
 
 /** The engine inside this process: native memory, an indexing thread and workers. */

@@ -13,7 +13,6 @@ import type { FieldSummary } from "./fields/field-summary.ts";
 import { FILTER_LATE } from "./fields/field-work.ts";
 import type { MemberLists } from "./fields/member-lists.ts";
 import { LoadQueue } from "./load-queue.ts";
-import type { WantedFacets } from "./projects/match-facets.ts";
 import { claimInstanceDirectory, type InstanceDirectory } from "./snapshots/instance-directory.ts";
 import type {
   IndexerEvent,
@@ -31,10 +30,9 @@ const PARKED = {
   headers: { "retry-after": String(INDEX_PARKED_MS / 1_000) },
 } as const;
 
-const FACETS_LATE = {
+const FIELDS_LATE = {
   detail:
-    "The values of the fields were not counted in time, because they are many or others of yours are being counted. " +
-    "Ask again, for fewer facets at once.",
+    "The values of the fields were not counted in time, because others of yours are being counted. Ask again.",
   headers: { "retry-after": "1" },
 } as const;
 
@@ -204,26 +202,8 @@ export class Indexer {
     this.used(scope);
     return whenLoaded(this.loaderFor("fields"), scope, async () => {
       const fields = await this.#run({ type: "fields", projectId, tenant, scopeId });
-      if (fields === "late") throw new Problem("overloaded", FACETS_LATE);
+      if (fields === "late") throw new Problem("overloaded", FIELDS_LATE);
       return typeof fields === "string" ? (parseJson(fields) as FieldSummary[]) : undefined;
-    });
-  }
-
-  /**
-   * How many of the file versions that a retrieval has found in a scope have each value of some fields, as JSON.
-   * Throws and waits as `whenLoaded` does.
-   */
-  facets(
-    scope: Scope,
-    matches: Pick<WantedFacets, "versionIds" | "areAll">,
-    names: readonly string[],
-  ): Promise<string> {
-    const { projectId, tenant, id: scopeId } = scope;
-    const task = { type: "facets", projectId, tenant, scopeId, ...matches, names } as const;
-    return whenLoaded(this.loaderFor("fields"), scope, async () => {
-      const found = await this.#run(task);
-      if (found === "late") throw new Problem("overloaded", FACETS_LATE);
-      return typeof found === "string" ? found : undefined;
     });
   }
 

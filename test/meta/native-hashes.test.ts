@@ -5,6 +5,7 @@ import { codeOf, filesOf } from "./sources.ts";
 const OTHER_KEYS: Readonly<Record<string, string>> = {
   "native/src/binding/text_arguments.hpp": "numbers that the service gives to views",
   "native/src/common/recently_used.hpp": "what its users hash: addresses, and keyed hashes",
+  "native/src/fields/field_store.hpp": "keyed hashes of the ids of versions",
   "native/src/project/bitmap.hpp": "keyed hashes of pages",
   "native/src/snapshot/snapshot_codec.cc": "addresses of pages",
 };

@@ -11,6 +11,7 @@ function filled(count: number): native.FieldStore {
     const metadata = JSON.stringify([{ c: 2 * i }, { c: 2 * i + 1 }]);
     native.addFields(
       fields,
+      `v${i}`,
       `${i}`,
       JSON.stringify({ n: i, tags: [i % 2, i % 2, "x"] }),
       metadata,
@@ -33,7 +34,7 @@ function found(fields: native.FieldStore, filter: unknown, count: number) {
 }
 
 function counted(fields: native.FieldStore, root: number, path: string, versions: Uint32Array) {
-  const count = native.openCount(fields, root, path, versions, null, 3, 100);
+  const count = native.openCount(fields, root, path, versions, 3, 100);
   while (!native.stepCount(count));
   return native.countedValues(count);
 }
@@ -44,7 +45,7 @@ test("kept versions have their values under other numbers", () => {
   expect(found(kept, { path: "6" }, 5).numbers).toEqual([3]);
   expect(found(kept, { "metadata.c": 13 }, 5)).toEqual({ numbers: [3], chunks: [7] });
   expect(counted(kept, PATH as number, "", allOf(5)).distinct).toBe(5);
-  native.addFields(kept, "new", "{}", "[]", 1);
+  native.addFields(kept, "v10", "new", "{}", "[]", 1);
   expect(found(kept, { path: { $in: ["new", "8", "9"] } }, 6).numbers).toEqual([4, 5]);
 });
 
@@ -64,7 +65,7 @@ test("counts are of files, and those of a field that no version has are empty", 
 test("entries that cannot follow are refused, so that no later call reads beyond the versions", () => {
   const restored = (rows: number[], codes: number[], values = `["a",1]`, root = FRONTMATTER) => {
     const fields = native.openFields();
-    for (let i = 0; i < 3; i++) native.appendVersion(fields, 2);
+    for (let i = 0; i < 3; i++) native.appendVersion(fields, `v${i}`, 2);
     const [from, by] = [Uint32Array.from(rows), Uint32Array.from(codes)];
     native.restoreEntries(fields, root as number, "n", values, from, by);
     return found(fields, { "frontmatter.n": "a" }, 3).numbers;
@@ -83,14 +84,18 @@ test("texts that are not JSON, and filters that are none, are refused", () => {
   const fields = filled(1);
   const faulty = ["", "{", "[}", `{"a"}`, `{"a":1`, `{"a":"`, `{"a":"\\u00g0"}`, `{"a":1}}`, "{}x"];
   for (const json of faulty) {
-    expect(() => native.addFields(native.openFields(), "a", json, "[]", 1), json).toThrow("JSON");
+    expect(() => native.addFields(native.openFields(), "v", "a", json, "[]", 1), json).toThrow(
+      "JSON",
+    );
     expect(() => native.openFilter(fields, json), json).toThrow();
   }
   for (const number of ["-", "1.", ".5", "1e", "1e+", "1e5e9999", "1-2", "+1"]) {
     const json = `{"path":${number}}`;
     expect(() => native.openFilter(fields, json), json).toThrow();
   }
-  expect(() => native.addFields(native.openFields(), "a", "{}", "[{},{}]", 1)).toThrow("metadata");
+  expect(() => native.addFields(native.openFields(), "v", "a", "{}", "[{},{}]", 1)).toThrow(
+    "metadata",
+  );
   const deep = `${`{"$not":`.repeat(1_000)}{}${"}".repeat(1_000)}`;
   for (const filter of [deep, `{"title":1}`, `{"path":{"$like":1}}`, `{"path":null}`]) {
     expect(() => native.openFilter(fields, filter)).toThrow("filter");

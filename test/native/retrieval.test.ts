@@ -1,6 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import {
+  addFields,
+  openFields,
+  shareFields,
+  shareFilteredScope,
+  unshareFilteredScope,
+} from "../../native/fields.ts";
 import * as native from "../../native/index.ts";
+import { retrieve as retrieveNatively } from "../../native/retrieval.ts";
 import { plainText, renderedContent, renderedHeading } from "../../native/testing.ts";
+import { openTextView } from "../../native/text.ts";
+import { wordBreaks } from "../../native/words.ts";
 import { parseMarkdown } from "../../src/documents/markdown/index.ts";
 import type { RetrieveRequest } from "../../src/engine/requests/request.ts";
 import { buildSegment, newView } from "../../src/index/segments/index.ts";
@@ -453,4 +463,112 @@ test("native code reads the content of a chunk as it was rendered", () => {
     expect(renderedContent(renderChunk(row))).toBe(content);
   }
   expect(renderedContent('{"id":1}')).toBeNull();
+});
+
+describe("facets", () => {
+  const TAGS = 40;
+  /** Files by folder, and the first chunk of each in a part of the scope. */
+  const fields = openFields();
+  for (const { versionId, path, chunks: own } of files) {
+    const frontmatter = { folder: path.split("/")[0], tags: [...Array(TAGS).keys()] };
+    const metadata = own.map((_, i) => ({ part: i }));
+    addFields(
+      fields,
+      versionId,
+      path,
+      JSON.stringify(frontmatter),
+      JSON.stringify(metadata),
+      own.length,
+    );
+  }
+  shareFields(fields, project);
+  const PART = { ...SCOPE, id: "scope#first" };
+  const count = (values: readonly (string | undefined)[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(values, (value) => value ?? "")].map(([value, all]) => [value, all.length]),
+    );
+  const counted = ({ values }: { values: { value: string; count: number }[] }) =>
+    Object.fromEntries(values.map(({ value, count }) => [value, count]));
+  const asked = (names: readonly string[], options: Partial<RetrieveRequest> = {}) =>
+    ask({
+      mode: "keyword",
+      query: "harbour",
+      fields: project,
+      facets: names,
+      limit: 1,
+      ...options,
+    });
+
+  test("count every file that the pages go through", () => {
+    const { hits } = ask({ mode: "keyword", query: "harbour", limit: 1_000 });
+    const folders = new Map(
+      files.flatMap(({ path, chunks: own }) =>
+        own.map(({ id }) => [id, path.split("/")[0]] as const),
+      ),
+    );
+    const expected = count(hits.map(({ chunk }: Hit) => folders.get(chunk?.id as string)));
+    const { facets, data } = asked(["frontmatter.folder", "path"]);
+    expect(data).toHaveLength(1);
+    expect(Object.keys(facets)).toEqual(["frontmatter.folder", "path"]);
+    expect(counted(facets["frontmatter.folder"])).toEqual(expected);
+    expect(facets["path"]).toMatchObject({ total: hits.length, exact: true });
+    expect(asked(["metadata.none"]).facets).toEqual({
+      "metadata.none": { values: [], total: 0, exact: true },
+    });
+  });
+
+  test("of a filtered scope count its chunks, and are not answered before these have the numbers of the versions", () => {
+    const firsts = new Uint32Array((chunks + 31) >>> 5);
+    let next = 0;
+    for (const { chunks: own } of files) {
+      firsts[next >>> 5] = (firsts[next >>> 5] as number) | (1 << (next & 31));
+      next += own.length;
+    }
+    native.setScope(project, PART.id, [withVectors, withoutVectors]);
+    shareFilteredScope(fields, project, PART.id, firsts);
+    const parts = () => counted(asked(["metadata.part"], { scope: PART }).facets["metadata.part"]);
+    expect(Object.keys(parts())).toEqual(["0"]);
+    expect(Object.keys(counted(asked(["metadata.part"]).facets["metadata.part"])).length).toBe(4);
+    shareFields(fields, project);
+    expect(parts).toThrow("not-loaded");
+    shareFilteredScope(openFields(), project, PART.id, firsts);
+    expect(parts).toThrow("not-loaded");
+    shareFilteredScope(fields, project, PART.id, null);
+    expect(Object.keys(parts())).toHaveLength(4);
+    unshareFilteredScope(project, PART.id);
+    expect(parts).toThrow("not-loaded");
+  });
+
+  test("that take too long are given up", () => {
+    const late = (facets: readonly string[]) => {
+      openTextView(
+        view.number,
+        view.segments.map(({ buffer }) => new Uint8Array(buffer)),
+        view.documentSets,
+      );
+      return retrieveNatively({
+        view: view.number,
+        project,
+        scope: SCOPE.id,
+        mode: 1,
+        query: "harbour",
+        wordBreaks,
+        vector: null,
+        limit: 1,
+        threshold: 0,
+        groupSize: 0,
+        diversity: 0,
+        excluded: { chunkIds: [], paths: [], chunks: 0 },
+        progress: "",
+        selfPath: "/",
+        next: "",
+        given: null,
+        facets,
+        fields: project,
+        facetsMaxMs: 0,
+      });
+    };
+    expect(late(["frontmatter.tags"])).toEqual({ isLate: true });
+    expect(late(["path"])).toHaveProperty("json");
+  });
 });

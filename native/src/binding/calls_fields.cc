@@ -5,6 +5,7 @@
 #include "binding/calls.hpp"
 #include "binding/text_arguments.hpp"
 #include "fields/filter_results.hpp"
+#include "fields/shared_fields.hpp"
 #include "fields/value_count.hpp"
 
 namespace tessera {
@@ -57,6 +58,8 @@ std::u16string textArgument(const Napi::CallbackInfo& info, size_t position, con
   return text16Of({info.Env(), info[position], name});
 }
 
+VersionKey versionArgument(const Napi::CallbackInfo& info) { return VersionKey::of(nameArgument(info, 1, "version")); }
+
 NumberSet numbersArgument(const Napi::CallbackInfo& info, size_t position, const char* name) {
   return arrayOf<uint32_t>({info.Env(), info[position], name}, napi_uint32_array);
 }
@@ -94,10 +97,11 @@ Napi::Value openFields(const Napi::CallbackInfo& info) {
 
 Napi::Value addFields(const Napi::CallbackInfo& info) {
   FieldStore& store = *storeArgument(info);
-  const std::u16string path = textArgument(info, 1, "path");
-  const std::u16string frontmatter = textArgument(info, 2, "frontmatter");
-  const std::u16string metadata = textArgument(info, 3, "metadata");
-  store.add(path, frontmatter, metadata, integerArgument(info, 4, "chunks", 1, UINT32_MAX));
+  const VersionKey version = versionArgument(info);
+  const std::u16string path = textArgument(info, 2, "path");
+  const std::u16string frontmatter = textArgument(info, 3, "frontmatter");
+  const std::u16string metadata = textArgument(info, 4, "metadata");
+  store.add(version, path, frontmatter, metadata, integerArgument(info, 5, "chunks", 1, UINT32_MAX));
   const size_t units = path.size() + frontmatter.size() + metadata.size();
   // The garbage collector does not see this memory.
   Napi::MemoryManagement::AdjustExternalMemory(info.Env(), static_cast<int64_t>(units));
@@ -105,13 +109,38 @@ Napi::Value addFields(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value appendVersion(const Napi::CallbackInfo& info) {
-  storeArgument(info)->append(integerArgument(info, 1, "chunks", 1, UINT32_MAX));
+  storeArgument(info)->append(versionArgument(info), integerArgument(info, 2, "chunks", 1, UINT32_MAX));
   return info.Env().Undefined();
 }
 
 Napi::Value keepVersions(const Napi::CallbackInfo& info) {
-  FieldStore kept = storeArgument(info)->kept(numbersArgument(info, 1, "held"));
-  return newHandle<StoreHandle>(info.Env(), std::make_shared<FieldStore>(std::move(kept)));
+  return newHandle<StoreHandle>(info.Env(), storeArgument(info)->kept(numbersArgument(info, 1, "held")));
+}
+
+Napi::Value shareFields(const Napi::CallbackInfo& info) {
+  SharedFields::instance().share(nameArgument(info, 1, "project"), storeArgument(info));
+  return info.Env().Undefined();
+}
+
+Napi::Value unshareFields(const Napi::CallbackInfo& info) {
+  SharedFields::instance().drop(nameArgument(info, 0, "project"));
+  return info.Env().Undefined();
+}
+
+Napi::Value shareFilteredScope(const Napi::CallbackInfo& info) {
+  CountedScope counted{storeArgument(info), nullptr};
+  if (!info[3].IsNull()) {
+    const NumberSet chunks = numbersArgument(info, 3, "chunks");
+    counted.chunks = std::make_shared<std::vector<uint32_t>>(chunks.begin(), chunks.end());
+  }
+  const std::string project = nameArgument(info, 1, "project");
+  SharedFields::instance().setScope(project, nameArgument(info, 2, "scope"), std::move(counted));
+  return info.Env().Undefined();
+}
+
+Napi::Value unshareFilteredScope(const Napi::CallbackInfo& info) {
+  SharedFields::instance().dropScope(nameArgument(info, 0, "project"), nameArgument(info, 1, "scope"));
+  return info.Env().Undefined();
 }
 
 Napi::Value fieldBytes(const Napi::CallbackInfo& info) {
@@ -198,15 +227,11 @@ Napi::Value filterMembers(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value openCount(const Napi::CallbackInfo& info) {
-  CountRequest request{rootArgument(info), textArgument(info, 2, "path"), {}, std::nullopt, 0, 0};
+  CountRequest request{rootArgument(info), textArgument(info, 2, "path"), {}, nullptr, 0, 0};
   const NumberSet versions = numbersArgument(info, 3, "versions");
   request.versions.assign(versions.begin(), versions.end());
-  if (!info[4].IsNull()) {
-    const NumberSet chunks = numbersArgument(info, 4, "chunks");
-    request.chunks.emplace(chunks.begin(), chunks.end());
-  }
-  request.valuesMax = integerArgument(info, 5, "valuesMax", 0, UINT32_MAX);
-  request.charsMax = integerArgument(info, 6, "charsMax", 0, UINT32_MAX);
+  request.valuesMax = integerArgument(info, 4, "valuesMax", 0, UINT32_MAX);
+  request.charsMax = integerArgument(info, 5, "charsMax", 0, UINT32_MAX);
   return newHandle<CountHandle>(info.Env(), storeArgument(info), std::move(request));
 }
 
@@ -224,7 +249,6 @@ Napi::Value countedValues(const Napi::CallbackInfo& info) {
   auto result = Napi::Object::New(env);
   result.Set("files", Napi::Number::New(env, count.files()));
   result.Set("distinct", Napi::Number::New(env, count.distinct()));
-  result.Set("hasOthers", Napi::Boolean::New(env, count.hasOthers()));
   result.Set("types", types);
   result.Set("values", Napi::String::New(env, count.json()));
   return result;

@@ -1,8 +1,11 @@
 // Calls that change and list projects.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "binding/arguments.hpp"
 #include "binding/calls.hpp"
+#include "fields/shared_fields.hpp"
 
 namespace tessera {
 
@@ -12,7 +15,9 @@ Napi::Value openProject(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value dropProject(const Napi::CallbackInfo& info) {
-  Registry::instance().drop(nameArgument(info, 0, "projectId"));
+  const std::string project = nameArgument(info, 0, "projectId");
+  Registry::instance().drop(project);
+  SharedFields::instance().drop(project);
   return info.Env().Undefined();
 }
 
@@ -48,10 +53,13 @@ Napi::Value hasScope(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value projects(const Napi::CallbackInfo& info) {
-  const auto names = Napi::Array::New(info.Env());
-  for (const std::string& name : Registry::instance().names()) {
-    names.Set(names.Length(), Napi::String::New(info.Env(), name));
+  // An engine without vectors shares fields only.
+  std::set<std::string> all;
+  for (const auto& some : {Registry::instance().names(), SharedFields::instance().names()}) {
+    all.insert(some.begin(), some.end());
   }
+  const auto names = Napi::Array::New(info.Env());
+  for (const std::string& name : all) names.Set(names.Length(), Napi::String::New(info.Env(), name));
   return names;
 }
 

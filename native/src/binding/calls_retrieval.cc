@@ -11,6 +11,7 @@ namespace tessera {
 
 static constexpr uint32_t MAX_RETRIEVAL_LIMIT = 1'000'000;
 static constexpr uint32_t MAX_GROUP_SIZE = 1'000;
+static constexpr uint32_t MAX_FACETS_MS = 60'000;
 
 namespace {
 
@@ -134,10 +135,26 @@ void readRequest(const Fields& asked, RetrievalRequest& request) {
   request.groupSize = integerOf(asked["groupSize"], 0, MAX_GROUP_SIZE);
   request.diversity = thresholdOf(asked["diversity"]);
   readExcluded(asked["excluded"], request.excluded);
-  request.listsMatches = asked["listsMatches"].value.ToBoolean();
   request.progress = textOf(asked["progress"]);
   request.selfPath = textOf(asked["selfPath"]);
   request.next = textOf(asked["next"]);
+}
+
+/// The facets that are asked for. False unless the fields of the scope are shared.
+bool readFacets(const Fields& asked, RetrievalRequest& request) {
+  const Named names = asked["facets"];
+  if (names.value.IsNull()) return true;
+  if (!names.value.IsArray()) throwTypeError(names.env, "facets must be an array");
+  const std::string scope = nameOf(asked["scope"]);
+  auto counted = SharedFields::instance().find(nameOf(asked["fields"]), isFilteredScope(scope) ? &scope : nullptr);
+  if (!counted) return false;
+  const uint32_t maxMs = integerOf(asked["facetsMaxMs"], 0, MAX_FACETS_MS);
+  request.facets = {{}, std::move(*counted), std::chrono::milliseconds(maxMs)};
+  const auto list = names.value.As<Napi::Array>();
+  for (uint32_t i = 0; i < list.Length(); i++) {
+    request.facets->names.push_back(text16Of({names.env, list.Get(i), "a facet"}));
+  }
+  return true;
 }
 
 }  // namespace
@@ -158,6 +175,7 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
     if (scope == nullptr) return env.Null();
     if (!isFilteredScope(nameOf(scopeId))) request.project = Registry::instance().find(nameOf(project));
   }
+  if (!readFacets(asked, request)) return env.Null();
   GivenReader given(env, static_cast<uint32_t>(request.vector.size()));
   given.read(asked["given"].value, request);
   auto& [found, answer] = retrievalThread();
@@ -167,11 +185,14 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
     result.Set("missing", missingOf(env, answer.missing));
     return result;
   }
+  if (answer.isLate) {
+    const auto result = Napi::Object::New(env);
+    result.Set("isLate", true);
+    return result;
+  }
   auto page = pageOf(env, answer.json, answer.total, answer.more, answer.progress);
   page.Set("countsAll", answer.countsAll);
   page.Set("lacksHits", answer.lacksHits);
-  page.Set("matched", request.listsMatches ? Napi::String::New(env, answer.matched) : env.Null());
-  page.Set("hasAllMatched", request.listsMatches && answer.hasAllMatched);
   return page;
 }
 

@@ -28,17 +28,10 @@ Condition negated(Condition part) {
 }
 
 Comparison fieldOf(std::u16string_view key) {
-  const size_t dot = std::min(key.find(u'.'), key.size());
   Comparison field;
-  const std::u16string_view root = key.substr(0, dot);
-  if (root == u"frontmatter") {
-    field.root = FieldRoot::frontmatter;
-  } else if (root == u"metadata") {
-    field.root = FieldRoot::metadata;
-  } else if (root != u"path") {
-    throw std::invalid_argument("a filter names no field");
-  }
-  if (dot < key.size()) field.path = key.substr(dot + 1);
+  FieldName name = fieldNamed(key);
+  field.root = name.root;
+  field.path = std::move(name.path);
   return field;
 }
 
@@ -162,6 +155,21 @@ std::string keyOf(ValueView value) {
 bool Condition::usesMetadata() const {
   if (kind == Kind::comparison) return comparison.root == FieldRoot::metadata;
   return std::ranges::any_of(parts, &Condition::usesMetadata);
+}
+
+FieldName fieldNamed(std::u16string_view name) {
+  const size_t dot = std::min(name.find(u'.'), name.size());
+  FieldName field;
+  const std::u16string_view root = name.substr(0, dot);
+  if (root == u"frontmatter") {
+    field.root = FieldRoot::frontmatter;
+  } else if (root == u"metadata") {
+    field.root = FieldRoot::metadata;
+  } else if (root != u"path") {
+    throw std::invalid_argument("a filter or a facet names no field");
+  }
+  if (dot < name.size()) field.path = name.substr(dot + 1);
+  return field;
 }
 
 Condition compileFilter(std::u16string_view json) { return FilterReader(json).read(); }

@@ -13,6 +13,15 @@
 
 namespace tessera {
 
+/// A field as filters name it: its root, and the path into the object of the root, which is empty for `path`.
+struct FieldName {
+  FieldRoot root = FieldRoot::path;
+  std::u16string path;
+};
+
+/// Throws std::invalid_argument for a name that has no root.
+FieldName fieldNamed(std::u16string_view name);
+
 /// The comparison of one value. The operators of order compare values of one type only.
 enum class Operator : uint8_t { exists, equals, above, notBelow, below, notAbove, prefix, glob };
 

@@ -1,10 +1,23 @@
 #include "fields/field_store.hpp"
 
 #include <stdexcept>
+#include <thread>
 
 #include "common/limits.hpp"
 
 namespace tessera {
+
+std::shared_lock<std::shared_mutex> FieldStore::reading() const {
+  while (isWriterWaiting_) std::this_thread::yield();
+  return std::shared_lock(mutex_);
+}
+
+std::unique_lock<std::shared_mutex> FieldStore::writing() {
+  isWriterWaiting_ = true;
+  std::unique_lock lock(mutex_);
+  isWriterWaiting_ = false;
+  return lock;
+}
 
 const FieldColumns* FieldStore::columns(FieldRoot root) const {
   if (root == FieldRoot::path) return nullptr;
@@ -15,16 +28,29 @@ const FieldColumn* FieldStore::find(FieldRoot root, std::u16string_view path) co
   return root == FieldRoot::path ? &path_ : columns(root)->find(path);
 }
 
-void FieldStore::append(uint32_t chunks) {
+std::optional<uint32_t> FieldStore::numberOf(const VersionKey& version) const {
+  const auto known = numbers_.find(version);
+  return known == numbers_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void FieldStore::append(const VersionKey& version, uint32_t chunks) {
+  const auto lock = writing();
+  appendLocked(version, chunks);
+}
+
+void FieldStore::appendLocked(const VersionKey& version, uint32_t chunks) {
   if (chunks == 0 || chunks >= NONE - this->chunks()) throw std::invalid_argument("a version has no number of chunks");
+  numbers_[version] = versions();
+  ids_.push_back(version);
   firstChunks_.push_back(this->chunks() + chunks);
 }
 
-void FieldStore::add(std::u16string_view path, std::u16string_view frontmatter, std::u16string_view metadata,
-                     uint32_t chunks) {
+void FieldStore::add(const VersionKey& id, std::u16string_view path, std::u16string_view frontmatter,
+                     std::u16string_view metadata, uint32_t chunks) {
+  const auto lock = writing();
   const uint32_t version = versions();
   uint32_t chunk = this->chunks();
-  append(chunks);
+  appendLocked(id, chunks);
   path_.add(version, textValue(path));
   JsonReader fields(frontmatter);
   frontmatter_.add(version, fields);
@@ -39,6 +65,7 @@ void FieldStore::add(std::u16string_view path, std::u16string_view frontmatter, 
 
 void FieldStore::restore(FieldRoot root, const std::u16string* path, std::u16string_view values,
                          std::span<const uint32_t> rows, std::span<const uint32_t> codes) {
+  const auto lock = writing();
   FieldColumn& column = root == FieldRoot::path ? path_ : path == nullptr ? open(root).rest() : open(root).open(*path);
   JsonReader list(values);
   list.eachElement([&] {
@@ -52,8 +79,9 @@ void FieldStore::restore(FieldRoot root, const std::u16string* path, std::u16str
   for (size_t i = 0; i < rows.size(); i++) column.addEntry(rows[i], codes[i], end);
 }
 
-FieldStore FieldStore::kept(NumberSet held) const {
-  FieldStore store;
+std::shared_ptr<FieldStore> FieldStore::kept(NumberSet held) const {
+  auto kept = std::make_shared<FieldStore>();
+  FieldStore& store = *kept;
   std::vector<uint32_t> versionNumbers(versions(), NONE);
   std::vector<uint32_t> chunkNumbers(chunks(), NONE);
   for (uint32_t version = 0; version < versions(); version++) {
@@ -63,16 +91,20 @@ FieldStore FieldStore::kept(NumberSet held) const {
     for (uint32_t chunk = firstChunks_[version]; chunk < firstChunks_[version + 1]; chunk++) {
       chunkNumbers[chunk] = number++;
     }
-    store.append(firstChunks_[version + 1] - firstChunks_[version]);
+    store.append(ids_[version], firstChunks_[version + 1] - firstChunks_[version]);
   }
   store.path_ = path_.renumbered(versionNumbers);
   store.frontmatter_ = frontmatter_.renumbered(versionNumbers);
   store.metadata_ = metadata_.renumbered(chunkNumbers);
-  return store;
+  return kept;
 }
 
 size_t FieldStore::bytes() const {
-  return sizeof(FieldStore) + path_.bytes() + frontmatter_.bytes() + metadata_.bytes() + 4 * firstChunks_.capacity();
+  // An entry of the map is a node with a pointer and its hash, and has about one bucket.
+  constexpr size_t NUMBER_BYTES = sizeof(VersionKey) + sizeof(uint32_t) + 4 * sizeof(void*);
+  const size_t versionBytes = ids_.capacity() * sizeof(VersionKey) + numbers_.size() * NUMBER_BYTES;
+  return sizeof(FieldStore) + path_.bytes() + frontmatter_.bytes() + metadata_.bytes() + versionBytes +
+         4 * firstChunks_.capacity();
 }
 
 }  // namespace tessera

@@ -1,11 +1,18 @@
 // The fields of the file versions of one project. Versions are numbered, and so are the chunks of all versions, in the
 // same order.
 #pragma once
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "common/version_key.hpp"
 #include "fields/field_columns.hpp"
 
 namespace tessera {
@@ -20,13 +27,19 @@ inline bool hasNumber(NumberSet set, uint32_t number) {
 /// The kinds of fields, by the first name of a field in a filter.
 enum class FieldRoot : uint8_t { path, frontmatter, metadata };
 
-/// The values of a path and a frontmatter belong to versions, those of metadata to chunks.
+/// The values of a path and a frontmatter belong to versions, those of metadata to chunks. One thread writes and reads it.
+/// Any others read it while they keep that thread from writing.
 class FieldStore {
  public:
+  /// Keeps the writer from writing. Waits for it first: readers that follow each other would hold it off for ever.
+  std::shared_lock<std::shared_mutex> reading() const;
   uint32_t versions() const { return static_cast<uint32_t>(firstChunks_.size()) - 1; }
   uint32_t chunks() const { return firstChunks_.back(); }
   /// The first chunk of each version, and at the end that of the next version.
   std::span<const uint32_t> firstChunks() const { return firstChunks_; }
+
+  /// The number that a version got last.
+  std::optional<uint32_t> numberOf(const VersionKey& version) const;
 
   /// Null for the root `path`.
   const FieldColumns* columns(FieldRoot root) const;
@@ -34,22 +47,29 @@ class FieldStore {
   const FieldColumn* find(FieldRoot root, std::u16string_view path) const;
 
   /// Adds a version without values.
-  void append(uint32_t chunks);
+  void append(const VersionKey& version, uint32_t chunks);
   /// Adds a version with a path, the JSON object of its frontmatter, and a JSON array with an object for each chunk.
-  void add(std::u16string_view path, std::u16string_view frontmatter, std::u16string_view metadata, uint32_t chunks);
+  void add(const VersionKey& version, std::u16string_view path, std::u16string_view frontmatter,
+           std::u16string_view metadata, uint32_t chunks);
   /// Adds the next values of a field, as a JSON array, and entries with their codes. The field is `rest` without a
   /// path. Throws std::invalid_argument for entries that cannot follow.
   void restore(FieldRoot root, const std::u16string* path, std::u16string_view values, std::span<const uint32_t> rows,
                std::span<const uint32_t> codes);
 
   /// The versions of a set only, under other numbers.
-  FieldStore kept(NumberSet held) const;
+  std::shared_ptr<FieldStore> kept(NumberSet held) const;
   /// Memory, in bytes.
   size_t bytes() const;
 
  private:
+  std::unique_lock<std::shared_mutex> writing();
+  void appendLocked(const VersionKey& version, uint32_t chunks);
   FieldColumns& open(FieldRoot root) { return root == FieldRoot::metadata ? metadata_ : frontmatter_; }
 
+  mutable std::shared_mutex mutex_;
+  std::atomic<bool> isWriterWaiting_{false};
+  std::vector<VersionKey> ids_;
+  std::unordered_map<VersionKey, uint32_t, VersionKeyHash> numbers_;
   FieldColumn path_;
   FieldColumns frontmatter_;
   FieldColumns metadata_;

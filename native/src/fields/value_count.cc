@@ -10,7 +10,9 @@ namespace tessera {
 static constexpr size_t STEP_ENTRIES = 4'096;
 
 ValueCount::ValueCount(std::shared_ptr<const FieldStore> store, CountRequest request)
-    : store_(std::move(store)), request_(std::move(request)), column_(store_->find(request_.root, request_.path)) {
+    : store_(std::move(store)), request_(std::move(request)) {
+  const auto lock = store_->reading();
+  column_ = store_->find(request_.root, request_.path);
   const FieldColumns* columns = store_->columns(request_.root);
   rest_ = columns == nullptr ? nullptr : &columns->rest();
   if (rest_ != nullptr) others_ = static_cast<uint32_t>(rest_->rows().size());
@@ -32,6 +34,7 @@ bool ValueCount::each(uint32_t& at, uint32_t end, size_t& left, const Visit& vis
 }
 
 bool ValueCount::step() {
+  const auto lock = store_->reading();
   size_t left = STEP_ENTRIES;
   if (!each(other_, others_, left, [this](uint32_t at) { countOther(at); })) return false;
   if (entry_ == 0) version_ = 0;
@@ -96,6 +99,7 @@ void ValueCount::rank(uint32_t code) {
 bool ValueCount::hasType(std::string_view type) const { return std::ranges::find(types_, type) != types_.end(); }
 
 std::string ValueCount::json() const {
+  const auto lock = store_->reading();
   std::string json = "[";
   for (const Counted& each : best_) {
     if (json.size() > 1) json += ',';

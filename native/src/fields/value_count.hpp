@@ -1,9 +1,8 @@
-// The number of files with each value of a field, counted in short steps. Entries are not counted, because arrays and
+// The number of files with each value of a field, counted in short steps by any thread. Entries are not counted, because arrays and
 // chunks of one file may repeat a value.
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +17,8 @@ struct CountRequest {
   /// The path into the object of the root; empty for `path`.
   std::u16string path;
   std::vector<uint32_t> versions;
-  /// The chunks to count in metadata; all chunks of the versions if absent.
-  std::optional<std::vector<uint32_t>> chunks;
+  /// The chunks to count in metadata; null for all chunks of the versions.
+  std::shared_ptr<const std::vector<uint32_t>> chunks;
   /// Values that are listed: those that the most files have.
   size_t valuesMax = 0;
   /// The length of a text up to which it is listed, in UTF-16 units.
@@ -29,6 +28,8 @@ struct CountRequest {
 class ValueCount {
  public:
   ValueCount(std::shared_ptr<const FieldStore> store, CountRequest request);
+  ValueCount(const ValueCount&) = delete;
+  ValueCount& operator=(const ValueCount&) = delete;
 
   /// Does a short step. True if all is counted.
   bool step();
@@ -61,8 +62,8 @@ class ValueCount {
   std::shared_ptr<const FieldStore> store_;
   CountRequest request_;
   /// Null if no version has the field, or if all values are in columns.
-  const FieldColumn* column_;
-  const FieldColumn* rest_;
+  const FieldColumn* column_ = nullptr;
+  const FieldColumn* rest_ = nullptr;
   /// The position and the end of each part. The column may get further entries meanwhile.
   uint32_t other_ = 0;
   uint32_t others_ = 0;

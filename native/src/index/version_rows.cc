@@ -8,12 +8,6 @@ namespace tessera {
 
 static constexpr size_t SLOTS_MIN = 16;
 
-VersionKey VersionKey::of(std::string_view versionId) {
-  static const HashKey other = HashKey::random();
-  return {keyedHash(versionId.data(), versionId.size()),
-          keyedHash(versionId.data(), versionId.size(), other)};
-}
-
 void VersionRows::add(std::string_view chunkText, uint32_t row) {
   ChunkText chunk;
   if (!readChunkText(chunkText, chunk)) return;

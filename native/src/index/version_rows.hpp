@@ -6,18 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/keyed_hash.hpp"
+#include "common/version_key.hpp"
 
 namespace tessera {
-
-/// The id of a file version: two hashes, because a single hash would collide among billions of versions.
-struct VersionKey {
-  uint64_t first;
-  uint64_t second;
-
-  static VersionKey of(std::string_view versionId);
-  bool operator==(const VersionKey&) const = default;
-};
 
 /// One writer adds rows while any number of threads read.
 class VersionRows {

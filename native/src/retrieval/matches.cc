@@ -4,6 +4,8 @@
 #include <unordered_set>
 
 #include "common/keyed_hash.hpp"
+#include "retrieval/hit_maker.hpp"
+#include "retrieval/retrieve.hpp"
 
 namespace tessera {
 
@@ -43,14 +45,7 @@ class Matches {
     areAll_ = areAll_ && found.hits.size() < MATCHED_CHUNKS_MAX;
   }
 
-  void list(RetrievalAnswer& answer) const {
-    answer.hasAllMatched = areAll_;
-    answer.matched.clear();
-    for (const std::string_view version : versions_) {
-      if (!answer.matched.empty()) answer.matched += ',';
-      answer.matched += version;
-    }
-  }
+  MatchedFiles files() const { return {{versions_.begin(), versions_.end()}, areAll_}; }
 
  private:
   void add(const HitCandidate& candidate, std::string_view version) {
@@ -71,9 +66,9 @@ class Matches {
 
 }  // namespace
 
-void listMatches(std::span<const TextSegment> segments, const Scope* scope,
-                 const RetrievalRequest& request, const HitMaker& maker, TextQuery& query,
-                 LookupScratch& scratch, Answer& found, RetrievalAnswer& answer) {
+MatchedFiles matchedFiles(std::span<const TextSegment> segments, const Scope* scope,
+                          const RetrievalRequest& request, const HitMaker& maker, TextQuery& query,
+                          LookupScratch& scratch, Answer& found) {
   Matches matches(request, maker);
   if (request.mode != RetrievalMode::SEMANTIC) matches.addTexts(segments, query, scratch);
   if (request.hits) {
@@ -81,7 +76,7 @@ void listMatches(std::span<const TextSegment> segments, const Scope* scope,
   } else if (request.mode != RetrievalMode::KEYWORD && scope != nullptr) {
     matches.addVectors(*scope, found);
   }
-  matches.list(answer);
+  return matches.files();
 }
 
 }  // namespace tessera

@@ -1,17 +1,26 @@
 // All files that match a retrieval.
 #pragma once
 #include <span>
+#include <string_view>
+#include <vector>
 
-#include "retrieval/hit_maker.hpp"
-#include "retrieval/retrieve.hpp"
+#include "search/search.hpp"
+#include "text/query/lookup.hpp"
 
 namespace tessera {
 
-/// Lists the versions of the files that match in the answer.
-///
+class HitMaker;
+struct RetrievalRequest;
+
+/// The versions of files, and whether there are no others.
+struct MatchedFiles {
+  std::vector<std::string_view> versions;
+  bool areAll = true;
+};
+
 /// @param scope the searched scope; null without a vector index
-void listMatches(std::span<const TextSegment> segments, const Scope* scope,
-                 const RetrievalRequest& request, const HitMaker& maker, TextQuery& query,
-                 LookupScratch& scratch, Answer& found, RetrievalAnswer& answer);
+MatchedFiles matchedFiles(std::span<const TextSegment> segments, const Scope* scope,
+                          const RetrievalRequest& request, const HitMaker& maker, TextQuery& query,
+                          LookupScratch& scratch, Answer& found);
 
 }  // namespace tessera

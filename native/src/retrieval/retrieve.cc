@@ -10,7 +10,6 @@
 #include "retrieval/candidates.hpp"
 #include "retrieval/diversity.hpp"
 #include "retrieval/hit_maker.hpp"
-#include "retrieval/matches.hpp"
 #include "retrieval/progress.hpp"
 #include "retrieval/render_hit.hpp"
 #include "text/query/plan.hpp"
@@ -50,6 +49,7 @@ class Retrieval {
     answer.missing.clear();
     answer.progress.clear();
     answer.more = false;
+    answer.isLate = false;
   }
 
   void run() {
@@ -65,8 +65,9 @@ class Retrieval {
     count();
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
     render(std::round(took.count()) / 1000);
-    if (request_.listsMatches) {
-      listMatches(segments_, scope_, request_, maker_, query_, scratch_, found_, answer_);
+    if (request_.facets) {
+      const auto files = matchedFiles(segments_, scope_, request_, maker_, query_, scratch_, found_);
+      answer_.isLate = !appendFacets(answer_.json, *request_.facets, files);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "retrieval/facets.hpp"
 #include "retrieval/sources.hpp"
 #include "search/search.hpp"
 #include "text/query/lookup.hpp"
@@ -44,8 +45,7 @@ struct RetrievalRequest {
   double diversity = 0;
   /// Chunks and files to leave out of the answer.
   Excluded excluded;
-  /// Whether the versions of all matching files are listed.
-  bool listsMatches = false;
+  std::optional<FacetRequest> facets;
   /// The `progress` of the page before.
   std::string progress;
   /// For `page_info`: the request's path, and the cursor of a next page.
@@ -78,9 +78,8 @@ struct RetrievalAnswer {
   bool countsAll = false;
   /// True when the page is short only because the caller passed too few hits.
   bool lacksHits = false;
-  /// The ids of the versions that match, separated by commas, and whether the list is complete.
-  std::string matched;
-  bool hasAllMatched = false;
+  /// Whether the facets have taken too long, so that there is no response.
+  bool isLate = false;
   /// True when another page follows. `progress` is for its request then.
   bool more = false;
   std::string progress;

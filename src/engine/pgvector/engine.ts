@@ -156,12 +156,12 @@ export class PgvectorSearch {
    * page. Throws problems, or rejects with them.
    */
   async retrieve(
-    { scope, vector, threshold, limit, progress, mode, listsMatches }: RetrieveRequest,
+    { scope, vector, threshold, limit, progress, mode, facets }: RetrieveRequest,
     run: (hits: Given["hits"]) => Promise<Reply<"retrieve">>,
   ): Promise<Reply<"retrieve">> {
     if (vector === null || mode === "keyword") return await run(null);
     // The progress lists every hit of earlier pages.
-    const least = listsMatches ? VECTOR_RETRIEVED_OFTEN : RETRIEVED_MIN;
+    const least = facets !== null ? VECTOR_RETRIEVED_OFTEN : RETRIEVED_MIN;
     const wanted = Math.max(least, limit + 1 + progress.length / RETURNED_CHARS);
     for (let most = Math.ceil(wanted); ; most *= RETRIEVED_GROWTH) {
       const options = {

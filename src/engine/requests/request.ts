@@ -66,7 +66,8 @@ export type RetrievalMode = (typeof RETRIEVAL_MODES)[number];
  *
  * The reply's body has the form of a search's. A hit is `chunk`, `score`, `match_type` and `scores`; `file`
  * (`id`, `path`, `version_id`) where `chunk` is null; and `highlight`, `title` and `heading` with a query. A group is
- * `file` (`id`, `path`, `title`), `score` and `hits`.
+ * `file` (`id`, `path`, `title`), `score` and `hits`. By field, `facets` have `values` (`value`, `count`), `total` and
+ * `exact`.
  * In `total_matches` there may be more than counted, unless `countsAll`.
  */
 export interface RetrieveRequest extends AskedPage {
@@ -83,10 +84,14 @@ export interface RetrieveRequest extends AskedPage {
   /** Minimum difference between a hit and those before it: 0 to 1. */
   readonly diversity: number;
   readonly excluded: Excluded;
-  /** Whether the versions of all matching files are listed. */
-  readonly listsMatches: boolean;
-  /** The members that the engine adds: as in a search and a lookup, and the chunks that the engine pgvector has read. */
+  /** The fields whose values are counted over the files of all pages, as filters name them; null without facets. */
+  readonly facets: readonly string[] | null;
+  /**
+   * The members that the engine adds: as in a search and a lookup, the project whose fields are counted, and the chunks
+   * that the engine pgvector has read.
+   */
   project?: string;
+  fields?: string;
   view?: SharedView;
   given?: Given;
 }
@@ -140,10 +145,6 @@ export interface LookupWork extends PageWork {
 interface RetrieveWork extends PageWork {
   /** True when the page is short because the engine has given too few hits. */
   readonly lacksHits: boolean;
-  /** The ids of the versions that match, separated by commas; null if they are not listed. */
-  readonly matched: string | null;
-  /** Whether there are no others. */
-  readonly hasAllMatched: boolean;
   /** Hits of all pages; there may be more, unless `countsAll`. */
   readonly total: number;
   readonly countsAll: boolean;
@@ -169,4 +170,6 @@ export type Reply<Kind extends keyof WorkOf = keyof WorkOf> =
   | { readonly status: "not-loaded"; readonly body: OwnedBytes }
   /** A page shows chunks of these file versions, and the engine holds chunks elsewhere. */
   | { readonly status: "missing-chunks"; readonly versionIds: readonly string[] }
+  /** Counting the facets took too long. */
+  | { readonly status: "late" }
   | { readonly status: "failed"; readonly message: string };

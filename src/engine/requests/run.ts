@@ -17,6 +17,8 @@ import {
 /** Maximum open views of a worker, and the idle time after which it closes one. */
 const LOOKUP_VIEWS_OPEN = 64;
 const LOOKUP_VIEW_IDLE_MS = 30_000;
+/** Counting the facets of a retrieval holds up the requests that a worker has after it. */
+const FACETS_MAX_MS = 250;
 
 /** Each search of this thread fills the report, which is read before the next search. */
 const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);
@@ -98,8 +100,8 @@ function lookup(request: LookupRequest, startedAt: number): Reply<"lookup"> {
 }
 
 function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"> {
-  const { project = null, scope, given = null } = request;
-  const { vector, threshold, groupSize, diversity, excluded, listsMatches } = request;
+  const { project = null, fields = null, scope, given = null } = request;
+  const { vector, threshold, groupSize, diversity, excluded, facets } = request;
   const mode = RETRIEVAL_MODES.indexOf(request.mode);
   const page = asked(request, startedAt);
   const found = retrieveNatively({
@@ -112,10 +114,13 @@ function retrieve(request: RetrieveRequest, startedAt: number): Reply<"retrieve"
     groupSize,
     diversity,
     excluded,
-    listsMatches,
+    facets,
+    fields,
+    facetsMaxMs: FACETS_MAX_MS,
     given,
   });
   if (found === null) return { status: "not-loaded", body: joined([]) };
+  if ("isLate" in found) return { status: "late" };
   if ("missing" in found) return { status: "missing-chunks", versionIds: found.missing };
   const { json, ...others } = found;
   const tookMs = performance.now() - startedAt;

@@ -28,13 +28,13 @@ export class FieldProject {
 
   add({ id, path, frontmatter, dimensions, metadata }: VersionFields): void {
     const texts = [JSON.stringify(frontmatter), JSON.stringify(metadata)] as const;
-    addFields(this.#store, path, ...texts, chunksOf(dimensions));
+    addFields(this.#store, id, path, ...texts, chunksOf(dimensions));
     this.table.append(id, dimensions);
   }
 
   /** Adds a version without values, which are restored later. */
   restore(id: string, dimensions: readonly number[]): void {
-    appendVersion(this.#store, chunksOf(dimensions));
+    appendVersion(this.#store, id, chunksOf(dimensions));
     this.table.append(id, dimensions);
   }
 

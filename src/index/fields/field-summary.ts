@@ -17,7 +17,7 @@ const FIELD_VALUES_LISTED_MAX = 20;
 /** Longer values are counted, but not listed. */
 const FIELD_VALUE_LISTED_MAX_CHARS = 256;
 
-export interface CountedValue {
+interface CountedValue {
   /** As it was written. */
   readonly value: string | number | WrittenNumber | boolean;
   /** Files that have the value. */
@@ -37,33 +37,6 @@ export interface FieldSummary {
   readonly values: readonly CountedValue[];
 }
 
-interface ListBounds {
-  /** Values that are listed, those that the most files have. */
-  readonly values: number;
-  /** The length of a text up to which it is listed. */
-  readonly chars: number;
-}
-
-/** The files whose values are counted, and for metadata the chunks; null for all of those files. */
-interface Counted {
-  readonly versions: NumberSet;
-  readonly chunks: NumberSet | null;
-}
-
-/** Counts the files that have each value of a field. Yields after every short step. */
-export function* countValues(
-  project: FieldProject,
-  field: string,
-  { versions, chunks }: Counted,
-  bounds: ListBounds,
-): Steps<ReturnType<typeof countedValues>> {
-  const [root = "", ...names] = field.split(".");
-  const place = [FIELD_ROOTS.indexOf(root as "path"), names.join(".")] as const;
-  const count = openCount(project.store, ...place, versions, chunks, bounds.values, bounds.chars);
-  while (!stepCount(count)) yield;
-  return countedValues(count);
-}
-
 /**
  * Summarises each field over the files of a scope: the path, then the fields that the most files have. Yields after
  * every short step. The result is invalid if the versions got new numbers in between. Values beyond the bounds of
@@ -73,13 +46,14 @@ export function* summariseFields(
   project: FieldProject,
   versions: NumberSet,
 ): Steps<FieldSummary[]> {
-  const bounds = { values: FIELD_VALUES_LISTED_MAX, chars: FIELD_VALUE_LISTED_MAX_CHARS };
+  const bounds = [FIELD_VALUES_LISTED_MAX, FIELD_VALUE_LISTED_MAX_CHARS] as const;
   const found: (Omit<FieldSummary, "values"> & { readonly values: string })[] = [];
   for (const { root, path } of fieldColumns(project.store)) {
     if (path === null) continue;
     const name = path === "" ? "path" : `${FIELD_ROOTS[root]}.${path}`;
-    const counts = yield* countValues(project, name, { versions, chunks: null }, bounds);
-    const { types, files, distinct, values } = counts;
+    const count = openCount(project.store, root, path, versions, ...bounds);
+    while (!stepCount(count)) yield;
+    const { types, files, distinct, values } = countedValues(count);
     if (files > 0 || name === "path") found.push({ name, types, files, distinct, values });
     yield;
   }

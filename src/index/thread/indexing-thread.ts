@@ -24,7 +24,6 @@ import { listenForVersions } from "../changes/new-versions.ts";
 import { memberLists } from "../fields/member-lists.ts";
 import type { IndexingContext } from "../projects/indexing-context.ts";
 import { LoadedProjects } from "../projects/loaded-projects.ts";
-import { matchFacets } from "../projects/match-facets.ts";
 import { matchVersions } from "../projects/match-versions.ts";
 import type { ProjectIndexer } from "../projects/project-indexer.ts";
 import { scopeFields } from "../projects/scope-fields.ts";
@@ -169,7 +168,6 @@ export class IndexingThread {
       return Promise.resolve(memberLists(table, members));
     }
     if (task.type === "fields") return scopeFields(this.context, task);
-    if (task.type === "facets") return matchFacets(this.context, task, this.projects);
     return matchVersions(this.context, task).catch((err: unknown) => {
       this.context.log.warn({ err, project: projectId }, "cannot read the fields of file versions");
       return null;

@@ -4,7 +4,6 @@ import type { ThreadProtocol } from "../../ops/threads/protocol.ts";
 import type { Progress } from "../changes/applied-changes.ts";
 import type { MemberLists } from "../fields/member-lists.ts";
 import type { Derived, WantedScope } from "../projects/derived-scopes.ts";
-import type { WantedFacets } from "../projects/match-facets.ts";
 import type { WantedMatches } from "../projects/match-versions.ts";
 import type { WantedFields } from "../projects/scope-fields.ts";
 
@@ -64,11 +63,6 @@ interface FieldsTask extends WantedFields {
   readonly type: "fields";
 }
 
-/** Asks how many of some file versions have each value of some fields. */
-interface FacetsTask extends WantedFacets {
-  readonly type: "facets";
-}
-
 export type IndexerCommand =
   | {
       /** Has the projects that were searched since the last such command, and the derived scopes. */
@@ -106,10 +100,10 @@ export type IndexerEvent =
 
 export interface IndexerProtocol extends ThreadProtocol {
   readonly options: IndexerOptions;
-  readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask | FacetsTask;
+  readonly task: EnsureTask | MatchTask | MembersTask | FieldsTask;
   /**
    * False for an unknown project or scope, and "late" if its filter takes too long. Of a match: 1 or 0 for each
-   * version, or null if the versions cannot be read. Of members, fields and facets: null if the scope has left memory.
+   * version, or null if the versions cannot be read. Of members and fields: null if the scope has left memory.
    */
   readonly result: Derived | Uint8Array | MemberLists | string | null;
   readonly command: IndexerCommand;

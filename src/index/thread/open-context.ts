@@ -70,7 +70,7 @@ export async function openContext(
   anchor: () => Position,
 ): Promise<{ context: IndexingContext; names: NativeNames }> {
   const names = new NativeNames(options.instance);
-  const fields = new FieldIndex();
+  const fields = new FieldIndex(names);
   const indexes = [fields, ...createIndexes(options, names, log, post)];
   const changes = new ChangeLog(sql);
   const databaseId = await untilAnswered(log, "the database's identity", () =>

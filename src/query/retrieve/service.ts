@@ -1,4 +1,3 @@
-import { joined, type OwnedBytes } from "../../../native/owned-bytes.ts";
 import type { QueryEmbedder } from "../../content/embeddings/query-embedder.ts";
 import { filteredScope } from "../../content/scopes/filter.ts";
 import type { ScopeResolver } from "../../content/scopes/resolver.ts";
@@ -78,6 +77,11 @@ export interface RetrieveServices {
 type RetrieveWork = Extract<Reply<"retrieve">, { status: "answered" }>["work"];
 
 type RetrieveCall = QuestionCall<RetrieveInput>;
+
+const FACETS_LATE = {
+  detail: "The values of the facets were not counted in time. Ask again, for fewer facets at once.",
+  headers: { "retry-after": "1" },
+} as const;
 
 /** The header with the mode of the answer, which differs from that of the question while the embedder is away. */
 export const RETRIEVAL = "X-Retrieval";
@@ -195,6 +199,7 @@ async function requireSameEmbedder(
 
 async function answer(engine: Engine, request: RetrieveRequest) {
   const reply = await engine.retrieve(request);
+  if (reply.status === "late") throw new Problem("overloaded", FACETS_LATE);
   if (reply.status !== "answered") throw new Error(`the engine did not answer: ${reply.status}`);
   return reply;
 }
@@ -204,7 +209,7 @@ function requestOf(
   { question, answered, vector, excluded, progress }: Running,
   { selfPath, next }: { selfPath: string; next: string },
 ): RetrieveRequest {
-  const { query, limit, threshold, filter, groupSize, diversity } = question;
+  const { query, limit, threshold, filter, groupSize, diversity, facets } = question;
   return {
     kind: "retrieve",
     scope: filteredScope(scope, filter),
@@ -217,7 +222,7 @@ function requestOf(
     groupSize,
     diversity,
     excluded,
-    listsMatches: question.facets !== null,
+    facets: facets === null ? null : (JSON.parse(facets) as string[]),
     progress,
     next,
   };
@@ -227,19 +232,6 @@ function requestOf(
 function savedState(state: Running, progress: string): RetrieveState {
   const { vector } = state;
   return { ...state, vector: vector === null ? null : base64Of(vector), progress };
-}
-
-/** The answer with the facets that its question asks for, after its other members. */
-async function withFacets(
-  engine: Engine,
-  { scope }: RetrieveRequest,
-  { facets }: Question,
-  { json, work }: Extract<Reply<"retrieve">, { status: "answered" }>,
-): Promise<OwnedBytes> {
-  if (facets === null) return json;
-  const matches = { versionIds: work.matched ?? "", areAll: work.hasAllMatched };
-  const counted = await engine.facets(scope, matches, JSON.parse(facets) as string[]);
-  return joined([json.subarray(0, -1), Buffer.from(`,"facets":${counted}}`)]);
 }
 
 /** The number of hits that answer a question in words; 0 if all hits are weak. */
@@ -271,8 +263,7 @@ export async function retrieve(services: RetrieveServices, call: RetrieveCall): 
   const request = requestOf(scope, state, { selfPath: selfPathOf(call), next });
   const run = () => answer(engine, request);
   const found = await traced("retrieve", run, (found) => describe(found.work));
-  const { work } = found;
-  const json = await withFacets(engine, request, question, found);
+  const { json, work } = found;
   const matches = known === null ? matchesOf(question, found) : null;
   call.note(() => describe(work), askedQuestion(projectId, question.query, matches));
   const page = work.more

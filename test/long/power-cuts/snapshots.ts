@@ -25,7 +25,7 @@ export async function believedFiles(remains: Remains, torn: readonly string[]): 
 async function isBelieved(remains: Remains, snapshot: string): Promise<boolean> {
   const [, slot = "", project = ""] = SNAPSHOT.exec(snapshot) ?? [];
   const folder = memoryFolder("torn");
-  const indexes = [new FieldIndex(), new VectorIndex(NAMES), new TextIndex(() => {})];
+  const indexes = [new FieldIndex(NAMES), new VectorIndex(NAMES), new TextIndex(() => {})];
   const files = [...remains].flatMap(([path, file]) =>
     path.startsWith(snapshot) ? [[path.slice(slot.length), file] as const] : [],
   );

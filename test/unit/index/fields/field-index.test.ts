@@ -3,14 +3,19 @@ import { FILTERS_CACHED_MAX } from "../../../../src/domain/limits.ts";
 import { FieldIndex } from "../../../../src/index/fields/field-index.ts";
 import { FieldWork } from "../../../../src/index/fields/field-work.ts";
 import { DerivedScopes } from "../../../../src/index/projects/derived-scopes.ts";
-import { hasDocument } from "../../../../src/index/segments/index.ts";
+import { buildSegment, hasDocument, newView } from "../../../../src/index/segments/index.ts";
+import { renderChunk } from "../../../../src/index/versions/chunk-content.ts";
 import type {
+  ChunkRow,
   FieldsRow,
   Members,
   VersionReader,
 } from "../../../../src/index/versions/version-index.ts";
 import { type Renumbering, VersionTable } from "../../../../src/index/versions/version-table.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { retrieve } from "../../../../support/requests.ts";
+import { contentsOf } from "../../../../support/segment-contents.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
 import { restore, save } from "../saved.ts";
 
 const PROJECT = "project";
@@ -31,10 +36,24 @@ const reader: VersionReader = {
   },
 };
 
+const chunkOf = (id: string): ChunkRow => ({
+  id,
+  file_version_id: id,
+  file_id: id,
+  file_path: `${id}.md`,
+  index: 0,
+  content: "a river",
+  start_offset: 0,
+  end_offset: 7,
+  token_count: 2,
+  metadata: "{}",
+  embedding: null,
+});
+
 const IDS = Array.from({ length: 300 }, (_, i) => `v${i}`);
 
 async function filled(ids: readonly string[] = IDS): Promise<FieldIndex> {
-  const index = new FieldIndex();
+  const index = new FieldIndex(PLAIN_NAMES);
   const table = new VersionTable();
   index.openProject(PROJECT, table);
   await index.add(PROJECT, ids, reader);
@@ -99,7 +118,7 @@ test("fields are the same after a restart", async () => {
   tableOf(index).setScope("a", tableOf(index).setOf(IDS.slice(0, 50)));
   index.renumber(PROJECT, tableOf(index).forgetUnheld() as Renumbering);
   await written;
-  const restored = new FieldIndex();
+  const restored = new FieldIndex(PLAIN_NAMES);
   const table = await restore(folder, PROJECT, [restored]);
   expect(IDS.filter((id) => !table.knows(id))).toEqual(["v8"]);
   for (const filter of [`{"frontmatter.number":7}`, `{"metadata.part":1}`, `{"path":"v9.md"}`]) {
@@ -107,6 +126,39 @@ test("fields are the same after a restart", async () => {
     expect(Object.keys(found ?? {}).length).toBeGreaterThan(0);
     expect(found).toEqual((await deriving(await filled()).ensure(filter)) ?? {});
   }
+});
+
+/** The paths that facets count among these versions, which match by their text. */
+function countedPaths(ids: readonly string[]): string[] {
+  const plain = { headings: [], frontmatter: [], content: "a river" };
+  const documents = ids.map((id) => ({ ...plain, id, path: `${id}.md`, title: id }));
+  const { buffer } = contentsOf(buildSegment(documents));
+  const view = newView([{ key: "a", buffer: buffer as SharedArrayBuffer }], [null]);
+  const versions = ids.map((id) => ({ id, chunks: [renderChunk(chunkOf(id)), null] }));
+  const { json } = retrieve(view, {
+    mode: "keyword",
+    query: "river",
+    given: { versions, hits: null },
+    fields: PROJECT,
+    facets: ["path"],
+  });
+  const { facets } = JSON.parse(new TextDecoder().decode(json));
+  return facets.path.values.map(({ value }: { value: string }) => value);
+}
+
+test("facets count the fields of a project, also after a restart and under other numbers", async () => {
+  const index = await filled();
+  expect(countedPaths(["v7", "v9"])).toEqual(["v7.md", "v9.md"]);
+  tableOf(index).setScope("a", tableOf(index).setOf(IDS.slice(8, 50)));
+  index.renumber(PROJECT, tableOf(index).forgetUnheld() as Renumbering);
+  await index.add(PROJECT, ["v300"], reader);
+  expect(countedPaths(["v7", "v9", "v300"])).toEqual(["v300.md", "v9.md"]);
+  const folder = temporaryFolder("fields");
+  await save(folder, PROJECT, index);
+  index.dropProject(PROJECT);
+  expect(() => countedPaths(["v9"])).toThrow("not-loaded");
+  await restore(folder, PROJECT, [new FieldIndex(PLAIN_NAMES)]);
+  expect(countedPaths(["v7", "v9"])).toEqual(["v9.md"]);
 });
 
 test("a change of the scope drops what was derived from it, at once", async () => {

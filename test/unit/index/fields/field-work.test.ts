@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { FieldIndex } from "../../../../src/index/fields/field-index.ts";
 import { FieldWork } from "../../../../src/index/fields/field-work.ts";
 import { DerivedScopes } from "../../../../src/index/projects/derived-scopes.ts";
-import { matchFacets } from "../../../../src/index/projects/match-facets.ts";
 import { matchVersions } from "../../../../src/index/projects/match-versions.ts";
 import { scopeFields } from "../../../../src/index/projects/scope-fields.ts";
 import type { VersionReader } from "../../../../src/index/versions/version-index.ts";
 import { VersionTable } from "../../../../src/index/versions/version-table.ts";
 import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { PROJECT_ROOT } from "../../../../support/processes/process.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
 
 useFakeClock();
 
@@ -27,7 +27,7 @@ const reader: VersionReader = {
   },
 };
 
-const fields = new FieldIndex();
+const fields = new FieldIndex(PLAIN_NAMES);
 const table = new VersionTable();
 fields.openProject(TARGET.projectId, table);
 await fields.add(TARGET.projectId, ["v"], reader);
@@ -36,7 +36,6 @@ table.setScope(TARGET.scopeId, table.setOf(["v"]));
 const fieldWork = new FieldWork();
 const context = { fields, reader, fieldWork, indexes: [fields] };
 const scopes = new DerivedScopes(TARGET.projectId, context as never);
-const derived = { membersOf: () => undefined };
 
 /** All work on fields in the indexing thread, by its file. */
 const WORK: Readonly<Record<string, (tenant: string) => Promise<unknown>>> = {
@@ -45,12 +44,6 @@ const WORK: Readonly<Record<string, (tenant: string) => Promise<unknown>>> = {
     const scope = { id: `a#${tenant}`, kind: "environment", filter } as const;
     return scopes.ensure({ scope, tenant, indexes: ["fields"] });
   },
-  "index/projects/match-facets.ts": (tenant) =>
-    matchFacets(
-      context,
-      { ...TARGET, tenant, versionIds: "v", names: ["path"], areAll: true },
-      derived,
-    ),
   "index/projects/match-versions.ts": (tenant) =>
     matchVersions(context, {
       projectId: TARGET.projectId,

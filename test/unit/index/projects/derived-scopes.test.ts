@@ -5,6 +5,7 @@ import { memberLists } from "../../../../src/index/fields/member-lists.ts";
 import { DerivedScopes } from "../../../../src/index/projects/derived-scopes.ts";
 import type { VersionReader } from "../../../../src/index/versions/version-index.ts";
 import { VersionTable } from "../../../../src/index/versions/version-table.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
 
 const PROJECT = "project";
 const VERSIONS = 200;
@@ -33,7 +34,7 @@ const SCOPE = {
 
 /** The filtered part of a scope with all but the last version. */
 async function derive() {
-  const [fields, table] = [new FieldIndex(), new VersionTable()];
+  const [fields, table] = [new FieldIndex(PLAIN_NAMES), new VersionTable()];
   fields.openProject(PROJECT, table);
   await fields.add(PROJECT, ids, reader);
   table.added(ids);

@@ -11,6 +11,7 @@ import {
   UnknownVersion,
   VersionTable,
 } from "../../../../src/index/versions/version-table.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
 
 const PROJECT = "project";
 
@@ -35,7 +36,7 @@ const reader: VersionReader = {
 
 /** Fields, and another index that may fail and records its calls. */
 function openIndexes() {
-  const fields = new FieldIndex();
+  const fields = new FieldIndex(PLAIN_NAMES);
   const table = new VersionTable();
   const other = {
     name: "text",

@@ -10,6 +10,7 @@ import type { VersionIndex } from "../../../../src/index/versions/version-index.
 import { createLog } from "../../../../src/ops/observability/log.ts";
 import { advance, turns, useFakeClock } from "../../../../support/fake-clock.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
+import { PLAIN_NAMES } from "../plain-names.ts";
 
 useFakeClock();
 
@@ -50,7 +51,7 @@ function openProjects({
   const context = {
     log: createLog("silent"),
     indexes: [{ ...indexOfEqualProjects(), ...index }],
-    fields: new FieldIndex(),
+    fields: new FieldIndex(PLAIN_NAMES),
     changes: { scopesOf, versionsOf, checkAnchor: async () => "valid", after: async () => [] },
     reader: {},
     snapshots,

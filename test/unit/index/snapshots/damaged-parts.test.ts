@@ -49,7 +49,7 @@ const reader = {
 };
 
 const openIndexes = () =>
-  [new FieldIndex(), new VectorIndex(PLAIN_NAMES), new TextIndex(() => {})] as const;
+  [new FieldIndex(PLAIN_NAMES), new VectorIndex(PLAIN_NAMES), new TextIndex(() => {})] as const;
 
 const saved = temporaryFolder("parts");
 let manifest: Manifest;

@@ -118,7 +118,7 @@ function shown(scope: string, version: number): Array<string | null> {
 
 /** The chunks of a project, on top of its fields, which number the versions. */
 function open() {
-  const [fields, vector] = [new FieldIndex(), new VectorIndex(PLAIN_NAMES)];
+  const [fields, vector] = [new FieldIndex(PLAIN_NAMES), new VectorIndex(PLAIN_NAMES)];
   const context = { indexes: [fields, vector], fields, reader } as never;
   const indexes = new LoadedIndexes(PROJECT, context, { baseChanges() {} });
   return { fields, vector, indexes };
