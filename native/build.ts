@@ -180,11 +180,16 @@ async function run(command: string[], input = ""): Promise<{ ok: boolean; output
 /** The temporary path of a file that this process then renames, so that other processes see only complete files. */
 const unfinishedPath = (path: string) => `${path}.${process.pid}`;
 
+/** What a compiler says about itself: objects of two versions are not linked. */
+function versionOf(cxx: string): string {
+  return Bun.spawnSync([cxx, "--version"]).stdout.toString();
+}
+
 /** Compiles a unit, unless its object is there. The name of an object has the hash of all that is in it. */
 async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Promise<string> {
   const extra = unit.extensions.map((extension) => `-m${extension}`);
   const inputs = hashOf(options, sourcesOf(unit));
-  const hash = Bun.hash(JSON.stringify([cxx, inputs, unit])).toString(16);
+  const hash = Bun.hash(JSON.stringify([cxx, versionOf(cxx), inputs, unit])).toString(16);
   const object = join(objectFolder, `${unit.name}-${hash}.o`);
   if (existsSync(object)) return object;
   const unfinished = unfinishedPath(object);

@@ -1,7 +1,7 @@
 /**
  * The fields of file versions that filters compare, filters over them, and counts of their values. All of these belong
- * to the thread that opens them; facets of other threads count fields that it shares. The versions of a project are numbered, and so are the chunks of all versions, in the
- * same order. A set of numbers has bit n & 31 of word n >> 5.
+ * to the thread that opens them; facets of other threads count fields that it shares. The versions of a project are
+ * numbered, and so are the chunks of all versions, in the same order. A set of numbers has bit n & 31 of word n >> 5.
  *
  * Every function throws a TypeError on arguments of a wrong shape before it touches any memory.
  */
@@ -76,11 +76,13 @@ interface FieldFunctions {
   ): void;
   /** Adds the next version without values, which `restoreEntries` adds. */
   appendVersion(fields: FieldStore, version: string, chunks: number): void;
+  /** Gives versions that were added again these new numbers, which scopes have from now on. */
+  moveVersions(fields: FieldStore, numbers: Uint32Array): void;
   /** A copy with the versions of a set only, which get new numbers in the same order. */
   keepVersions(fields: FieldStore, held: Uint32Array): FieldStore;
   /**
-   * Lets facets of any thread count fields, under the name that a project has in the native registry. Filtered scopes that
-   * were shared before no longer are.
+   * Lets facets of any thread count fields, under the name that a project has in the native registry. Filtered scopes
+   * that were shared before no longer are.
    */
   shareFields(fields: FieldStore, project: string): void;
   /** `dropProject` does this, too. */
@@ -96,6 +98,8 @@ interface FieldFunctions {
     chunks: Uint32Array | null,
   ): void;
   unshareFilteredScope(project: string, scope: string): void;
+  /** Memory of the chunks of filtered scopes that are shared, in bytes. */
+  sharedScopeBytes(project: string): number;
   /** Memory, in bytes. */
   fieldBytes(fields: FieldStore): number;
   fieldColumns(fields: FieldStore): FieldColumn[];
@@ -147,7 +151,9 @@ export const {
   openFields,
   addFields,
   appendVersion,
+  moveVersions,
   keepVersions,
+  sharedScopeBytes,
   shareFields,
   unshareFields,
   shareFilteredScope,

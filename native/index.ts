@@ -160,9 +160,9 @@ interface ProjectStats {
 interface Native {
   /** Opens an empty project unless it is open. */
   openProject(projectId: string): void;
-  /** Closes a project and frees its memory once the searches in progress have ended. */
+  /** Closes a project and frees its memory, and the fields that are shared, once the searches in progress have ended. */
   dropProject(projectId: string): void;
-  /** The names of the open projects. */
+  /** The names of the open projects, and of those whose fields are shared. */
   projects(): string[];
   /**
    * Appends chunks and returns their ordinals. Searches see them once a scope names them. When it

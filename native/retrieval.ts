@@ -35,8 +35,8 @@ interface Retrieval {
   /**
    * Retrieves one page. Null when the scope is not loaded, or its fields are not shared. `missing` names the file
    * versions of the page that a caller without an index of chunks must provide. `countsAll` says that `total` counts all
-   * hits, and `lacksHits` that the page is short because the caller provided too few hits. `isLate` says that counting
-   * the facets took too long.
+   * hits, and `lacksHits` that the page is short because the caller provided too few hits. `best` is the score of the
+   * first hit, 0 without any. `isLate` says that counting the facets took too long.
    */
   retrieve(
     request: Page & {
@@ -63,6 +63,7 @@ interface Retrieval {
     | (FoundPage & {
         readonly countsAll: boolean;
         readonly lacksHits: boolean;
+        readonly best: number;
       })
     | { readonly missing: string[] }
     | { readonly isLate: true }

@@ -45,6 +45,7 @@ interface Constants {
   maxBase64Chars: number;
   maxWordChars: number;
   maxSnippetChars: number;
+  maxFacetValueChars: number;
 }
 
 /** A distinct word of a query; see native/src/text/segment/text_query.hpp. */

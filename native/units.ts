@@ -121,7 +121,7 @@ export function sourcesOf({ files, language }: Unit): string[] {
   // The loop visits what is added to the set meanwhile.
   for (const file of found) {
     const text = readFileSync(join(import.meta.dir, file), "utf8");
-    for (const [, name] of text.matchAll(/^#include "(.+)"/gm)) found.add(`src/${name}`);
+    for (const [, name] of text.matchAll(/^#include "([^"]+)"/gm)) found.add(`src/${name}`);
   }
   return [...vendoredFiles(), ...found].sort();
 }

@@ -2,7 +2,8 @@
  * Runs the programs of native/stress under ThreadSanitizer and then under AddressSanitizer and
  * UndefinedBehaviorSanitizer: `npm run test:threads -- --seconds 60`. One runs the native search core with builders,
  * searchers, replaced shards, snapshots and dropped projects at once; another builds and merges text segments, and looks
- * up words in them; the third adds fields while their values are counted. Linux, g++. The exit status is 0 when nothing was found.
+ * up words in them; the third adds fields while their values are counted. Linux, g++. The exit status is 0 when nothing
+ * was found.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -115,6 +115,8 @@ static Napi::Object registerAll(Napi::Env env, Napi::Object exports) {
   add<addFields>(env, exports, "addFields");
   add<appendVersion>(env, exports, "appendVersion");
   add<keepVersions>(env, exports, "keepVersions");
+  add<moveVersions>(env, exports, "moveVersions");
+  add<sharedScopeBytes>(env, exports, "sharedScopeBytes");
   add<shareFields>(env, exports, "shareFields");
   add<unshareFields>(env, exports, "unshareFields");
   add<shareFilteredScope>(env, exports, "shareFilteredScope");

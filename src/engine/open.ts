@@ -47,7 +47,7 @@ interface Parts {
   readonly indexer: Indexer;
   readonly scheduler: Scheduler;
   readonly lookups: Searcher<LookupRequest>;
-  readonly retrievals: Searcher<RetrieveRequest>;
+  retrieve(request: RetrieveRequest): ReturnType<Searcher<RetrieveRequest>["run"]>;
   /** The platform's database. */
   readonly platform: Sql;
   readonly log: Log;
@@ -84,7 +84,7 @@ function openTexts(
   indexer: Indexer,
   scheduler: Scheduler,
   vectors: boolean,
-): Pick<Parts, "lookups" | "retrievals"> {
+): Pick<Parts, "lookups" | "retrieve"> {
   const views = new ViewStore();
   indexer.subscribe("text", {
     receive: (message) => views.receive(message as TextMessage),
@@ -97,17 +97,19 @@ function openTexts(
     return view !== undefined;
   };
   const lookups = new Searcher<LookupRequest>(scheduler, indexer.loaderFor("text"), attach);
-  const retrievals = new Searcher<RetrieveRequest>(
-    scheduler,
-    indexer.loaderFor("fields", "vector", "text"),
-    (request) => {
-      const project = indexer.nativeName(request.scope.projectId);
-      if (project !== undefined) request.fields = project;
-      if (vectors && project !== undefined) request.project = project;
-      return attach(request);
-    },
-  );
-  return { lookups, retrievals };
+  const attachBoth = (request: RetrieveRequest) => {
+    const project = indexer.nativeName(request.scope.projectId);
+    if (project !== undefined) request.fields = project;
+    if (vectors && project !== undefined) request.project = project;
+    return attach(request);
+  };
+  const retrieversOf = (...indexes: readonly string[]) =>
+    new Searcher<RetrieveRequest>(scheduler, indexer.loaderFor(...indexes), attachBoth);
+  const plain = retrieversOf("vector", "text");
+  const withFacets = retrieversOf("fields", "vector", "text");
+  const retrieve = (request: RetrieveRequest) =>
+    (request.facets === null ? plain : withFacets).run(request);
+  return { lookups, retrieve };
 }
 
 /** Keeps the recall of indexes. */
@@ -148,7 +150,7 @@ const fieldReads = (indexer: Indexer): Pick<Engine, "matching" | "fields"> => ({
 
 /** The engine inside this process: native memory, an indexing thread and workers. */
 function openEmbedded(parts: Parts): Engine {
-  const { indexer, scheduler, lookups, retrievals } = parts;
+  const { indexer, scheduler, lookups, retrieve } = parts;
   const recall = openRecallMonitor(parts);
   const searches = new Searcher<SearchRequest>(
     scheduler,
@@ -164,7 +166,7 @@ function openEmbedded(parts: Parts): Engine {
   return {
     search: (request) => searches.run(request),
     lookup: (request) => lookups.run(request),
-    retrieve: async (request) => await retrievals.run(request),
+    retrieve: async (request) => await retrieve(request),
     ...fieldReads(indexer),
     noteChange: (seq) => indexer.applied.note(seq),
     waitFor: ({ projectId, seq, signal }) => indexer.applied.waitFor(projectId, seq, signal),
@@ -182,7 +184,7 @@ function openEmbedded(parts: Parts): Engine {
 
 /** The engine in PostgreSQL, with a thread that writes the vectors. Texts are in this process. */
 function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Replicator): Engine {
-  const { indexer, scheduler, lookups, retrievals, platform } = parts;
+  const { indexer, scheduler, lookups, retrieve, platform } = parts;
   const report = recallReports(parts, {
     reportRecall({ recall, samples, ...table }) {
       noteRecall(sql, table, recall, samples).catch(report.failed);
@@ -211,9 +213,7 @@ function openPgvector(parts: Parts, sql: Sql, changes: ChangeLog, replicator: Re
     search: (request) => searches.search(request),
     lookup: (request) => lookups.run(request),
     retrieve: (request) =>
-      searches.retrieve(request, (hits) =>
-        chunks.retrieve(request, hits, (each) => retrievals.run(each)),
-      ),
+      searches.retrieve(request, (hits) => chunks.retrieve(request, hits, retrieve)),
     ...fieldReads(indexer),
     noteChange: (seq) => applied.note(seq),
     async waitFor({ projectId, seq, read, signal }) {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { constants } from "../../native/testing.ts";
 import {
+  FILTER_STRING_MAX_CHARS,
   IGNORED_FIELDS_MAX,
   PROBLEM_MAX_FIELD_ERRORS,
   SNIPPET_MAX_CHARS,
@@ -31,5 +32,6 @@ test("C++ and TypeScript state the same limits of texts", () => {
   expect(native).toMatchObject({
     maxWordChars: WORD_MAX_CHARS,
     maxSnippetChars: SNIPPET_MAX_CHARS,
+    maxFacetValueChars: FILTER_STRING_MAX_CHARS,
   });
 });

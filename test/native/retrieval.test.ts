@@ -465,6 +465,17 @@ test("native code reads the content of a chunk as it was rendered", () => {
   expect(renderedContent('{"id":1}')).toBeNull();
 });
 
+test("the best score of a page is that of its first hit or group", () => {
+  for (const mode of MODES) {
+    for (const groupSize of [0, 2]) {
+      const asked = { mode, query: "harbour sail", vector: topics[0] as Float32Array, groupSize };
+      const { data, work } = ask(asked);
+      expect(work.best).toBe(data[0].score);
+    }
+  }
+  expect(ask({ mode: "keyword", query: "nowhere" }).work.best).toBe(0);
+});
+
 describe("facets", () => {
   const TAGS = 40;
   /** Files by folder, and the first chunk of each in a part of the scope. */

@@ -42,6 +42,8 @@ Napi::Value openFields(const Napi::CallbackInfo& info);
 Napi::Value addFields(const Napi::CallbackInfo& info);
 Napi::Value appendVersion(const Napi::CallbackInfo& info);
 Napi::Value keepVersions(const Napi::CallbackInfo& info);
+Napi::Value moveVersions(const Napi::CallbackInfo& info);
+Napi::Value sharedScopeBytes(const Napi::CallbackInfo& info);
 Napi::Value shareFields(const Napi::CallbackInfo& info);
 Napi::Value unshareFields(const Napi::CallbackInfo& info);
 Napi::Value shareFilteredScope(const Napi::CallbackInfo& info);

@@ -117,6 +117,11 @@ Napi::Value keepVersions(const Napi::CallbackInfo& info) {
   return newHandle<StoreHandle>(info.Env(), storeArgument(info)->kept(numbersArgument(info, 1, "held")));
 }
 
+Napi::Value moveVersions(const Napi::CallbackInfo& info) {
+  storeArgument(info)->move(numbersArgument(info, 1, "numbers"));
+  return info.Env().Undefined();
+}
+
 Napi::Value shareFields(const Napi::CallbackInfo& info) {
   SharedFields::instance().share(nameArgument(info, 1, "project"), storeArgument(info));
   return info.Env().Undefined();
@@ -141,6 +146,11 @@ Napi::Value shareFilteredScope(const Napi::CallbackInfo& info) {
 Napi::Value unshareFilteredScope(const Napi::CallbackInfo& info) {
   SharedFields::instance().dropScope(nameArgument(info, 0, "project"), nameArgument(info, 1, "scope"));
   return info.Env().Undefined();
+}
+
+Napi::Value sharedScopeBytes(const Napi::CallbackInfo& info) {
+  const size_t bytes = SharedFields::instance().bytes(nameArgument(info, 0, "project"));
+  return Napi::Number::New(info.Env(), static_cast<double>(bytes));
 }
 
 Napi::Value fieldBytes(const Napi::CallbackInfo& info) {

@@ -193,6 +193,7 @@ Napi::Value retrieve(const Napi::CallbackInfo& info) {
   auto page = pageOf(env, answer.json, answer.total, answer.more, answer.progress);
   page.Set("countsAll", answer.countsAll);
   page.Set("lacksHits", answer.lacksHits);
+  page.Set("best", answer.best);
   return page;
 }
 

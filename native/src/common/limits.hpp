@@ -27,6 +27,9 @@ inline constexpr size_t MAX_FIELD_FAULTS = 32;
 /// Twice the length of the longest vector in base64, which has four characters for three bytes.
 inline constexpr size_t MAX_BASE64_CHARS = 2 * 4 * ((4 * MAX_DIMENSION + 2) / 3);
 
+/// The length of the longest value that facets list, as of strings in filters, in UTF-16 units.
+inline constexpr size_t MAX_FACET_VALUE_CHARS = 1'024;
+
 /// Maximum length of a word. Longer words are cut.
 inline constexpr size_t MAX_WORD_CHARS = 64;
 /// The length of a snippet, without the ellipses.

@@ -1,22 +1,19 @@
 #include "fields/field_store.hpp"
 
 #include <stdexcept>
-#include <thread>
 
 #include "common/limits.hpp"
 
 namespace tessera {
 
 std::shared_lock<std::shared_mutex> FieldStore::reading() const {
-  while (isWriterWaiting_) std::this_thread::yield();
+  const std::lock_guard gate(gate_);
   return std::shared_lock(mutex_);
 }
 
 std::unique_lock<std::shared_mutex> FieldStore::writing() {
-  isWriterWaiting_ = true;
-  std::unique_lock lock(mutex_);
-  isWriterWaiting_ = false;
-  return lock;
+  const std::lock_guard gate(gate_);
+  return std::unique_lock(mutex_);
 }
 
 const FieldColumns* FieldStore::columns(FieldRoot root) const {
@@ -33,24 +30,32 @@ std::optional<uint32_t> FieldStore::numberOf(const VersionKey& version) const {
   return known == numbers_.end() ? std::nullopt : std::optional(known->second);
 }
 
-void FieldStore::append(const VersionKey& version, uint32_t chunks) {
+void FieldStore::move(std::span<const uint32_t> numbers) {
   const auto lock = writing();
-  appendLocked(version, chunks);
+  for (const uint32_t number : numbers) numbers_[ids_.at(number)] = number;
 }
 
-void FieldStore::appendLocked(const VersionKey& version, uint32_t chunks) {
+void FieldStore::append(const VersionKey& version, uint32_t chunks) {
+  const auto lock = writing();
+  const uint32_t number = appendLocked(version, chunks);
+  numbers_[version] = number;
+}
+
+uint32_t FieldStore::appendLocked(const VersionKey& version, uint32_t chunks) {
   if (chunks == 0 || chunks >= NONE - this->chunks()) throw std::invalid_argument("a version has no number of chunks");
-  numbers_[version] = versions();
+  const uint32_t number = versions();
   ids_.push_back(version);
   firstChunks_.push_back(this->chunks() + chunks);
+  return number;
 }
 
 void FieldStore::add(const VersionKey& id, std::u16string_view path, std::u16string_view frontmatter,
                      std::u16string_view metadata, uint32_t chunks) {
   const auto lock = writing();
-  const uint32_t version = versions();
   uint32_t chunk = this->chunks();
-  appendLocked(id, chunks);
+  const uint32_t version = appendLocked(id, chunks);
+  // Scopes have an earlier number until it is moved.
+  numbers_.try_emplace(id, version);
   path_.add(version, textValue(path));
   JsonReader fields(frontmatter);
   frontmatter_.add(version, fields);

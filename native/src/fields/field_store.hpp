@@ -1,7 +1,6 @@
 // The fields of the file versions of one project. Versions are numbered, and so are the chunks of all versions, in the
 // same order.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -27,18 +26,18 @@ inline bool hasNumber(NumberSet set, uint32_t number) {
 /// The kinds of fields, by the first name of a field in a filter.
 enum class FieldRoot : uint8_t { path, frontmatter, metadata };
 
-/// The values of a path and a frontmatter belong to versions, those of metadata to chunks. One thread writes and reads it.
-/// Any others read it while they keep that thread from writing.
+/// The values of a path and a frontmatter belong to versions, those of metadata to chunks. One thread writes, and reads
+/// as it likes; others read while they keep it from writing.
 class FieldStore {
  public:
-  /// Keeps the writer from writing. Waits for it first: readers that follow each other would hold it off for ever.
+  /// Keeps the writer from writing, after it if it waits: readers that follow each other would hold it off.
   std::shared_lock<std::shared_mutex> reading() const;
   uint32_t versions() const { return static_cast<uint32_t>(firstChunks_.size()) - 1; }
   uint32_t chunks() const { return firstChunks_.back(); }
   /// The first chunk of each version, and at the end that of the next version.
   std::span<const uint32_t> firstChunks() const { return firstChunks_; }
 
-  /// The number that a version got last.
+  /// The number that scopes have of a version.
   std::optional<uint32_t> numberOf(const VersionKey& version) const;
 
   /// Null for the root `path`.
@@ -46,7 +45,9 @@ class FieldStore {
   /// The column of a field; null if no version has it. The root `path` is a field itself.
   const FieldColumn* find(FieldRoot root, std::u16string_view path) const;
 
-  /// Adds a version without values.
+  /// Gives versions that were added again their new numbers, which scopes have from now on.
+  void move(std::span<const uint32_t> numbers);
+  /// Adds a version without values. An earlier number of the version is no longer its own.
   void append(const VersionKey& version, uint32_t chunks);
   /// Adds a version with a path, the JSON object of its frontmatter, and a JSON array with an object for each chunk.
   void add(const VersionKey& version, std::u16string_view path, std::u16string_view frontmatter,
@@ -63,11 +64,12 @@ class FieldStore {
 
  private:
   std::unique_lock<std::shared_mutex> writing();
-  void appendLocked(const VersionKey& version, uint32_t chunks);
+  uint32_t appendLocked(const VersionKey& version, uint32_t chunks);
   FieldColumns& open(FieldRoot root) { return root == FieldRoot::metadata ? metadata_ : frontmatter_; }
 
   mutable std::shared_mutex mutex_;
-  std::atomic<bool> isWriterWaiting_{false};
+  /// Held by the writer while it waits.
+  mutable std::mutex gate_;
   std::vector<VersionKey> ids_;
   std::unordered_map<VersionKey, uint32_t, VersionKeyHash> numbers_;
   FieldColumn path_;

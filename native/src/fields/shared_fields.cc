@@ -27,7 +27,8 @@ void SharedFields::drop(const std::string& project) {
 void SharedFields::setScope(const std::string& project, const std::string& scope, CountedScope counted) {
   std::unique_lock lock(mutex_);
   const auto known = projects_.find(project);
-  if (known != projects_.end() && known->second.store == counted.store) known->second.scopes[scope] = std::move(counted);
+  if (known == projects_.end() || known->second.store != counted.store) return;
+  known->second.scopes[scope] = std::move(counted);
 }
 
 void SharedFields::dropScope(const std::string& project, const std::string& scope) {
@@ -51,6 +52,17 @@ std::vector<std::string> SharedFields::names() const {
   std::vector<std::string> names;
   for (const auto& [project, shared] : projects_) names.push_back(project);
   return names;
+}
+
+size_t SharedFields::bytes(const std::string& project) const {
+  std::shared_lock lock(mutex_);
+  const auto known = projects_.find(project);
+  if (known == projects_.end()) return 0;
+  size_t bytes = 0;
+  for (const auto& [scope, counted] : known->second.scopes) {
+    bytes += scope.size() + sizeof counted + (counted.chunks ? 4 * counted.chunks->size() : 0);
+  }
+  return bytes;
 }
 
 }  // namespace tessera

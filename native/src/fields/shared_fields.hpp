@@ -35,6 +35,8 @@ class SharedFields {
   /// @param filtered the filtered scope; null for any other
   std::optional<CountedScope> find(const std::string& project, const std::string* filtered) const;
   std::vector<std::string> names() const;
+  /// Memory of the chunks of a project's filtered scopes, in bytes.
+  size_t bytes(const std::string& project) const;
 
  private:
   struct Shared {

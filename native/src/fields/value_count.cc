@@ -1,7 +1,9 @@
 #include "fields/value_count.hpp"
 
 #include <algorithm>
+#include <bit>
 
+#include "common/limits.hpp"
 #include "json/write.hpp"
 
 namespace tessera {
@@ -11,7 +13,7 @@ static constexpr size_t STEP_ENTRIES = 4'096;
 
 ValueCount::ValueCount(std::shared_ptr<const FieldStore> store, CountRequest request)
     : store_(std::move(store)), request_(std::move(request)) {
-  const auto lock = store_->reading();
+  auto lock = store_->reading();
   column_ = store_->find(request_.root, request_.path);
   const FieldColumns* columns = store_->columns(request_.root);
   rest_ = columns == nullptr ? nullptr : &columns->rest();
@@ -19,6 +21,7 @@ ValueCount::ValueCount(std::shared_ptr<const FieldStore> store, CountRequest req
   if (column_ == nullptr) return;
   entries_ = static_cast<uint32_t>(column_->rows().size());
   codes_ = column_->codeCount();
+  lock.unlock();
   counts_.assign(codes_, 0);
   lastWith_.assign(codes_, 0);
 }
@@ -38,7 +41,15 @@ bool ValueCount::step() {
   size_t left = STEP_ENTRIES;
   if (!each(other_, others_, left, [this](uint32_t at) { countOther(at); })) return false;
   if (entry_ == 0) version_ = 0;
-  if (!each(entry_, entries_, left, [this](uint32_t at) { countEntry(at); })) return false;
+  while (entry_ < entries_) {
+    if (left-- == 0) return false;
+    advanceTo(column_->rows()[entry_]);
+    if (hasNumber(request_.versions, version_)) {
+      countEntry(entry_++);
+    } else {
+      skip();
+    }
+  }
   return each(code_, codes_, left, [this](uint32_t code) { rank(code); });
 }
 
@@ -58,12 +69,31 @@ void ValueCount::countOther(uint32_t entry) {
   other_ = others_ - 1;
 }
 
+/// Moves to the entries of the next version that is counted.
+void ValueCount::skip() {
+  const auto& set = request_.versions;
+  uint32_t word = (version_ + 1) >> 5;
+  uint32_t bits = word < set.size() ? set[word] & (~0u << ((version_ + 1) & 31)) : 0;
+  while (bits == 0 && ++word < set.size()) bits = set[word];
+  version_ = bits == 0 ? NONE : word * 32 + static_cast<uint32_t>(std::countr_zero(bits));
+  if (version_ >= store_->versions()) {
+    entry_ = entries_;
+    return;
+  }
+  const uint32_t row = request_.root == FieldRoot::metadata ? store_->firstChunks()[version_] : version_;
+  // Versions that are counted are often near each other.
+  const auto rows = column_->rows().first(entries_);
+  size_t step = 1;
+  while (entry_ + step < rows.size() && rows[entry_ + step] < row) step *= 2;
+  const auto near = rows.subspan(entry_, std::min(step + 1, rows.size() - entry_));
+  entry_ += static_cast<uint32_t>(std::ranges::lower_bound(near, row) - near.begin());
+}
+
 void ValueCount::countEntry(uint32_t entry) {
   const uint32_t row = column_->rows()[entry];
   const uint32_t code = column_->codes()[entry];
-  advanceTo(row);
   // The column may have got further values meanwhile, none of them for rows that were there before.
-  if (code == FieldColumn::EXISTS || code >= codes_ || !hasNumber(request_.versions, version_)) return;
+  if (code == FieldColumn::EXISTS || code >= codes_) return;
   if (request_.root == FieldRoot::metadata && request_.chunks && !hasNumber(*request_.chunks, row)) return;
   if (last_ != version_ + 1) files_++;
   last_ = version_ + 1;

@@ -1,5 +1,5 @@
-// The number of files with each value of a field, counted in short steps by any thread. Entries are not counted, because arrays and
-// chunks of one file may repeat a value.
+// The number of files with each value of a field, counted in short steps by any thread. Entries are not counted, because
+// arrays and chunks of one file may repeat a value.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -53,6 +53,7 @@ class ValueCount {
 
   void countOther(uint32_t entry);
   void countEntry(uint32_t entry);
+  void skip();
   void rank(uint32_t code);
   bool isBefore(const Counted& a, const Counted& b) const;
   void advanceTo(uint32_t row);

@@ -1,29 +1,49 @@
 #include "retrieval/facets.hpp"
 
+#include <algorithm>
+
+#include "common/limits.hpp"
 #include "fields/field_filter.hpp"
 #include "fields/value_count.hpp"
 #include "json/write.hpp"
 
 namespace tessera {
 
-/// Maximum values of a facet, the most frequent ones, and the length of the longest that is listed, in UTF-16 units.
+/// Maximum values of a facet, the most frequent ones.
 static constexpr size_t FACET_VALUES_MAX = 100;
-static constexpr size_t FACET_VALUE_MAX_CHARS = 1'024;
+/// Versions whose numbers are looked up before the writer may go on.
+static constexpr size_t STEP_VERSIONS = 1'024;
 
 using Clock = std::chrono::steady_clock;
 
-/// The numbers of the versions that the fields know.
-static std::vector<uint32_t> numbersOf(const FieldStore& store, const std::vector<std::string_view>& versions) {
-  const auto lock = store.reading();
-  std::vector<uint32_t> set((store.versions() + 31) / 32, 0);
-  for (const std::string_view version : versions) {
-    const auto number = store.numberOf(VersionKey::of(version));
-    if (number) set[*number >> 5] |= 1u << (*number & 31);
+namespace {
+
+/// The versions to count, by their numbers.
+struct Numbered {
+  std::vector<uint32_t> set;
+  /// Whether the fields know all of them.
+  bool areAll = true;
+};
+
+Numbered numbersOf(const FieldStore& store, const std::vector<std::string_view>& versions) {
+  Numbered numbered;
+  std::vector<VersionKey> keys;
+  for (size_t at = 0; at < versions.size(); at += STEP_VERSIONS) {
+    keys.clear();
+    const size_t end = std::min(versions.size(), at + STEP_VERSIONS);
+    for (size_t i = at; i < end; i++) keys.push_back(VersionKey::of(versions[i]));
+    const auto lock = store.reading();
+    numbered.set.resize((store.versions() + 31) / 32);
+    for (const VersionKey& key : keys) {
+      const auto number = store.numberOf(key);
+      if (number) numbered.set[*number >> 5] |= 1u << (*number & 31);
+      else numbered.areAll = false;
+    }
   }
-  return set;
+  return numbered;
 }
 
-static void appendFacet(std::string& json, const ValueCount& count, bool areAll) {
+void appendFacet(std::string& json, const ValueCount& count, bool areAll) {
   json += R"({"values":)";
   json += count.json();
   json += R"(,"total":)";
@@ -33,10 +53,12 @@ static void appendFacet(std::string& json, const ValueCount& count, bool areAll)
   json += '}';
 }
 
+}  // namespace
+
 bool appendFacets(std::string& json, const FacetRequest& request, const MatchedFiles& files) {
   const auto end = Clock::now() + request.maxTime;
   const auto& [store, chunks] = request.counted;
-  const std::vector<uint32_t> versions = numbersOf(*store, files.versions);
+  const auto [versions, areAll] = numbersOf(*store, files.versions);
   json.back() = ',';
   json += R"("facets":{)";
   for (const std::u16string& name : request.names) {
@@ -44,11 +66,11 @@ bool appendFacets(std::string& json, const FacetRequest& request, const MatchedF
     appendString(json, name);
     json += ':';
     auto [root, path] = fieldNamed(name);
-    ValueCount count(store, {root, std::move(path), versions, chunks, FACET_VALUES_MAX, FACET_VALUE_MAX_CHARS});
+    ValueCount count(store, {root, std::move(path), versions, chunks, FACET_VALUES_MAX, MAX_FACET_VALUE_CHARS});
     while (!count.step()) {
       if (Clock::now() > end) return false;
     }
-    appendFacet(json, count, files.areAll);
+    appendFacet(json, count, files.areAll && areAll);
   }
   json += "}}";
   return true;

@@ -63,6 +63,7 @@ class Retrieval {
     }
     if (!answer_.missing.empty()) return;
     count();
+    answer_.best = hits_.empty() ? 0 : hits_.front().score;
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
     render(std::round(took.count()) / 1000);
     if (request_.facets) {

@@ -76,6 +76,8 @@ struct RetrievalAnswer {
   uint64_t total = 0;
   /// Whether `total` counts all hits.
   bool countsAll = false;
+  /// The score of the first hit; 0 without any.
+  double best = 0;
   /// True when the page is short only because the caller passed too few hits.
   bool lacksHits = false;
   /// Whether the facets have taken too long, so that there is no response.

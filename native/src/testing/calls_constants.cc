@@ -25,6 +25,7 @@ Napi::Value constants(const Napi::CallbackInfo& info) {
   result.Set("maxBase64Chars", Napi::Number::New(env, MAX_BASE64_CHARS));
   result.Set("maxWordChars", Napi::Number::New(env, MAX_WORD_CHARS));
   result.Set("maxSnippetChars", Napi::Number::New(env, MAX_SNIPPET_CHARS));
+  result.Set("maxFacetValueChars", Napi::Number::New(env, MAX_FACET_VALUE_CHARS));
   return result;
 }
 

@@ -11,7 +11,9 @@ const BASE_CHARS = 16;
 function keyOf(request: EngineRequest): string {
   const { kind, scope } = request;
   if (kind === "search") return scope.id;
-  if (kind === "retrieve") return `${scope.id} ${request.mode}`;
+  if (kind === "retrieve") {
+    return `${scope.id} ${request.mode} ${request.facets === null ? "hits" : "facets"}`;
+  }
   // Browsing costs almost no time, which must not make queries look cheap.
   return `${scope.id} ${request.query === null ? "browse" : "query"}`;
 }
@@ -41,9 +43,13 @@ export class CostTable {
     return cost === undefined ? undefined : cost * sizeOf(request);
   }
 
-  /** True when answers of the request's project have been too large for an average to predict their cost. */
-  varies({ scope }: EngineRequest): boolean {
-    return this.#large.has(scope.projectId);
+  /**
+   * True when an average does not predict the cost: that of facets depends on the files that are found, and answers of
+   * the request's project have been large.
+   */
+  varies(request: EngineRequest): boolean {
+    const hasFacets = request.kind === "retrieve" && request.facets !== null;
+    return hasFacets || this.#large.has(request.scope.projectId);
   }
 
   /** @param bytes length of the answer */

@@ -145,6 +145,8 @@ export interface LookupWork extends PageWork {
 interface RetrieveWork extends PageWork {
   /** True when the page is short because the engine has given too few hits. */
   readonly lacksHits: boolean;
+  /** The score of the first hit; 0 without any. */
+  readonly best: number;
   /** Hits of all pages; there may be more, unless `countsAll`. */
   readonly total: number;
   readonly countsAll: boolean;

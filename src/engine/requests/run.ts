@@ -17,8 +17,8 @@ import {
 /** Maximum open views of a worker, and the idle time after which it closes one. */
 const LOOKUP_VIEWS_OPEN = 64;
 const LOOKUP_VIEW_IDLE_MS = 30_000;
-/** Counting the facets of a retrieval holds up the requests that a worker has after it. */
-const FACETS_MAX_MS = 250;
+/** Time budget for counting the facets of a retrieval, which hold up the requests that a worker has after it. */
+export const FACETS_MAX_MS = 100;
 
 /** Each search of this thread fills the report, which is read before the next search. */
 const searchReport: native.SearchReport = new Float64Array(native.SEARCH_REPORT_LENGTH);

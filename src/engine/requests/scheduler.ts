@@ -8,7 +8,7 @@ import { FairQueue } from "../../ops/tenants/fair-queue.ts";
 import { FairSemaphore } from "../../ops/tenants/fair-semaphore.ts";
 import { CostTable } from "./cost-table.ts";
 import type { EngineRequest, Reply } from "./request.ts";
-import { run } from "./run.ts";
+import { FACETS_MAX_MS, run } from "./run.ts";
 import { BATCHES_PER_WORKER, type WorkerPool } from "./worker-pool.ts";
 
 const SEARCH_BATCH_MAX_MS = 2;
@@ -245,6 +245,7 @@ export class Scheduler {
   }
 
   #recordCost(request: EngineRequest, reply: Reply): void {
+    if (reply.status === "late") this.#costs.record(request, FACETS_MAX_MS, 0);
     if (reply.status !== "answered" || waitKindOf(request) === "exact_search") return;
     this.#costs.record(request, reply.work.tookMs, reply.json.length);
   }

@@ -1,4 +1,6 @@
 import {
+  moveVersions,
+  sharedScopeBytes,
   shareFields,
   shareFilteredScope,
   unshareFields,
@@ -22,9 +24,9 @@ import { fieldsOf } from "./version-fields.ts";
 const isFiltered = (scopeId: string) => scopeId.includes("#");
 
 /**
- * The index of the fields that filters compare and facets count. It belongs to the indexing thread, which shares them with
- * the native calls of retrievals. It gives the versions their numbers, so they are added here before they are added to
- * other indexes, and its snapshot has the table.
+ * The index of the fields that filters compare and facets count. It belongs to the indexing thread, which shares them
+ * with the native calls of retrievals. It gives the versions their numbers, so they are added here before they are added
+ * to other indexes, and its snapshot has the table.
  */
 export class FieldIndex implements VersionIndex {
   readonly name = "fields";
@@ -74,6 +76,13 @@ export class FieldIndex implements VersionIndex {
     if (isFiltered(scopeId)) unshareFilteredScope(this.names.of(projectId), scopeId);
   }
 
+  /** The chunks of filtered scopes have other numbers, too, so these are shared again when they are asked for. */
+  moveNumbers(projectId: string, numbers: ReadonlyMap<number, number>): void {
+    const { store } = this.#projects.opened(projectId);
+    moveVersions(store, Uint32Array.from(numbers.values()));
+    shareFields(store, this.names.of(projectId));
+  }
+
   renumber(projectId: string, { kept }: Renumbering): void {
     const project = this.#projects.opened(projectId);
     project.keep(kept);
@@ -96,8 +105,9 @@ export class FieldIndex implements VersionIndex {
 
   /** Fields are no entries of their own: those of the texts and the vectors are counted. */
   stats(projectId: string): readonly IndexPart[] {
-    const bytes = this.find(projectId)?.bytes;
-    if (bytes === undefined) return [];
+    const own = this.find(projectId)?.bytes;
+    if (own === undefined) return [];
+    const bytes = own + sharedScopeBytes(this.names.of(projectId));
     return [{ dimension: 0, entries: 0, maintained: 0, settled: true, bytes }];
   }
 }

@@ -34,7 +34,7 @@ export function* completely(evaluation: Steps<void>): Steps<true> {
 }
 
 /**
- * Work on the fields of files: filters, facets, lists of values. Each user has one piece of it under way at a time, and
+ * Work on the fields of files: filters and lists of values. Each user has one piece of it under way at a time, and
  * all evaluations follow each other slice by slice, so none delays others for long.
  */
 export class FieldWork {

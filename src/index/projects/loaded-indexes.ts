@@ -58,7 +58,7 @@ export class LoadedIndexes implements ProjectSink {
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined) throw failure.reason;
     const moved = this.#table.added(unknown);
-    if (moved.size > 0) for (const index of others) index.moveNumbers?.(this.id, moved);
+    if (moved.size > 0) for (const index of indexes) index.moveNumbers?.(this.id, moved);
   }
 
   readAgain(versions: readonly string[]): void {

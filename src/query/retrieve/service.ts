@@ -17,53 +17,11 @@ import type { Reply, RetrieveRequest } from "../../engine/requests/request.ts";
 import type { RequestDetail } from "../../http/request-record.ts";
 import { askedQuestion } from "../../ops/observability/question-counts.ts";
 import { traced } from "../../ops/observability/tracing.ts";
+import { FairSemaphore, SERIAL } from "../../ops/tenants/fair-semaphore.ts";
 import { pageResponse, type StoredCursors } from "../stored-cursors.ts";
 import { firstQuestion, type Question, type RetrieveState, requireSame } from "./question.ts";
 import { RetrieveInput } from "./schema.ts";
 import { combined, excludedBy, readSources } from "./sources.ts";
-
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const [OBJECT, OBJECT_END, LIST, LIST_END] = [0x7b, 0x7d, 0x5b, 0x5d];
-/** The members of a hit are within the answer, its `data` and the hit. */
-const HIT_DEPTH = 3;
-const DATA_DEPTH = 2;
-const SCORE = '"score":';
-/** More than the characters of a number between 0 and 1. */
-const NUMBER_MAX_CHARS = 32;
-
-/** The position after the string that begins at a quote. */
-function endOfString(bytes: Buffer, quote: number): number {
-  for (let end = bytes.indexOf(QUOTE, quote + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
-    let escapes = 0;
-    while (bytes[end - 1 - escapes] === BACKSLASH) escapes++;
-    if (escapes % 2 === 0) return end + 1;
-  }
-  return bytes.length;
-}
-
-/**
- * The score of the first hit or group of a rendered answer, which is its best; 0 without any. The function reads the
- * first hit only, and jumps over its texts. Parsing the whole answer costs a fifth of a retrieval.
- */
-export function bestScoreOf(json: Uint8Array<ArrayBuffer>): number {
-  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
-  let depth = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === OBJECT || byte === LIST) depth++;
-    else if (byte === OBJECT_END || byte === LIST_END) {
-      depth--;
-      if (depth < DATA_DEPTH) return 0;
-    } else if (byte === QUOTE) {
-      const end = endOfString(bytes, at);
-      if (depth === HIT_DEPTH && bytes.toString("latin1", at, end + 1) === SCORE) {
-        return Number.parseFloat(bytes.toString("latin1", end + 1, end + 1 + NUMBER_MAX_CHARS));
-      }
-      at = end - 1;
-    }
-  }
-  return 0;
-}
 
 export interface RetrieveServices {
   readonly scopes: ScopeResolver;
@@ -78,10 +36,21 @@ type RetrieveWork = Extract<Reply<"retrieve">, { status: "answered" }>["work"];
 
 type RetrieveCall = QuestionCall<RetrieveInput>;
 
-const FACETS_LATE = {
-  detail: "The values of the facets were not counted in time. Ask again, for fewer facets at once.",
+/** Maximum wait for the facets of another request of the same user. */
+const FACETS_WAIT_MAX_MS = 500;
+const FACETS_LATE = new Problem("overloaded", {
+  detail:
+    "The values of the facets were not counted in time, because they are many or others of yours are being counted. " +
+    "Ask again, for fewer facets at once.",
   headers: { "retry-after": "1" },
-} as const;
+});
+
+/** Retrievals with facets, which may hold up a worker for long: one of each user at a time. */
+const facetTurns = new FairSemaphore({
+  ...SERIAL,
+  waitMaxMs: FACETS_WAIT_MAX_MS,
+  late: FACETS_LATE,
+});
 
 /** The header with the mode of the answer, which differs from that of the question while the embedder is away. */
 export const RETRIEVAL = "X-Retrieval";
@@ -198,8 +167,10 @@ async function requireSameEmbedder(
 }
 
 async function answer(engine: Engine, request: RetrieveRequest) {
-  const reply = await engine.retrieve(request);
-  if (reply.status === "late") throw new Problem("overloaded", FACETS_LATE);
+  const ask = () => engine.retrieve(request);
+  const { facets, scope } = request;
+  const reply = await (facets === null ? ask() : facetTurns.run(scope.tenant, ask));
+  if (reply.status === "late") throw FACETS_LATE;
   if (reply.status !== "answered") throw new Error(`the engine did not answer: ${reply.status}`);
   return reply;
 }
@@ -237,9 +208,9 @@ function savedState(state: Running, progress: string): RetrieveState {
 /** The number of hits that answer a question in words; 0 if all hits are weak. */
 function matchesOf(
   { query }: Question,
-  { json, work }: Extract<Reply<"retrieve">, { status: "answered" }>,
+  { work }: Extract<Reply<"retrieve">, { status: "answered" }>,
 ): number {
-  const isWeak = query !== null && bestScoreOf(json) < WEAK_SCORE;
+  const isWeak = query !== null && work.best < WEAK_SCORE;
   return isWeak ? 0 : work.total;
 }
 

@@ -13,7 +13,7 @@ import type {
 } from "../../../../src/index/versions/version-index.ts";
 import { type Renumbering, VersionTable } from "../../../../src/index/versions/version-table.ts";
 import { temporaryFolder } from "../../../../support/folders.ts";
-import { retrieve } from "../../../../support/requests.ts";
+import { retrieve, SCOPE } from "../../../../support/requests.ts";
 import { contentsOf } from "../../../../support/segment-contents.ts";
 import { PLAIN_NAMES } from "../plain-names.ts";
 import { restore, save } from "../saved.ts";
@@ -128,8 +128,13 @@ test("fields are the same after a restart", async () => {
   }
 });
 
-/** The paths that facets count among these versions, which match by their text. */
+/** The paths that facets count among these versions, all of which match by their text. */
 function countedPaths(ids: readonly string[]): string[] {
+  return counted(ids, "path");
+}
+
+/** The values of a field that they count. */
+function counted(ids: readonly string[], field: string, scopeId = SCOPE.id): string[] {
   const plain = { headings: [], frontmatter: [], content: "a river" };
   const documents = ids.map((id) => ({ ...plain, id, path: `${id}.md`, title: id }));
   const { buffer } = contentsOf(buildSegment(documents));
@@ -140,10 +145,11 @@ function countedPaths(ids: readonly string[]): string[] {
     query: "river",
     given: { versions, hits: null },
     fields: PROJECT,
-    facets: ["path"],
+    facets: [field],
+    scope: { ...SCOPE, id: scopeId },
   });
   const { facets } = JSON.parse(new TextDecoder().decode(json));
-  return facets.path.values.map(({ value }: { value: string }) => value);
+  return facets[field].values.map(({ value }: { value: string }) => value);
 }
 
 test("facets count the fields of a project, also after a restart and under other numbers", async () => {
@@ -159,6 +165,33 @@ test("facets count the fields of a project, also after a restart and under other
   expect(() => countedPaths(["v9"])).toThrow("not-loaded");
   await restore(folder, PROJECT, [new FieldIndex(PLAIN_NAMES)]);
   expect(countedPaths(["v7", "v9"])).toEqual(["v9.md"]);
+});
+
+test("facets of a filtered scope count its chunks, also of versions that are added again", async () => {
+  const index = await filled(["v1", "v2"]);
+  const table = tableOf(index);
+  const context = { fields: index, indexes: [index], fieldWork: new FieldWork() };
+  const scopes = new DerivedScopes(PROJECT, context as never);
+  const filter = { base: "a", json: `{"metadata.part":1}` };
+  const scope = { id: "a#part", kind: "environment", filter } as const;
+  const ensure = () => scopes.ensure({ scope, tenant: "tenant", indexes: ["fields"] });
+  const parts = () => counted(["v1", "v2"], "metadata.part", scope.id);
+  const memory = () => index.stats(PROJECT)[0]?.bytes as number;
+  const before = memory();
+  await ensure();
+  expect(memory()).toBeGreaterThan(before);
+  expect(parts()).toEqual([1] as never);
+  // The scopes have the earlier numbers until all indexes have these versions.
+  table.readAgain(["v1", "v2"]);
+  await index.add(PROJECT, ["v1", "v2"], reader);
+  expect(parts()).toEqual([1] as never);
+  index.moveNumbers(PROJECT, table.added(["v1", "v2"]));
+  expect(parts).toThrow("not-loaded");
+  await ensure();
+  expect(parts()).toEqual([1] as never);
+  expect(countedPaths(["v1", "v2"])).toEqual(["v1.md", "v2.md"]);
+  scopes.baseChanges("a");
+  expect(parts).toThrow("not-loaded");
 });
 
 test("a change of the scope drops what was derived from it, at once", async () => {
