@@ -33,7 +33,10 @@ export interface EmbeddedPosition {
   readonly newest: number | null;
 }
 
-/** The positions of the projects that have an embedder, by id. Files that the embedder refuses do not wait. */
+/**
+ * The positions of the projects that have an embedder, by id. Files that the embedder refuses do not wait: they are due
+ * later than claimed ones. A claim may have begun after this transaction, whose now() is before its own.
+ */
 export async function readEmbeddedPositions(
   sql: Queryable,
   projects: readonly string[],
@@ -43,7 +46,7 @@ export async function readEmbeddedPositions(
       coalesce((SELECT max(seq) FROM change_log WHERE project_id = p.id), 0)::float8 AS seq
     FROM projects p CROSS JOIN LATERAL (
       SELECT min(id) AS oldest, max(id) AS newest FROM embedding_queue
-      WHERE project_id = p.id AND due <= now() + make_interval(secs => ${CLAIM_SECONDS})) AS q
+      WHERE project_id = p.id AND due <= clock_timestamp() + make_interval(secs => ${CLAIM_SECONDS})) AS q
     WHERE p.id = ANY (${[...projects]}::uuid[]) AND p.embedder IS NOT NULL`;
   return new Map(rows.map(({ id, ...position }) => [id, position]));
 }
