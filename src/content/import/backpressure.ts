@@ -37,8 +37,8 @@ export class Backpressure {
     const projects = await projectIdsOf(sql, references);
     const position = await new ChangeLog(sql).newest({ projects, ageMs: CHANGE_VISIBLE_BOUND_MS });
     const signal = AbortSignal.timeout(waitMaxMs);
-    const wait = { signal, pollMs: IMPORT_INDEX_CHECK_MS, onWait };
-    this.#gaveUp = !(await untilShown(sql, { projects, position, announced: true, ...wait }));
+    const shown = { projects, position, announced: true, signal, onWait };
+    this.#gaveUp = !(await untilShown(sql, shown));
     this.#checkedAt = performance.now();
   }
 

@@ -25,7 +25,10 @@ interface Shown {
   /** Ids of projects. */
   readonly projects: readonly string[];
   readonly position: Position;
-  /** True if file versions that imports have announced count as well, unless they are younger than changes may be. */
+  /**
+   * True for an import that lets servers keep up with it. File versions that imports have announced count as well, unless
+   * they are younger than changes may be, and reports from before the wait do, too.
+   */
   readonly announced?: boolean;
 }
 
@@ -85,5 +88,6 @@ export async function untilShown(
       ) AS hides`;
     return row?.hides === false;
   };
+  if (announced && (await isShown(0))) return true;
   return await untilReported(sql, isShown, wait);
 }

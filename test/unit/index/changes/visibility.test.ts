@@ -4,6 +4,7 @@ import { migrate } from "../../../../src/db/migrate.ts";
 import { untilShown } from "../../../../src/index/changes/visibility.ts";
 import { addProject, addUser } from "../../../../support/accounts.ts";
 import { createTestDatabase } from "../../../../support/processes/postgres.ts";
+import { until } from "../../../../support/until.ts";
 
 const { sql } = await createTestDatabase();
 await migrate(sql);
@@ -64,6 +65,20 @@ describe("waiting until searches see a position", () => {
     expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined();
     await reports(9, 9, await heard.promise);
     expect(await waiting).toBe(true);
+  });
+
+  test("asks nobody for an import, if servers have shown what it waits for", async () => {
+    await reports(9, 9, 0);
+    const asked: string[] = [];
+    await sql.listen(INDEX_REPORTS_CHANNEL, (at) => void asked.push(at));
+    const [projects, signal] = [[project.id], AbortSignal.timeout(100)];
+    const wait = { projects, position: POSITION, signal, announced: true };
+    expect(await untilShown(sql, wait)).toBe(true);
+    await sql`SELECT pg_notify(${INDEX_REPORTS_CHANNEL}, 'end')`;
+    await until("the notification has arrived", () => asked.includes("end"));
+    expect(asked).toEqual(["end"]);
+    await reports(BEFORE, BEFORE, 0);
+    expect(await untilShown(sql, wait)).toBe(false);
   });
 
   test("ends for a server that hears no requests once its caches have expired", async () => {
