@@ -355,14 +355,19 @@ async function observe(world: World): Promise<State> {
   };
 }
 
-/** The notifications that an event has sent, all of which arrive before one that is sent later. */
-async function heardOf(event: () => Promise<unknown>): Promise<string[]> {
-  heard.length = 0;
-  await event();
+/** The notifications since the last call, all of which arrive before one that is sent now. */
+async function takeHeard(): Promise<string[]> {
   const marker = randomUUID();
   await sql`SELECT pg_notify(${CHANNEL}, ${marker})`;
   await until("the notification that was sent last", () => heard.includes(marker));
-  return heard.filter((payload) => payload !== marker);
+  return heard.splice(0).filter((payload) => payload !== marker);
+}
+
+/** The notifications that an event has sent, without those of what came before it. */
+async function heardOf(event: () => Promise<unknown>): Promise<string[]> {
+  await takeHeard();
+  await event();
+  return await takeHeard();
 }
 
 describe("who belongs to a project", () => {

@@ -172,10 +172,12 @@ test("facets of a filtered scope count its chunks, also of versions that are add
   const table = tableOf(index);
   const context = { fields: index, indexes: [index], fieldWork: new FieldWork() };
   const scopes = new DerivedScopes(PROJECT, context as never);
-  const filter = { base: "a", json: `{"metadata.part":1}` };
-  const scope = { id: "a#part", kind: "environment", filter } as const;
-  const ensure = () => scopes.ensure({ scope, tenant: "tenant", indexes: ["fields"] });
-  const parts = () => counted(["v1", "v2"], "metadata.part", scope.id);
+  const ensure = (part = 1) => {
+    const filter = { base: "a", json: `{"metadata.part":${part}}` };
+    const scope = { id: `a#${part}`, kind: "environment", filter } as const;
+    return scopes.ensure({ scope, tenant: "tenant", indexes: ["fields"] });
+  };
+  const parts = (part = 1) => counted(["v1", "v2"], "metadata.part", `a#${part}`);
   const memory = () => index.stats(PROJECT)[0]?.bytes as number;
   const before = memory();
   await ensure();
@@ -189,6 +191,9 @@ test("facets of a filtered scope count its chunks, also of versions that are add
   expect(parts).toThrow("not-loaded");
   await ensure();
   expect(parts()).toEqual([1] as never);
+  // A filter that nobody has asked for before knows the new numbers only.
+  await ensure(0);
+  expect(parts(0)).toEqual([0] as never);
   expect(countedPaths(["v1", "v2"])).toEqual(["v1.md", "v2.md"]);
   scopes.baseChanges("a");
   expect(parts).toThrow("not-loaded");
