@@ -470,14 +470,27 @@ describe("files that wait for their embeddings", () => {
   test("of one tenant do not hold up those of another", async () => {
     const other = await api.user();
     const [mine, theirs] = [await projectOf("model"), await projectOf("model", other)];
-    endpoint.instead = () => new Response("", { status: 503 });
+    let refused = 0;
+    endpoint.instead = () => {
+      refused++;
+      return new Response("", { status: 503 });
+    };
     const many = Array.from({ length: 240 }, (_, i) => file(`f${i}.md`, `# F${i}\n\nNumber ${i}.`));
     await report(mine, many);
     await importsOf(api, other).report(theirs, [file("one.md", "# One\n\nA single file.")]);
-    endpoint.served.length = 0;
-    endpoint.instead = undefined;
+    // A pass that the embedder answers in part blames the texts that it has refused.
+    await until("the embedder has refused, and no pass is under way", async () => {
+      const claimed = await api.sql`
+        SELECT FROM embedding_queue WHERE project_id IN (${mine.id}, ${theirs.id}) AND due > now()`;
+      return refused > 0 && claimed.length === 0;
+    });
+    const texts: string[] = [];
+    endpoint.instead = (request) => {
+      texts.push(...request.input);
+      return vectorsOf(request);
+    };
     await until("no file of the first tenant waits", async () => (await waiting(mine)) === 0);
-    const texts = endpoint.served.flatMap(({ input }) => input);
+    endpoint.instead = undefined;
     const place = texts.findIndex((text) => text.includes("A single file."));
     expect(place).toBeWithin(0, texts.length / 2);
   });
