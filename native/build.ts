@@ -180,16 +180,21 @@ async function run(command: string[], input = ""): Promise<{ ok: boolean; output
 /** The temporary path of a file that this process then renames, so that other processes see only complete files. */
 const unfinishedPath = (path: string) => `${path}.${process.pid}`;
 
-/** What a compiler says about itself: objects of two versions are not linked. */
-function versionOf(cxx: string): string {
-  return Bun.spawnSync([cxx, "--version"]).stdout.toString();
+/** A compiler with its version, because objects of different versions may not fit together. */
+interface Compiler {
+  readonly cxx: string;
+  readonly version: string;
 }
 
 /** Compiles a unit, unless its object is there. The name of an object has the hash of all that is in it. */
-async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Promise<string> {
+async function compileUnit(
+  unit: Unit,
+  { cxx, version }: Compiler,
+  options: BuildOptions,
+): Promise<string> {
   const extra = unit.extensions.map((extension) => `-m${extension}`);
   const inputs = hashOf(options, sourcesOf(unit));
-  const hash = Bun.hash(JSON.stringify([cxx, versionOf(cxx), inputs, unit])).toString(16);
+  const hash = Bun.hash(JSON.stringify([cxx, version, inputs, unit])).toString(16);
   const object = join(objectFolder, `${unit.name}-${hash}.o`);
   if (existsSync(object)) return object;
   const unfinished = unfinishedPath(object);
@@ -210,11 +215,12 @@ async function compileUnit(unit: Unit, cxx: string, options: BuildOptions): Prom
 }
 
 async function compileAll(cxx: string, options: BuildOptions): Promise<string[]> {
+  const used = { cxx, version: Bun.spawnSync([cxx, "--version"]).stdout.toString() };
   const pending = unitsFor((options.target ?? HERE).arch);
   const objects: string[] = [];
   async function worker() {
     for (let unit = pending.shift(); unit; unit = pending.shift()) {
-      objects.push(await compileUnit(unit, cxx, options));
+      objects.push(await compileUnit(unit, used, options));
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, worker));

@@ -118,7 +118,7 @@ export const sourceFiles = (): string[] => filesBelow("src", /\.(cc|hpp|inc)$/);
 export function sourcesOf({ files, language }: Unit): string[] {
   if (language === "c") return vendoredFiles();
   const found = new Set(files.map((file) => `src/${file}`));
-  // The loop visits what is added to the set meanwhile.
+  // A loop over a set visits members that are added during it.
   for (const file of found) {
     const text = readFileSync(join(import.meta.dir, file), "utf8");
     for (const [, name] of text.matchAll(/^#include "([^"]+)"/gm)) found.add(`src/${name}`);

@@ -1,6 +1,6 @@
 /**
- * What an answer costs as a project grows: microseconds of CPU per request of each kind, with one client, by the number of
- * chunks; and per size the time of a full build and of a start from the snapshot, and the memory per chunk.
+ * The cost of answers as a project grows. For each number of documents: microseconds of CPU per request of each kind,
+ * with one client; the time of a full build and of a start from the snapshot; and the memory per chunk.
  *
  *   bun bench/growth/run.ts [--folder FOLDER] [--documents 1500,15000,150000] [--requests 2000] [--rounds 3]
  *                           [--plot FILE] [--results FILE]

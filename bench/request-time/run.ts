@@ -6,7 +6,7 @@
  * `all` is the CPU time of the process. `kernel` and `Bun` are that of a bare server that reads the same requests and
  * answers as many bytes. `before`, `queue`, `native` and `after` follow the main thread from its handler to the engine,
  * in the engine around the native call, in that call, and from there to the answer; searches report the stages of the
- * call. `rest` is what is left: what surrounds the handler, background threads, collections of garbage. One client asks,
+ * call. `rest` is the remainder: code around the handler, background threads and garbage collection. One client asks,
  * so the requests run on the main thread. Writes have no engine: their time in the handler, which waits for the database,
  * is not CPU time and part of the rest. The vectors are clusters, the documents those of the folder or made of them.
  */

@@ -11,44 +11,34 @@ import { onCleanup } from "../../support/cleanup.ts";
 import { BenchServer } from "../harness/server.ts";
 
 /** Parts of requests on the main thread, added up, in milliseconds. */
-export interface Parts {
-  requests: number;
-  /** From the handler to the engine. */
-  before: number;
-  /** In the engine without its native call. */
-  queue: number;
-  /** The native call, and its stages, which only searches report. */
-  native: number;
-  parse: number;
-  search: number;
-  render: number;
-  /** From the engine to the answer; for a request without one, all of its time. */
-  after: number;
-}
-
-const ADDED: Parts = {
+const NONE = {
   requests: 0,
+  /** From the handler to the engine. */
   before: 0,
+  /** In the engine without its native call. */
   queue: 0,
+  /** The native call, and its stages, which only searches report. */
   native: 0,
   parse: 0,
   search: 0,
   render: 0,
+  /** From the engine to the answer; for a request without one, all of its time. */
   after: 0,
 };
+export type Parts = typeof NONE;
 
 const HOST = "127.0.0.1";
 const CLOSE_MS = 5_000;
 
 /** Notes when requests enter and leave the engine, one request at a time. */
 class Stamps {
-  #parts = { ...ADDED };
+  #parts = { ...NONE };
   #at = 0;
 
   /** The sums since the last call. */
   take(): Parts {
     const parts = this.#parts;
-    this.#parts = { ...ADDED };
+    this.#parts = { ...NONE };
     return parts;
   }
 

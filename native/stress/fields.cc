@@ -1,5 +1,5 @@
-// Fields for sanitizers: one thread adds versions, gives them other numbers and shares them. Others count the values of
-// what is shared.
+// A concurrent workload for sanitizers: one thread adds versions to fields, renumbers and shares them. Others count the
+// values of the shared fields.
 //
 // Usage: fields SECONDS. It fails for a wrong count. A sanitizer ends it for any other error.
 #include <atomic>

@@ -363,7 +363,7 @@ async function takeHeard(): Promise<string[]> {
   return heard.splice(0).filter((payload) => payload !== marker);
 }
 
-/** The notifications that an event has sent, without those of what came before it. */
+/** The notifications that an event has sent. Earlier ones have arrived before it begins. */
 async function heardOf(event: () => Promise<unknown>): Promise<string[]> {
   await takeHeard();
   await event();

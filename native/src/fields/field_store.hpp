@@ -47,7 +47,7 @@ class FieldStore {
 
   /// Gives versions that were added again their new numbers, which scopes have from now on.
   void move(std::span<const uint32_t> numbers);
-  /// Adds a version without values. An earlier number of the version is no longer its own.
+  /// Adds a version without values. This number replaces any earlier one of the version.
   void append(const VersionKey& version, uint32_t chunks);
   /// Adds a version with a path, the JSON object of its frontmatter, and a JSON array with an object for each chunk.
   void add(const VersionKey& version, std::u16string_view path, std::u16string_view frontmatter,

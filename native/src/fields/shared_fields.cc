@@ -14,7 +14,7 @@ SharedFields& SharedFields::instance() {
 void SharedFields::share(const std::string& project, std::shared_ptr<const FieldStore> store) {
   Shared shared{std::move(store), {}};
   std::unique_lock lock(mutex_);
-  // What was shared is destroyed after the lock is released.
+  // The earlier fields are destroyed after the lock is released.
   std::swap(projects_[project], shared);
 }
 

@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-/// What the facets of a scope count.
+/// The fields of a scope that facets are counted in, and its chunks.
 struct CountedScope {
   std::shared_ptr<const FieldStore> store;
   /// Null for all chunks of the versions that are counted.

@@ -80,7 +80,7 @@ struct RetrievalAnswer {
   double best = 0;
   /// True when the page is short only because the caller passed too few hits.
   bool lacksHits = false;
-  /// Whether the facets have taken too long, so that there is no response.
+  /// True when counting the facets took too long. Then `json` is not a response.
   bool isLate = false;
   /// True when another page follows. `progress` is for its request then.
   bool more = false;
