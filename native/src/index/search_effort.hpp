@@ -9,6 +9,8 @@ namespace tessera {
 
 /// Limits of a search for which the effort is measured. It is interpolated between them.
 inline constexpr double EFFORT_LIMITS[] = {10, 100};
+/// Limits below this one are nearer to the first, as the effort grows with the logarithm.
+inline constexpr double EFFORT_LIMITS_MEAN = 31.6;
 
 /// Measured by calibration for each of EFFORT_LIMITS.
 struct SearchEffort {
@@ -40,9 +42,14 @@ struct SearchEffort {
     return true;
   }
 
-  bool isSufficientFor(double limit) const {
-    return sufficient[0] && (limit <= EFFORT_LIMITS[0] || sufficient[1]);
+  constexpr bool isSufficientFor(double limit) const {
+    return sufficient[0] && (limit < EFFORT_LIMITS_MEAN || sufficient[1]);
   }
 };
+
+// A retrieval of ten hits asks for a few more.
+static_assert(SearchEffort{.sufficient = {true, false}}.isSufficientFor(12));
+static_assert(!SearchEffort{.sufficient = {true, false}}.isSufficientFor(100));
+static_assert(!SearchEffort{.sufficient = {false, true}}.isSufficientFor(100));
 
 }  // namespace tessera
