@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/folders.ts";
 import { rowOf } from "../harness/vector-files.ts";
@@ -33,6 +34,12 @@ interface LanceDb {
 const BUILD_SECONDS = 600;
 /** Candidates per result that are compared in full precision. */
 const REFINE = 4;
+
+function bytesBelow(folder: string): number {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const files = names.map((name) => statSync(join(folder, name))).filter((file) => file.isFile());
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
 
 /** LanceDB in this process, with its HNSW index over scalar quantisation, refined. */
 export async function lancedb(): Promise<Peer> {
@@ -76,5 +83,6 @@ export async function lancedb(): Promise<Peer> {
       return found.map(({ id }) => Number(id));
     },
     cpuSeconds: ownCpuSeconds,
+    bytes: () => bytesBelow(folder),
   };
 }

@@ -13,6 +13,10 @@ export interface Peer {
   search(query: Float32Array, limit: number): Promise<readonly number[]> | readonly number[];
   /** CPU seconds that it has used so far. */
   cpuSeconds(): number;
+  /** Bytes of the vectors and the index: resident, or of the files that searches read. */
+  bytes(): Promise<number> | number;
+  /** Frees what it has taken outside of this run. */
+  close?(): Promise<void>;
 }
 
 /** A peer whose packages cannot be installed here. */

@@ -3,18 +3,20 @@
  *
  *   bun bench/peers/run.ts [--vectors 20000] [--dimension 768] [--data text] [--queries 500]
  *                          [--limit 10] [--clients 16] [--seconds 5] [--rounds 2]
- *                          [--peers usearch,lancedb]
+ *                          [--peers usearch,lancedb,pgvector] [--pgvector URL]
  *
- * LanceDB is installed below .cache/peers when it is first named. `--data` is clusters, text, uniform, duplicates or
+ * LanceDB is installed below .cache/peers when it is first named. pgvector is measured in the database that
+ * `--pgvector` names, on this machine. `--data` is clusters, text, uniform, duplicates or
  * sparse. bench/peers/README.md describes the work of each engine and the limits of the comparison.
  */
 
 import { type BenchContext, runBenchmark } from "../harness/context.ts";
-import { type Output, secondsSince } from "../harness/table.ts";
+import { mebibytes, type Output, secondsSince } from "../harness/table.ts";
 import { generate } from "../load/data.ts";
 import { lancedb } from "./lancedb.ts";
 import { type Measured, measureSearches, trueNeighbours, tune } from "./measure.ts";
 import { type Peer, Unavailable } from "./peer.ts";
+import { pgvector } from "./pgvector.ts";
 import { tessera } from "./tessera.ts";
 import { usearch } from "./usearch.ts";
 
@@ -27,7 +29,8 @@ export const OPTIONS = {
   clients: 16,
   seconds: 5,
   rounds: 2,
-  peers: "usearch,lancedb",
+  peers: "usearch,lancedb,pgvector",
+  pgvector: "",
 };
 type Options = typeof OPTIONS;
 
@@ -36,13 +39,18 @@ const EQUAL_RECALL = 0.001;
 
 type Opener = () => Promise<Peer> | Peer;
 
-/** How each engine is opened. */
-const ENGINES: Readonly<Record<string, Opener>> = { usearch, lancedb };
+/** The engines by name, each with its opener. */
+function enginesOf({ pgvector: url, clients }: Options): Readonly<Record<string, Opener>> {
+  return { usearch, lancedb, pgvector: () => pgvector(url, clients) };
+}
 
-function openerOf(name: string): readonly [name: string, open: Opener] {
-  const open = ENGINES[name];
-  if (open === undefined) throw new Error(`--peers are ${Object.keys(ENGINES)}, not ${name}`);
-  return [name, open];
+function openersOf(options: Options): (readonly [name: string, open: Opener])[] {
+  const engines = enginesOf(options);
+  return options.peers.split(",").map((name) => {
+    const open = engines[name];
+    if (open === undefined) throw new Error(`--peers are ${Object.keys(engines)}, not ${name}`);
+    return [name, open] as const;
+  });
 }
 
 interface Row extends Measured {
@@ -50,6 +58,7 @@ interface Row extends Measured {
   readonly effort: number;
   readonly recall: number;
   readonly loadSeconds: number;
+  readonly bytes: number;
 }
 
 /** Names and reasons of the engines that could not be measured. */
@@ -68,9 +77,11 @@ function print(out: Output, options: Options, rows: readonly Row[], absent: Abse
     "p50 ms, 1 client",
     "CPU ms",
     "load s",
+    "MiB",
   );
   const [base] = rows as [Row];
-  for (const { name, recall, effort, throughput, p50, p99, alone, cpu, loadSeconds } of rows) {
+  for (const row of rows) {
+    const { name, recall, effort, throughput, p50, p99, alone, cpu, loadSeconds, bytes } = row;
     out.row(
       name,
       recall.toFixed(4),
@@ -81,6 +92,7 @@ function print(out: Output, options: Options, rows: readonly Row[], absent: Abse
       alone.toFixed(2),
       cpu.toFixed(3),
       loadSeconds.toFixed(1),
+      mebibytes(bytes),
     );
   }
   for (const [name, reason] of absent) out.line(`\n${name} was not measured: ${reason}`);
@@ -88,7 +100,7 @@ function print(out: Output, options: Options, rows: readonly Row[], absent: Abse
 
 export async function run(options: Options, context: BenchContext) {
   const { vectors, dimension, queries: count, limit, clients, seconds, rounds } = options;
-  const peers = options.peers.split(",").map(openerOf);
+  const peers = openersOf(options);
   const { data, queries } = generate(options.data, vectors, count, dimension);
   const truth = trueNeighbours(data, queries, limit);
   const measure = async (open: Opener, target: number): Promise<Row> => {
@@ -98,7 +110,9 @@ export async function run(options: Options, context: BenchContext) {
     const loadSeconds = secondsSince(started);
     const { effort, recall } = await tune(peer, queries, truth, target);
     const measured = await measureSearches(peer, queries, { limit, clients, seconds, rounds });
-    return { name: peer.name, effort, recall, loadSeconds, ...measured };
+    const bytes = await peer.bytes();
+    await peer.close?.();
+    return { name: peer.name, effort, recall, loadSeconds, bytes, ...measured };
   };
   const base = await measure(() => tessera(context), 1);
   const rows = [base];

@@ -1,5 +1,5 @@
 import type { BenchContext } from "../harness/context.ts";
-import { cpuSeconds } from "../harness/process-usage.ts";
+import { cpuSeconds, residentBytes } from "../harness/process-usage.ts";
 import type { Matrix } from "../harness/vector-files.ts";
 import { importRows, rowOfHit, untilComplete } from "../load/data.ts";
 import { startOwnService } from "../load/own-service.ts";
@@ -20,6 +20,8 @@ export async function tessera(context: BenchContext): Promise<Peer> {
   const own = await startOwnService(context, project, environment);
   const service = new Service({ project, environment, ...own });
   const url = `${service.url.origin}${service.searchPath}`;
+  const { anonymous, mapped } = residentBytes(own.pid);
+  const before = anonymous + mapped;
   const headers = { "x-api-key": own.key, "content-type": "application/json" };
   return {
     name: "Tessera",
@@ -38,5 +40,9 @@ export async function tessera(context: BenchContext): Promise<Peer> {
       return data.map(({ chunk }) => rowOfHit(chunk));
     },
     cpuSeconds: () => cpuSeconds(own.pid),
+    bytes() {
+      const { anonymous, mapped } = residentBytes(own.pid);
+      return anonymous + mapped - before;
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Index } from "usearch";
 import { temporaryFolder } from "../../support/folders.ts";
@@ -27,6 +28,7 @@ export function usearch(): Peer {
     },
     search: (query, limit) => Array.from(index.search(query, limit, 1).keys, Number),
     cpuSeconds: ownCpuSeconds,
+    bytes: () => statSync(file).size,
   };
 }
 
