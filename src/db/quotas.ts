@@ -57,6 +57,8 @@ export async function checkOwners(tx: Queryable, ...projectIds: string[]): Promi
 /** The charges of a transaction to several projects. */
 export class Charges {
   readonly #charges = new Map<string, Required<Charge>>();
+  /** Bytes that the rows of these projects have beside those of the charges. */
+  readonly #uncompared = new Map<string, number>();
   /** Projects that get another owner, whose limits they are compared with. */
   readonly #owned = new Set<string>();
 
@@ -69,22 +71,46 @@ export class Charges {
     });
   }
 
+  /** Takes bytes out of the charge of a project, which are counted without a comparison: embeddings of accepted texts. */
+  leaveUncompared(projectId: string, bytes: number): void {
+    this.add(projectId, { bytes: -bytes });
+    this.#uncompared.set(projectId, (this.#uncompared.get(projectId) ?? 0) + bytes);
+  }
+
   addOwner(projectId: string): void {
     this.#owned.add(projectId);
   }
 
   addAll(others: Charges): void {
     for (const [projectId, sum] of others.#charges) this.add(projectId, sum);
+    for (const [projectId, bytes] of others.#uncompared) {
+      this.#uncompared.set(projectId, (this.#uncompared.get(projectId) ?? 0) + bytes);
+    }
     for (const projectId of others.#owned) this.addOwner(projectId);
   }
 
   /** Counts all as `count` does. */
   async count(tx: Queryable): Promise<void> {
     for (const [projectId, sum] of this.#charges) await count(tx, projectId, sum);
+    await this.#countUncompared(tx);
   }
 
   /** Charges each project as `charge` does, in the order of their ids, so that two transactions never wait for each other. */
   async settle(tx: Queryable): Promise<void> {
+    await this.#compare(tx);
+    await this.#countUncompared(tx);
+  }
+
+  /** After a comparison, in one statement, because other writers wait for the commit. */
+  async #countUncompared(tx: Queryable): Promise<void> {
+    const [projects, bytes] = [[...this.#uncompared.keys()], [...this.#uncompared.values()]];
+    if (projects.length === 0) return;
+    await tx`
+      INSERT INTO quota_deltas SELECT project, 0, bytes, 0
+      FROM unnest(${projects}::uuid[], ${bytes}::bigint[]) AS u (project, bytes)`;
+  }
+
+  async #compare(tx: Queryable): Promise<void> {
     const inOrder = [...this.#charges].sort(([a], [b]) => (a < b ? -1 : 1));
     const [only, ...others] = inOrder;
     if (only && others.length === 0 && this.#owned.size === 0) return await charge(tx, ...only);

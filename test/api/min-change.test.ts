@@ -1,17 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { embed } from "../../src/embed/embedders/feature-hashing.ts";
 import { CursorSigner, openCursorSigner } from "../../src/http/cursor.ts";
-import { type Answer, sharedApi } from "../../support/api/api.ts";
+import { type Answer, startApi } from "../../support/api/api.ts";
 import type { Json } from "../../support/api/openapi.ts";
+import { startEmbeddingEndpoint } from "../../support/embedding-endpoint.ts";
 
-const api = await sharedApi();
+const endpoint = startEmbeddingEndpoint();
+endpoint.embed = (text, dimension) => [...embed(text, dimension)];
+const asked = { url: endpoint.url, model: "asked", dimension: 768 };
+const api = await startApi({ env: { EMBEDDERS: JSON.stringify({ asked }) } });
 const owner = await api.user();
 const CHANGES = 18;
 const DIMENSION = 768;
 
-async function newProject(): Promise<string> {
+/** Vectors by `hashing` are stored with their texts, those of other embedders later. */
+async function newProject(embedder = "hashing"): Promise<string> {
   const slug = `changes-${crypto.randomUUID()}`;
-  const answer = await api.post("/projects", { name: "Changes", slug, embedder: "hashing" }, owner);
+  const answer = await api.post("/projects", { name: "Changes", slug, embedder }, owner);
   expect([answer.status, answer.headers.get("x-change")]).toEqual([201, expect.any(String)]);
   return `/projects/${slug}`;
 }
@@ -84,21 +89,24 @@ const found = (name: string, body: Json, path: string, token: string): boolean =
   foundIn[name]?.(body, path, token) ?? body.data.some((hit: Json) => hit.chunk.file_path === path);
 
 describe("a read with min_change", () => {
-  test("sees the change of its own token, however many changes follow each other", async () => {
-    const project = await newProject();
-    await put(project, "first.md", "# First note\n");
-    for (let i = 0; i < CHANGES; i++) {
-      const path = `note-${i}.md`;
-      const answer = await put(project, path, `# Note ${i}\n\nA note about number ${i}.\n`);
-      // Each read is the first one after some of the changes, so none is helped by another that has waited.
-      const names = Object.keys(READS).filter((name) => name !== "searchRelease");
-      const name = names[i % names.length] as string;
-      const { status, body } = await patiently(() =>
-        (READS[name] as (typeof READS)[string])(project, tokenOf(answer), path),
-      );
-      expect([name, status, found(name, body, path, tokenOf(answer))]).toEqual([name, 200, true]);
-    }
-  });
+  test.each(["hashing", "asked"])(
+    "sees the change of its own token with vectors by %s, however many changes follow each other",
+    async (embedder) => {
+      const project = await newProject(embedder);
+      await put(project, "first.md", "# First note\n");
+      for (let i = 0; i < CHANGES; i++) {
+        const path = `note-${i}.md`;
+        const answer = await put(project, path, `# Note ${i}\n\nA note about number ${i}.\n`);
+        // Each read is the first one after some of the changes, so none is helped by another that has waited.
+        const names = Object.keys(READS).filter((name) => name !== "searchRelease");
+        const name = names[i % names.length] as string;
+        const { status, body } = await patiently(() =>
+          (READS[name] as (typeof READS)[string])(project, tokenOf(answer), path),
+        );
+        expect([name, status, found(name, body, path, tokenOf(answer))]).toEqual([name, 200, true]);
+      }
+    },
+  );
 
   test("sees a new release, the release that an environment serves, and that a file is gone", async () => {
     const project = await newProject();

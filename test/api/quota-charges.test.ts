@@ -193,10 +193,15 @@ describe("a project is charged for each row of its own,", () => {
       json: { embedder: "hashing" },
     });
     await charges(project, async () => {
-      const content = Array.from({ length: 9 }, (_, i) => `# ${i}\n\ntext ${i}\n`).join("\n");
+      const file = (path: string, length: number) => {
+        const content = Array.from({ length }, (_, i) => `# ${i}\n\ntext ${i}\n`).join("\n");
+        return { record: "file", path, environments: ["production"], content };
+      };
+      // A long file gets its embeddings after it is stored.
       await report(project, [
         { record: "environment", name: "production" },
-        { record: "file", path: "a.md", environments: ["production"], content },
+        file("a.md", 9),
+        file("b.md", 40),
       ]);
       await until("all is embedded", async () => {
         const { body } = await api.get(`/projects/${project.id}/index-state`, owner);

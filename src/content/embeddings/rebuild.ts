@@ -113,7 +113,7 @@ async function nextPlaces(sql: Sql, project: string, after: Place | undefined): 
       : sql`AND (c.file_path, c.file_version_id, c.index) >
           (${after.path}, ${after.version}::uuid, ${after.index}::integer)`;
   return await sql<Place[]>`
-    SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata -> 'headings' AS headings,
+    SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata::text AS metadata,
       c.file_version_id AS version, c.index
     FROM chunks c JOIN file_versions v ON v.id = c.file_version_id
     WHERE c.project_id = ${project} ${position}

@@ -1,9 +1,10 @@
 import type { Queryable } from "../../db/client.ts";
 import { Charges } from "../../db/quotas.ts";
-import { isMarkdownPath, plainText } from "../../documents/markdown/index.ts";
+import { isMarkdownPath } from "../../documents/markdown/index.ts";
 import type { Passage } from "../../embed/embedders/embedder.ts";
 import { insertRows } from "../import/put/row-set.ts";
 import { chunkValues } from "../import/put/versions.ts";
+import { passageOf } from "../import/records/passage.ts";
 import { cutText } from "../import/text-file.ts";
 
 /** The texts of one pass end with the chunk that reaches this size, so a pass over long texts takes few of them. */
@@ -22,23 +23,18 @@ export interface TextChunk {
   readonly passage: Passage;
 }
 
+/** The columns of a chunk and its file from which its passage is made. */
 export interface ChunkText {
   readonly id: string;
   readonly content: string;
   readonly path: string;
   readonly title: string;
-  /** The `headings` of the metadata, which may be any value. */
-  readonly headings: unknown;
+  /** JSON. */
+  readonly metadata: string;
 }
 
-/** A chunk as its embedder sees it: the text of its Markdown, below the title of its file and its own headings. */
-export function textChunk({ id, content, path, title, headings }: ChunkText): TextChunk {
-  const given = Array.isArray(headings) ? headings.filter((each) => typeof each === "string") : [];
-  const text = isMarkdownPath(path) ? plainText(content) || content : content;
-  return {
-    id,
-    passage: { content: text, headings: given[0] === title ? given : [title, ...given] },
-  };
+export function textChunk({ id, ...text }: ChunkText): TextChunk {
+  return { id, passage: passageOf(text) };
 }
 
 /**
@@ -60,7 +56,7 @@ export async function readTextChunks(
       ORDER BY wanted.position, c.index LIMIT ${limit}),
     counted AS (
       SELECT *, sum(bytes) OVER (ORDER BY position, index) - bytes AS before FROM next)
-    SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata -> 'headings' AS headings
+    SELECT c.id, c.content, c.file_path AS path, v.title, c.metadata::text AS metadata
     FROM counted n JOIN chunks c ON c.id = n.id JOIN file_versions v ON v.id = c.file_version_id
     WHERE n.before < ${PASS_TEXT_BYTES} ORDER BY n.position, n.index`;
   return rows.map(textChunk);

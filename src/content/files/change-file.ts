@@ -80,8 +80,11 @@ async function replaceFile(
   record: FileVersion,
   current: WorkingFile | undefined,
 ): Promise<string> {
-  // The text has no embeddings yet, whatever computes them.
-  const toPut = { projectId: set.projectId, embedder: null, isByClient: true, record };
+  const { projectId } = set;
+  const [kept] = await sql<{ embedder: string | null }[]>`
+    SELECT keep_embedder(${projectId}) AS embedder`;
+  const embedder = kept?.embedder ?? null;
+  const toPut = { projectId, embedder, isByClient: true, record };
   const charges = new Charges();
   const [put] = await putVersions({ sql, charges }, [toPut]);
   const { fileId, versionId } = put as PutVersion;

@@ -579,14 +579,18 @@ CREATE TABLE embedding_queue (
 );
 CREATE INDEX embedding_queue_project ON embedding_queue (project_id, id);
 
--- Only files of projects with an embedder wait. The lock makes a change of the embedder, which locks the row
--- for update, happen before or after this.
-CREATE FUNCTION queue_where_embedded() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  own text;
+-- The embedder of a project, which stays as it is until this transaction ends: a change of it locks the row for update.
+CREATE FUNCTION keep_embedder(project uuid) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT embedder INTO own FROM projects WHERE id = NEW.project_id FOR KEY SHARE;
-  RETURN CASE WHEN own IS NULL THEN NULL ELSE NEW END;
+  PERFORM FROM projects WHERE id = project FOR KEY SHARE;
+  -- A statement of its own, because one that waits for a change returns the row as it was before.
+  RETURN (SELECT embedder FROM projects WHERE id = project);
+END $$;
+
+-- Only files of projects with an embedder wait.
+CREATE FUNCTION queue_where_embedded() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN CASE WHEN keep_embedder(NEW.project_id) IS NULL THEN NULL ELSE NEW END;
 END $$;
 CREATE TRIGGER embedding_queue_where BEFORE INSERT ON embedding_queue
   FOR EACH ROW EXECUTE FUNCTION queue_where_embedded();

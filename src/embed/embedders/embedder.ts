@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { EMBED_DEFAULT_DIMENSION } from "../../domain/limits.ts";
 import { padded } from "../../domain/vector.ts";
 import { embed, embedPassage } from "./feature-hashing.ts";
@@ -22,8 +23,15 @@ export interface Embedder {
 export function hashingEmbedder(dimension = EMBED_DEFAULT_DIMENSION): Embedder {
   return {
     name: `feature-hashing-1:${dimension}`,
-    embedPassages: async (passages) =>
-      passages.map(({ headings, content }) => padded(embedPassage(headings, content, dimension))),
+    async embedPassages(passages) {
+      const vectors: Float32Array[] = [];
+      for (const { headings, content } of passages) {
+        vectors.push(padded(embedPassage(headings, content, dimension)));
+        // A long text takes a part of a second, so other work of the thread takes a turn after each text.
+        await nextTurn();
+      }
+      return vectors;
+    },
     embedQuery: async (text) => padded(embed(text, dimension)),
   };
 }

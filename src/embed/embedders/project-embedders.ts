@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { EMBED_TIMEOUT_MS } from "../../domain/limits.ts";
 import { storedDimension } from "../../domain/vector.ts";
 import { Breaker, CircuitOpen } from "../../ops/breaker.ts";
@@ -8,7 +7,6 @@ import { isLocal, type UsableEmbedder } from "../models/local-models.ts";
 import { type Embedder, hashingEmbedder, type Passage } from "./embedder.ts";
 import { EmbeddingError } from "./embedding-response.ts";
 import { Endpoint, isTimeout, RequestFailure } from "./endpoint.ts";
-import { embedPassage } from "./feature-hashing.ts";
 import {
   EMBED_BATCH_INPUTS,
   type FittingChars,
@@ -203,26 +201,26 @@ function overEndpoints(
   };
 }
 
-function builtIn(): ProjectEmbedder {
-  const embedder = hashingEmbedder();
-  return {
-    name: HASHING,
-    fingerprint: `${HASHING}:${embedder.name}`,
-    concurrency: EMBED_CONCURRENCY,
-    batchInputs: EMBED_BATCH_INPUTS,
-    async embedPassages(passages, _timeoutMs, onOutcomes) {
-      const outcomes: Outcome[] = [];
-      for (const { headings, content } of passages) {
-        outcomes.push({ vector: embedPassage(headings, content), parts: 1 });
-        // A long text takes a part of a second, so other work of the thread takes a turn after each text.
-        await nextTurn();
-      }
-      await onOutcomes?.(0, outcomes);
-      return outcomes;
-    },
-    embedQuery: (text) => embedder.embedQuery(text),
-  };
-}
+const hashing = hashingEmbedder();
+
+/** The fingerprint of the built-in embedder. */
+export const BUILT_IN_FINGERPRINT = `${HASHING}:${hashing.name}`;
+
+const builtIn: ProjectEmbedder = {
+  name: HASHING,
+  fingerprint: BUILT_IN_FINGERPRINT,
+  concurrency: EMBED_CONCURRENCY,
+  batchInputs: EMBED_BATCH_INPUTS,
+  async embedPassages(passages, _timeoutMs, onOutcomes) {
+    const vectors = await hashing.embedPassages(passages);
+    const outcomes = vectors.map(
+      (vector): Outcome => ({ vector: vector as Float32Array, parts: 1 }),
+    );
+    await onOutcomes?.(0, outcomes);
+    return outcomes;
+  },
+  embedQuery: (text) => hashing.embedQuery(text),
+};
 
 /** The embedders of a configuration by name. */
 export type ProjectEmbedders = ReadonlyMap<string, ProjectEmbedder>;
@@ -240,7 +238,7 @@ export function projectEmbedders(
     const firstBatch = batches[each.name];
     return isLocal(each) ? local(each, start, firstBatch) : remote(each, firstBatch);
   });
-  return new Map([builtIn(), ...own].map((embedder) => [embedder.name, embedder]));
+  return new Map([builtIn, ...own].map((embedder) => [embedder.name, embedder]));
 }
 
 /** Their fingerprints by name. */

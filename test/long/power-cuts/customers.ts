@@ -144,7 +144,9 @@ class Customer {
       { length: 1 + this.random.below(TEXT_MAX_WORDS) },
       () => `word${this.random.below(1_000)}`,
     );
-    return `# A page of notes\n\nThis page is about ${words.join(" ")}.\n`;
+    // A text of many parts is embedded after it is stored.
+    const parts = this.random.below(4) === 0 ? "\n# A part\n\nIt goes on.\n".repeat(33) : "";
+    return `# A page of notes\n\nThis page is about ${words.join(" ")}.\n${parts}`;
   }
 }
 

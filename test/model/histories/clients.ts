@@ -63,7 +63,9 @@ export class Place {
   }
 }
 
-const textOf = (content: number) => `# A page\n\n${TEXT} ${content}.\n`;
+/** Every fourth one has so many parts that it is embedded after it is stored. */
+const textOf = (content: number) =>
+  `# A page\n\n${TEXT} ${content}.\n${content % 4 === 0 ? "\n# A part\n\nIt goes on.\n".repeat(33) : ""}`;
 const numberIn = (text: string): number => Number(/about number (\d+)/.exec(text)?.[1]);
 
 type Request = readonly [method: string, path: string, sending?: Sending];
@@ -223,5 +225,7 @@ function answerOf({ type }: Kind, reply: Reply & { kind: "answer" }): Answered {
   if (type === "get") return { status, contents: [numberIn(body.content)] };
   if (type === "lookup")
     return { status, contents: body.data.map((item: Json) => numberIn(JSON.stringify(item))) };
-  return { status, contents: body.data.map((hit: Json) => numberIn(hit.chunk.content)) };
+  const numbers: number[] = body.data.map((hit: Json) => numberIn(hit.chunk.content));
+  // Only the first part of a long content has its number.
+  return { status, contents: numbers.filter((number) => !Number.isNaN(number)) };
 }

@@ -3,19 +3,14 @@ import type { Sql } from "../../../db/client.ts";
 import type { Conversions } from "../../../documents/conversion/conversions.ts";
 import { type FolderFile, readText } from "../../../documents/conversion/folder.ts";
 import { documentWarning } from "../../../documents/document.ts";
-import { encodeEmbedding } from "../../../documents/embedding.ts";
 import { RecordError } from "../../../documents/errors.ts";
-import {
-  fileTitle,
-  isMarkdownPath,
-  type MarkdownChunk,
-  plainText,
-} from "../../../documents/markdown/index.ts";
+import { fileTitle, isMarkdownPath } from "../../../documents/markdown/index.ts";
 import { IMPORT_BATCH_BYTES, IMPORT_PATH_MAX_BYTES } from "../../../domain/limits.ts";
 import type { Embedder } from "../../../embed/embedders/embedder.ts";
 import { contentsHash, storedContents } from "../put/contents.ts";
 import { cutChunks } from "../records/cut.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
+import { passageOf, withVector } from "../records/passage.ts";
 
 const MARKDOWN_FILES_PER_STEP = 64;
 /** Part of every version key. Change it when chunking changes, so that files get new versions. */
@@ -130,30 +125,17 @@ export async function embedChunks(
 ): Promise<Map<MarkdownDocument, FileChunk[]>> {
   const chunked = documents.map((document) => ({ document, chunks: cut(document) }));
   const vectors = await embedder.embedPassages(
-    chunked.flatMap(({ document, chunks }) => chunks.map((chunk) => passageOf(document, chunk))),
+    chunked.flatMap(({ document, chunks }) =>
+      chunks.map((chunk) => passageOf({ ...document, ...chunk })),
+    ),
   );
   let next = 0;
   return new Map(
     chunked.map(({ document, chunks }) => [
       document,
-      chunks.map((chunk) => embedded(chunk, vectors[next++] ?? null)),
+      chunks.map((chunk) => withVector(chunk, vectors[next++] ?? null)),
     ]),
   );
-}
-
-/** The text of a chunk that is embedded. */
-function passageOf({ path, title }: MarkdownDocument, { content, metadata }: FileChunk) {
-  const { headings } = JSON.parse(metadata) as MarkdownChunk["metadata"];
-  return {
-    content: isMarkdownPath(path) ? plainText(content) || content : content,
-    headings: headings[0] === title ? headings : [title, ...headings],
-  };
-}
-
-function embedded(chunk: FileChunk, vector: Float32Array | null): FileChunk {
-  if (vector === null) return chunk;
-  const { dimension, base64 } = encodeEmbedding(vector);
-  return { ...chunk, dimension, embedding: base64 };
 }
 
 /** The file version of a document. Without chunks it refers to a version that is stored already. */

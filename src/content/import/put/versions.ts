@@ -3,16 +3,21 @@ import type { Charging } from "../../../db/quotas.ts";
 import { RecordError } from "../../../documents/errors.ts";
 import { fileTitle, isMarkdownPath } from "../../../documents/markdown/index.ts";
 import { derivedId, type IdOrigin, idAside, isIdAside } from "../../../domain/uuid.ts";
+import { BUILT_IN_FINGERPRINT } from "../../../embed/embedders/project-embedders.ts";
 import { cutChunks } from "../records/cut.ts";
 import type { FileChunk, FileVersion } from "../records/file-record.ts";
+import { embeddingBytes, embedHere } from "../records/passage.ts";
 import { contentsHash, embeddingsHash, type StoredContents, storedContents } from "./contents.ts";
 import { idOf, type KeyReference, type KnownRow, KnownRows, resolveByKey } from "./known-rows.ts";
 import { insertRows, type Values } from "./row-set.ts";
 
+/** Embeddings of the service in one transaction, which are in memory until it ends. Further files get theirs later. */
+const OWN_EMBEDDINGS_BYTES = 16_777_216;
+
 /** A version to be stored for a file. */
 export interface VersionToPut {
   readonly projectId: string;
-  /** The fingerprint of the project's embedder; null without one. */
+  /** The fingerprint of the project's embedder, which stays as it is until the transaction ends; null without one. */
   readonly embedder: string | null;
   /** True if the embeddings come from a client of the project, who may give any. */
   readonly isByClient: boolean;
@@ -41,6 +46,8 @@ interface NewVersion {
   readonly chunks: readonly Values[];
   /** True if an embedder has something to embed. */
   readonly waits: boolean;
+  /** Bytes of embeddings that the record does not have. */
+  readonly ownBytes: number;
 }
 
 /**
@@ -76,6 +83,7 @@ export async function putVersions(
   );
   const added = new Map<string, NewVersion>();
   const results: (PutVersion | RecordError)[] = [];
+  let ownBytes = 0;
   for (const [i, each] of versions.entries()) {
     try {
       const file = resolveByKey(files, "file", references[i] as KeyReference, i);
@@ -84,8 +92,11 @@ export async function putVersions(
       const put = { fileId: file.id, versionId: version.id, isNew };
       accept(put, i);
       files.add(file);
-      const addition = isNew ? newVersion(each, file, version) : undefined;
+      const addition = isNew
+        ? newVersion(each, file, version, ownBytes < OWN_EMBEDDINGS_BYTES)
+        : undefined;
       if (addition !== undefined) {
+        ownBytes += addition.ownBytes;
         known.add(version, each.record);
         added.set(version.id, addition);
       }
@@ -211,9 +222,13 @@ function newVersion(
   { projectId: project_id, embedder, isByClient, record }: VersionToPut,
   file: KnownRow,
   { id, key }: KnownRow,
+  mayEmbed: boolean,
 ): NewVersion {
   const { path, content } = record;
-  const chunks = chunksToStore(record, embedder);
+  const title = record.title ?? fileTitle(path, content);
+  const given = chunksToStore(record, embedder);
+  const embedsHere = mayEmbed && embedder === BUILT_IN_FINGERPRINT;
+  const chunks = embedsHere ? embedHere({ path, title }, given) : given;
   return {
     place: `${project_id}\n${path}\n${key}`,
     file: file.isNew === true ? { id: file.id, project_id, path } : undefined,
@@ -223,7 +238,7 @@ function newVersion(
       file_id: file.id,
       version_key: key,
       content,
-      title: record.title ?? fileTitle(path, content),
+      title,
       chunk_count: String(chunks.length),
       given_embeddings: isByClient ? embeddingsHash(record) : null,
     },
@@ -237,7 +252,8 @@ function newVersion(
       embedder: chunk.embedding === null ? null : embedder,
       embedding: chunk.embedding,
     })),
-    waits: isToBeEmbedded(record, chunks),
+    waits: isToBeEmbedded(record, embedder, chunks),
+    ownBytes: embeddingBytes(chunks) - embeddingBytes(given),
   };
 }
 
@@ -264,10 +280,14 @@ function chunksToStore(
 }
 
 /** True if a chunk, or the text that is not cut, has no embedding yet. */
-function isToBeEmbedded({ chunks, content }: FileVersion, stored: readonly FileChunk[]): boolean {
+function isToBeEmbedded(
+  { content }: FileVersion,
+  embedder: string | null,
+  chunks: readonly FileChunk[],
+): boolean {
   // The function has_text of the database has the same condition.
-  const isUncut = chunks.length === 0 && /\S/.test(content ?? "");
-  return isUncut || stored.some(({ embedding }) => embedding === null);
+  const isUncut = embedder === null && chunks.length === 0 && /\S/.test(content ?? "");
+  return isUncut || chunks.some(({ embedding }) => embedding === null);
 }
 
 async function insertVersions(writer: Charging, added: readonly NewVersion[]): Promise<void> {
@@ -285,5 +305,8 @@ async function insertVersions(writer: Charging, added: readonly NewVersion[]): P
   await insert("files", [...files.values()]);
   await insert("file_versions", versions);
   await insert("chunks", chunks);
+  for (const { version, ownBytes } of sorted) {
+    if (ownBytes > 0) writer.charges.leaveUncompared(version["project_id"] as string, ownBytes);
+  }
   await insert("embedding_queue", waiting, "ON CONFLICT DO NOTHING");
 }
