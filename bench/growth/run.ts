@@ -2,7 +2,7 @@
  * The cost of answers as a project grows. For each number of documents: microseconds of CPU per request of each kind,
  * with one client; the time of a full build and of a start from the snapshot; and the memory per chunk.
  *
- *   bun bench/growth/run.ts [--folder FOLDER] [--documents 1500,15000,150000] [--requests 2000] [--rounds 3]
+ *   bun bench/growth/run.ts [--folder FOLDER] [--documents 4400,44000,441000] [--requests 2000] [--rounds 3]
  *                           [--plot FILE] [--results FILE]
  *
  * The documents are made of those of the folder, with embeddings by feature hashing (768 dimensions). `--plot` writes the
@@ -19,12 +19,12 @@ import { median } from "../harness/statistics.ts";
 import { secondsSince } from "../harness/table.ts";
 import { writesOf } from "../knowledge/half-load.ts";
 import { fillServer, OPERATIONS, requestsOf } from "../knowledge/modes.ts";
-import { logarithmic, plot, short, X_RANGE, Y_RANGE } from "../load/svg.ts";
+import { logarithmic, plot, short, standalone, X_RANGE, Y_RANGE } from "../load/svg.ts";
 import { untilGraphed } from "../search/world.ts";
 
 export const OPTIONS = {
   folder: `${import.meta.dir}/../../fixtures/docs`,
-  documents: "1500,15000,150000",
+  documents: "4400,44000,441000",
   requests: 2_000,
   rounds: 3,
   plot: "",
@@ -138,7 +138,7 @@ export async function run(options: Options, context: BenchContext): Promise<read
   row("resident bytes per chunk", ({ residentBytesPerChunk }) => residentBytesPerChunk);
   row("of these mapped files", ({ mappedBytesPerChunk }) => mappedBytesPerChunk);
   row("load of the machine", ({ machineLoad }) => machineLoad, 1);
-  if (options.plot !== "") writeFileSync(options.plot, plotOf(sizes));
+  if (options.plot !== "") writeFileSync(options.plot, standalone(plotOf(sizes)));
   if (options.results !== "") writeFileSync(options.results, JSON.stringify(sizes, null, 2));
   return sizes;
 }

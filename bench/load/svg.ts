@@ -120,6 +120,20 @@ export function plot(title: string, x: Axis, y: Axis, series: readonly Series[])
   return image(title, axes(x, y) + lines.join(""));
 }
 
+/** The colours of a plot that no page gives. */
+const OWN_STYLE =
+  "text { font: 12px sans-serif; fill: #333 } .tick { fill: #777 } .grid { stroke: #ddd } " +
+  ".line { fill: none; stroke-width: 2 } " +
+  ["#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#475569"]
+    .map((colour, i) => `.c${i} { fill: ${colour} } .line.c${i} { fill: none; stroke: ${colour} }`)
+    .join(" ");
+
+/** An image as a file of its own. */
+export function standalone(svg: string): string {
+  const start = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" `;
+  return `${svg.replace("<svg ", start).replace("</title>", `</title><style>${OWN_STYLE}</style>`)}\n`;
+}
+
 /** A heat map: counts by column and row; rows go from the bottom to the top. */
 export function heatMap(
   title: string,
