@@ -5,7 +5,7 @@ import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../src/db/embedd
 import { migrate } from "../../src/db/migrate.ts";
 import { onCleanup } from "../cleanup.ts";
 import type { Fault } from "../faults.ts";
-import { until } from "../until.ts";
+import { until, untilPasses } from "../until.ts";
 import { dataFolder, openOnPort } from "./embedded.ts";
 import { freezeServer, serverPid } from "./frozen-postgres.ts";
 import { inServerFolder } from "./postgres.ts";
@@ -61,10 +61,13 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   return {
     freeze: () => freezeServer(cluster),
     async killBackend() {
-      const [backend] = await sql<{ pid: number }[]>`
-        SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
-          AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`;
-      if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+      // It may still replay its log after the last one.
+      await untilPasses("a process of PostgreSQL is killed", async () => {
+        const [backend] = await sql<{ pid: number }[]>`
+          SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'
+            AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`;
+        if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+      });
     },
     url,
     sql,
