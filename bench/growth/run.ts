@@ -139,7 +139,7 @@ export async function run(options: Options, context: BenchContext): Promise<read
   row("of these mapped files", ({ mappedBytesPerChunk }) => mappedBytesPerChunk);
   row("load of the machine", ({ machineLoad }) => machineLoad, 1);
   if (options.plot !== "") writeFileSync(options.plot, standalone(plotOf(sizes)));
-  if (options.results !== "") writeFileSync(options.results, JSON.stringify(sizes, null, 2));
+  if (options.results !== "") writeFileSync(options.results, `${JSON.stringify(sizes, null, 2)}\n`);
   return sizes;
 }
 
